@@ -34,7 +34,7 @@ class ActionResult(NamedTuple):
     removed_shard: str | None = None
 
 
-class Shown(NamedTuple):
+class CommandField(NamedTuple):
     """How a subcommand takes a field.
 
     `option` is the option's name, without it the field's own. A field that is `positional` is an
@@ -49,9 +49,9 @@ class Shown(NamedTuple):
 Release = Annotated[
     str,
     Field(description="An id, how an id begins, or a name: its release in force."),
-    Shown(kind="release"),
+    CommandField(kind="release"),
 ]
-File = Annotated[str, Shown(kind="path")]
+File = Annotated[str, CommandField(kind="path")]
 Quoting = Annotated[QuotingName, Field(description=QUOTING_HELP)]
 
 
@@ -95,9 +95,9 @@ class Action(BaseModel):
         return [name for name in inspect.signature(cls.perform).parameters if name != "self"]
 
 
-def shown(field: FieldInfo) -> Shown:
+def shown(field: FieldInfo) -> CommandField:
     """How a subcommand takes a field of an action."""
-    return next((each for each in field.metadata if isinstance(each, Shown)), Shown())
+    return next((each for each in field.metadata if isinstance(each, CommandField)), CommandField())
 
 
 def choices(field: FieldInfo) -> tuple[str, ...]:

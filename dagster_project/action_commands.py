@@ -6,7 +6,7 @@ import click
 from pydantic.fields import FieldInfo
 
 from dagster_project.action import Action, choices, shown
-from resources.command_line import CORPUS, NOT_DONE, Choice, HomeCommand
+from resources.command_line import CORPUS, NOT_DONE, ChoiceWithSuggestion, WorkspaceCommand
 
 
 def command_of(action: type[Action]) -> click.Command:
@@ -26,7 +26,7 @@ def command_of(action: type[Action]) -> click.Command:
         print(text)
         return 0
 
-    return HomeCommand(
+    return WorkspaceCommand(
         action.COMMAND.split()[1],
         callback=perform,
         params=[
@@ -65,7 +65,7 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
     elif field.annotation is int:
         kind = click.INT
     elif choices(field):
-        kind = Choice(choices(field))
+        kind = ChoiceWithSuggestion(choices(field))
     is_option = how.option or not (field.is_required() or how.positional)
     if is_option:
         return click.Option(

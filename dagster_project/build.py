@@ -31,7 +31,7 @@ from dagster_project.run_tags import BUILD
 from methods.errors import UserError
 from resources.embedding.embedder import Embedder
 from resources.files.home import home
-from resources.files.waiting import Waiting
+from resources.files.waiting import TimedWait
 from resources.warehouse.configured import warehouse_of_home
 
 POLL_SECONDS, FIRST_LINE, EVERY_LINE = 1.0, 0.0, 300.0
@@ -156,7 +156,7 @@ def _print(line: str) -> None:
 
 def _wait_for_builds(instance: dg.DagsterInstance) -> None:
     """Wait until the builds that the UI launched have ended; the UI's queue waits for this one."""
-    waiting = Waiting(math.inf, _print, FIRST_LINE, EVERY_LINE)
+    waiting = TimedWait(math.inf, _print, FIRST_LINE, EVERY_LINE)
     of_builds = dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)
     while runs := instance.get_runs(of_builds, limit=1):
         waiting.goes_on(f"the build of run {runs[0].run_id} is at work on this home")

@@ -18,12 +18,12 @@ from resources.command_line import (
     LISTEN,
     PORT,
     PROFILE,
-    Choice,
+    ChoiceWithSuggestion,
     Command,
-    Group,
-    HomeCommand,
-    HomeGroup,
+    CommandGroup,
     ReadingCommand,
+    WorkspaceCommand,
+    WorkspaceCommandGroup,
     run,
 )
 from resources.settings.extras import extras
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(vlm_loom, NAME, argv)
 
 
-@click.group(NAME, cls=Group)
+@click.group(NAME, cls=CommandGroup)
 @click.version_option(package_name=NAME)
 def vlm_loom() -> None:
     """Vision-language dialogue data, and scores of models on it, each followed back to its source."""
@@ -89,7 +89,7 @@ def demo() -> int:
     multiple=True,
     help="Ingest this shard, or those of a range FIRST...LAST (repeat it for several).",
 )
-@click.argument("job", type=Choice(JOBS))
+@click.argument("job", type=ChoiceWithSuggestion(JOBS))
 def run_one(job: str, shards: tuple[str, ...]) -> int:
     """Run one job on the home with all of its assets: a stage, build, or checks.
 
@@ -171,7 +171,7 @@ def calls(port: int) -> int:
 @click.option(
     "--format",
     "form",
-    type=Choice(("table", "csv", "json")),
+    type=ChoiceWithSuggestion(("table", "csv", "json")),
     default="table",
     show_default=True,
     help="csv and json write the result of one query, for other programs.",
@@ -185,7 +185,7 @@ def sql(query: str | None, as_of: str | None, form: str) -> int:
 
 
 @vlm_loom.command(example='eval "$(vlm-loom completion bash)"', workspace="unused")
-@click.argument("shell", type=Choice(("bash", "zsh", "fish")))
+@click.argument("shell", type=ChoiceWithSuggestion(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
     """The script by which a shell completes commands; evaluate it in the shell's profile."""
     from click.shell_completion import get_completion_class
@@ -201,12 +201,12 @@ vlm_loom.add_command(review)
 # --- Groups, and the actions in them ---------------------------------------------------------------
 
 
-@vlm_loom.group(cls=HomeGroup)
+@vlm_loom.group(cls=WorkspaceCommandGroup)
 def release() -> None:
     """Frozen data: list, show, compare, put in force, import, export."""
 
 
-@vlm_loom.group(cls=HomeGroup)
+@vlm_loom.group(cls=WorkspaceCommandGroup)
 def result() -> None:
     """Scores: leaderboards, files for papers, predictions and scores made elsewhere, maps of tasks."""
 
@@ -341,7 +341,7 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
 
 @model.command(
     "ask",
-    cls=HomeCommand,
+    cls=WorkspaceCommand,
     example='vlm-loom model ask gpt-4o "What is this?" --image owl.jpg',
     workspace="optional",
 )
@@ -356,7 +356,7 @@ def ask(name: str, question: str, images: Sequence[Path]) -> int:
 
 
 @model.command(
-    "check", cls=HomeCommand, example="vlm-loom model check gpt-4o", workspace="optional"
+    "check", cls=WorkspaceCommand, example="vlm-loom model check gpt-4o", workspace="optional"
 )
 @click.argument("name")
 def check(name: str) -> int:
@@ -368,7 +368,7 @@ def check(name: str) -> int:
 
 @model.command(
     "add",
-    cls=HomeCommand,
+    cls=WorkspaceCommand,
     example="vlm-loom model add http://127.0.0.1:8080 --profile offline",
     workspace="optional",
 )

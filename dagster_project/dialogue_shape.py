@@ -21,7 +21,7 @@ from dagster_project.resources import corpus_folder
 from methods.errors import UserError
 from methods.image_sets import Kind
 from methods.markdown import code, table
-from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures_of
+from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, DialogueStatistics, figures_of
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.files.home import REPO_ROOT
@@ -45,15 +45,15 @@ DIALOGUE = [
 Forecasts = Mapping[tuple[str, str], Forecast]
 
 
-class NotBuilt(UserError):
+class DryRunStepError(UserError):
     """A step of the dry run failed; its own message is above."""
 
 
 @dataclass(frozen=True)
-class OfKind:
+class DialogueKindResult:
     """What came of one kind of dialogues."""
 
-    dialogues: Sequence[Built]
+    dialogues: Sequence[DialogueStatistics]
     forecasts: Forecasts
 
 
@@ -70,7 +70,7 @@ def show_shape(settings: Path | None, out: Path | None) -> None:
         print(page)
 
 
-def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKind]:
+def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, DialogueKindResult]:
     """Both kinds of dialogues on the corpus, each in a dry run of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
@@ -89,7 +89,7 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKin
             kind: warehouse.select("cluster.image_sets", order="set_id, position", kind=kind)
             for kind in PAPER_DIALOGUES
         }
-        built: dict[Kind, OfKind] = {}
+        built: dict[Kind, DialogueKindResult] = {}
         for kind, of_kind in sets.items():
             warehouse.replace("cluster.image_sets", of_kind)
             built[kind] = _of_kind(registry, profile, instance, warehouse)
@@ -98,7 +98,7 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKin
 
 def _of_kind(
     registry: Registry, profile: str, instance: dg.DagsterInstance, warehouse: Warehouse
-) -> OfKind:
+) -> DialogueKindResult:
     """The dialogues of the image sets that there are, and what they would be asked for."""
     images = open_images()
     gateway = DryGateway(
@@ -110,7 +110,7 @@ def _of_kind(
         gateway.close()
     spec = registry.model(gateway.profile.of("answer"))
     dialogues = [
-        Built(
+        DialogueStatistics(
             len(row["image_ids"]),
             [turn["question"] for turn in row["turns"]],
             [turn["answer"] for turn in row["turns"]],
@@ -119,7 +119,7 @@ def _of_kind(
         )
         for row in warehouse.read("dialogue/shape").to_pylist()
     ]
-    return OfKind(dialogues, gateway.forecasts)
+    return DialogueKindResult(dialogues, gateway.forecasts)
 
 
 def _run(
@@ -132,7 +132,7 @@ def _run(
     definitions = build_defs(resource_overrides={"llm": gateway} if gateway else {})
     done = run_job(definitions.resolve_job_def(job), instance, partition=partition, assets=assets)
     if not done.success:
-        raise NotBuilt(f"The run of {job} failed: see above for what is wrong.")
+        raise DryRunStepError(f"The run of {job} failed: see above for what is wrong.")
 
 
 def _tokens(
@@ -149,7 +149,9 @@ def _tokens(
 # --- The page ------------------------------------------------------------------------------------
 
 
-def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind, OfKind]) -> str:
+def _page(
+    registry: Registry, profile: str, settings: Path, found: Mapping[Kind, DialogueKindResult]
+) -> str:
     corpus = corpus_folder().path.name
     lines = [
         "# Dialogues at the paper's shape, and what they cost",
@@ -184,7 +186,7 @@ def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind,
     return "\n".join(lines) + "\n"
 
 
-def _costs(registry: Registry, kind: Kind, of: OfKind) -> list[str]:
+def _costs(registry: Registry, kind: Kind, of: DialogueKindResult) -> list[str]:
     times = PAPER_DIALOGUES[kind] / len(of.dialogues)
     rows: list[list[float]] = []
     names: list[tuple[str, str]] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 from methods.errors import UserError
 from methods.naming import listed
 from resources.files import home
-from resources.llm.ledger.check import Findings, check_all
+from resources.llm.ledger.check import LedgerCheckResult, check_all
 from resources.store_damage import sqlite_log_damage
 from resources.stores.address import shown_database
 from resources.upkeep.backup import back_up, restore
@@ -60,7 +60,7 @@ def check_ledger() -> str:
     return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
 
 
-def _findings() -> Findings:
+def _findings() -> LedgerCheckResult:
     if shown := shown_database():
         raise UserError(
             f"The ledger is on {shown}, which checks it itself: pg_dump reads all of it, and a dump is "
@@ -74,7 +74,7 @@ def _findings() -> Findings:
     require_unused(home.home())
     # First: SQLite forgets what the log has lost when it opens the file.
     if lost := sqlite_log_damage(home.ledger_path()):
-        return Findings(0, 0, [lost])
+        return LedgerCheckResult(0, 0, [lost])
     return check_all(home.ledger_path())
 
 

@@ -14,7 +14,7 @@ from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError
 from methods.naming import listed, nearest
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import Observed, observe, observe_files
+from resources.corpus.observation import ShardState, observe, observe_files
 from resources.warehouse import Warehouse
 
 RANGE = "..."
@@ -72,7 +72,7 @@ def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
 
 def announce(
     instance: dg.DagsterInstance, corpus: Corpus, shards: Sequence[str]
-) -> dict[str, Observed]:
+) -> dict[str, ShardState]:
     """Make shards partitions of the instance, and tell it which content local files have now.
 
     Args:

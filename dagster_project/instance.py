@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
 from resources.files.home import home
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import address
 from resources.stores.sqlite import copy_sqlite
 from resources.stores_of_home import may_write, require_folder
@@ -139,7 +139,7 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     except psycopg.OperationalError as error:
         reason = str(error).strip().partition("\n")[0]
-        raise StoreAway(
+        raise StoreUnavailable(
             f"The database of {address.VARIABLE} cannot be used ({reason}): start its server, or "
             "correct the address."
         ) from None

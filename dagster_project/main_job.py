@@ -89,7 +89,7 @@ def run_main_job(embedder: Embedder, everything: bool = False) -> int:
 
 
 @dataclass
-class _Ended:
+class _JobsResult:
     """How the jobs ended: the first that failed, the sentence about lost shards, whether evaluation
     made all that it had to, and by job the checks that failed in one that came to its end."""
 
@@ -101,12 +101,12 @@ class _Ended:
 
 def _run(
     definitions: dg.Definitions, instance: dg.DagsterInstance, embedder: Embedder, everything: bool
-) -> _Ended:
+) -> _JobsResult:
     """Run the jobs in order, up to the first that failed.
 
     A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
     """
-    ended = _Ended()
+    ended = _JobsResult()
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
         if name == "build":

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any
 
-from dagster_project.model_check import Finding, most_images
+from dagster_project.model_check import ModelCheckResult, most_images
 from dagster_project.model_measures import room_for_prompt
 from dagster_project.models import gateway_for, measured, print_findings
 from methods.errors import UserError, printable
@@ -169,7 +169,7 @@ def _say_evaluated(profile: str) -> None:
     print(f"The profile {profile} evaluates it: vlm-loom build --profile {profile}")
 
 
-def _fails(findings: list[Finding], what: str) -> bool:
+def _fails(findings: list[ModelCheckResult], what: str) -> bool:
     """Whether a check was tried without success; `images`: that of many images."""
     return any(
         each.works is False and (each.what == what or each.what.endswith(f" {what}"))

@@ -14,7 +14,7 @@ from typing import Any
 from PIL import Image as Picture
 
 from dagster_project.model_measures import (
-    Pace,
+    TokenRate,
     context_settings,
     image_settings,
     room_for_prompt,
@@ -58,7 +58,7 @@ SCHEMA = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class ModelCheckResult:
     """Whether something works (None: not tried), what is to be said of it, and what it cost.
 
     `settings` are fields of the model's entry with the values that the check found.
@@ -72,7 +72,7 @@ class Finding:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
+def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
     """Try one thing after another; text first, and nothing else where it does not work.
 
     Raises what `ModelCalls.outcome_of` raises, but for a refused key, which is a finding.
@@ -80,16 +80,16 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         # The pictures are of no use later, so the home's store does not get them.
         gateway.context.images = ImageStore(Path(folder))
-        tries = _Tries(gateway, spec)
+        tries = _ModelCheck(gateway, spec)
         text = tries.text()
         yield text
         if not text.works:
             for what in (*_OF_IMAGES, "JSON schema", "long prompt", "speed"):
-                yield Finding(what, None, "since text does not work")
+                yield ModelCheckResult(what, None, "since text does not work")
             return
         if spec.max_images == 0:
             for what in _OF_IMAGES:
-                yield Finding(what, None, "since max_images is 0")
+                yield ModelCheckResult(what, None, "since max_images is 0")
         else:
             yield tries.one_image()
             yield tries.many_images()
@@ -111,26 +111,26 @@ def most_images(gateway: Gateway, spec: ModelSpec) -> int:
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         gateway.context.images = ImageStore(Path(folder))
-        return _Tries(gateway, spec).most_images()
+        return _ModelCheck(gateway, spec).most_images()
 
 
-class _Tries:
+class _ModelCheck:
     def __init__(self, gateway: Gateway, spec: ModelSpec):
         self._gateway, self._spec = gateway, spec
         self._when = int(time.time())
         self._one_image: Outcome | None = None
 
-    def text(self) -> Finding:
+    def text(self) -> ModelCheckResult:
         return _plain("text", self._ask(Text("Say in one word what colour grass has.")))
 
-    def one_image(self) -> Finding:
+    def one_image(self) -> ModelCheckResult:
         self._one_image = self._ask(*self._pictures(1), _COLOUR)
         finding = _plain("one image", self._one_image)
         if isinstance(self._one_image, Failure) and self._one_image.kind == "text_only":
             return replace(finding, settings={"max_images": 0})
         return finding
 
-    def many_images(self) -> Finding:
+    def many_images(self) -> ModelCheckResult:
         spec = self._spec
         n_images = min(MANY_IMAGES, spec.max_images) if spec.many_images == "fail" else MANY_IMAGES
         question = Text("Say how many images there are.")
@@ -138,23 +138,23 @@ class _Tries:
         sent = f"as a {spec.many_images}; " if n_images > spec.max_images else ""
         return replace(finding, said=sent + finding.said)
 
-    def image_tokens(self) -> Finding:
+    def image_tokens(self) -> ModelCheckResult:
         """What an image counts: the tokens of a prompt with a small one, a large one, and none."""
         what, spec = "image tokens", self._spec
         if not isinstance(self._one_image, Completion):
-            return Finding(what, None, "since one image does not work")
+            return ModelCheckResult(what, None, "since one image does not work")
         asked = (self._ask(_COLOUR), self._ask(*self._pictures(1, spec.max_side), _COLOUR))
         tokens = sum(each.prompt_tokens + each.completion_tokens for each in asked)
         cost = sum(each.cost_usd for each in asked)
         small, none, large = (each.prompt_tokens for each in (self._one_image, *asked))
         if not all(isinstance(each, Completion) for each in asked) or min(small, large) <= none:
             remark = "the server does not say how many tokens a prompt with an image has"
-            return Finding(what, False, remark, tokens, cost)
+            return ModelCheckResult(what, False, remark, tokens, cost)
         settings = image_settings(spec, small - none, large - none)
         remark = f"{small - none} for {_SIDE} pixels a side, {large - none} for {spec.max_side}"
-        return Finding(what, True, remark, tokens, cost, settings)
+        return ModelCheckResult(what, True, remark, tokens, cost, settings)
 
-    def speed(self) -> Finding:
+    def speed(self) -> ModelCheckResult:
         """Tokens a second of one request, and how many requests the server answers at once."""
         what, n = "speed", min(TOGETHER, self._spec.concurrency)
         alone, first = self._timed(1)
@@ -167,18 +167,18 @@ class _Tries:
         at_once = f"at least {n}" if slots is None else str(slots)
         remark = f"{alone.per_second:.0f} tokens of an answer a second, {at_once} at once"
         settings = speed_settings(self._spec, alone, slots, self._spec.longest_answer(PARAMS))
-        return Finding(what, True, remark, tokens, cost, settings)
+        return ModelCheckResult(what, True, remark, tokens, cost, settings)
 
-    def _timed(self, n: int) -> tuple[Pace, list[Outcome]]:
+    def _timed(self, n: int) -> tuple[TokenRate, list[Outcome]]:
         """`n` long answers that are asked for together."""
         began = time.monotonic()
         outcomes = self._ask_all(
             [(Text(f"Count from {10 * n + number} to 99 in words."),) for number in range(n)]
         )
-        pace = Pace(sum(each.completion_tokens for each in outcomes), time.monotonic() - began)
+        pace = TokenRate(sum(each.completion_tokens for each in outcomes), time.monotonic() - began)
         return pace, outcomes
 
-    def schema(self) -> Finding:
+    def schema(self) -> ModelCheckResult:
         """A reply held to a schema, whether or not the entry says that the server can."""
         models, said_so = self._gateway.registry.models, self._spec.structured_output
         models[self._spec.name] = self._spec.model_copy(update={"structured_output": True})
@@ -203,7 +203,7 @@ class _Tries:
             settings = {"structured_output": False}
         return replace(finding, works=works, said=f"{remark} ({finding.said})", settings=settings)
 
-    def long_prompt(self) -> Finding:
+    def long_prompt(self) -> ModelCheckResult:
         """A prompt about as long as the context, whose beginning is asked for at its end."""
         n_tokens = int((self._spec.context_tokens or LONG_TOKENS) * _FULL)
         opening = f"The code word is {_CODE_WORD}. "
@@ -263,15 +263,17 @@ class _Tries:
         return outcomes
 
 
-def _plain(what: str, outcome: Outcome) -> Finding:
+def _plain(what: str, outcome: Outcome) -> ModelCheckResult:
     """A finding that any answer is good for."""
     tokens = outcome.prompt_tokens + outcome.completion_tokens
     if isinstance(outcome, Completion):
         text = " ".join(outcome.text.split())
         remark = f'"{text if len(text) <= _QUOTED else text[:_QUOTED] + "..."}"'
         remark += ", after reasoning" if outcome.reasoning else ""
-        return Finding(what, True, remark, tokens, outcome.cost_usd)
-    return Finding(what, False, f"{outcome.kind}: {outcome.detail}", tokens, outcome.cost_usd)
+        return ModelCheckResult(what, True, remark, tokens, outcome.cost_usd)
+    return ModelCheckResult(
+        what, False, f"{outcome.kind}: {outcome.detail}", tokens, outcome.cost_usd
+    )
 
 
 def _is_lost(outcome: Outcome) -> bool:

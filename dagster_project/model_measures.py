@@ -23,7 +23,7 @@ _STEP = 30
 """Seconds to which timeouts are rounded up."""
 
 
-class Pace(NamedTuple):
+class TokenRate(NamedTuple):
     """Tokens of answers, and the seconds that they took together."""
 
     tokens: int
@@ -67,7 +67,7 @@ def context_settings(refusal: str) -> dict[str, object]:
     return {} if named is None else {"context_tokens": room_for_prompt(int(named[1]))}
 
 
-def slots_of(alone: Pace, together: Pace, n: int) -> int | None:
+def slots_of(alone: TokenRate, together: TokenRate, n: int) -> int | None:
     """How many requests the server answers at once.
 
     Args:
@@ -85,7 +85,7 @@ def slots_of(alone: Pace, together: Pace, n: int) -> int | None:
 
 
 def speed_settings(
-    spec: ModelSpec, alone: Pace, slots: int | None, longest_answer: int
+    spec: ModelSpec, alone: TokenRate, slots: int | None, longest_answer: int
 ) -> dict[str, object]:
     """`concurrency` and `timeouts` of an entry, so that the longest answer comes in time.
 

@@ -8,12 +8,12 @@ from uuid import uuid4
 
 import yaml
 
-from dagster_project.model_check import PARAMS, Finding, check
+from dagster_project.model_check import PARAMS, ModelCheckResult, check
 from dagster_project.resources import make_gateway
 from methods.errors import UserError, printable
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.prompts.messages import Image, Message, Part, Text
-from resources.files.bounded import NotRead, read_file
+from resources.files.bounded import BoundedReadError, read_file
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -75,7 +75,7 @@ def check_model(model: str) -> int:
     return 0 if findings[0].works is True else 1
 
 
-def print_findings(gateway: Gateway, spec: ModelSpec) -> list[Finding]:
+def print_findings(gateway: Gateway, spec: ModelSpec) -> list[ModelCheckResult]:
     """Try what a model can do, and print each finding when it is there.
 
     Args:
@@ -96,7 +96,7 @@ def print_findings(gateway: Gateway, spec: ModelSpec) -> list[Finding]:
     return findings
 
 
-def measured(findings: Sequence[Finding]) -> dict[str, Any]:
+def measured(findings: Sequence[ModelCheckResult]) -> dict[str, Any]:
     """The fields of a model's entry that the findings say."""
     return {field: value for each in findings for field, value in each.settings.items()}
 
@@ -107,7 +107,7 @@ def _stored(path: Path, store: ImageStore) -> str:
         raise UserError(f"There is no file {path}: give the path of an image.")
     try:
         return take_in(read_file(path, MAX_BYTES), store).image_id
-    except NotRead as not_read:
+    except BoundedReadError as not_read:
         raise UserError(f"{path} cannot be used: {not_read.detail}.") from None
     except ImageRejected as rejected:
         raise UserError(
@@ -141,7 +141,7 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
     ]
 
 
-def _settings(name: str, findings: Sequence[Finding]) -> list[str]:
+def _settings(name: str, findings: Sequence[ModelCheckResult]) -> list[str]:
     """The fields to set in a model's entry, as lines of YAML."""
     settings = measured(findings)
     if not settings:
@@ -153,6 +153,6 @@ def _settings(name: str, findings: Sequence[Finding]) -> list[str]:
     ]
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: ModelCheckResult) -> str:
     works = {True: "works", False: "does not", None: "not tried"}[finding.works]
     return f"{finding.what:<14} {works:<10} {printable(finding.said)}"

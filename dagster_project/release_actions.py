@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from dagster_project.action import Action, ActionResult, File, Quoting, Release, Shown
+from dagster_project.action import Action, ActionResult, CommandField, File, Quoting, Release
 
 if TYPE_CHECKING:
     from methods.benchmarks import Benchmarks
@@ -102,7 +102,7 @@ class CompareReleases(Action):
     EXAMPLE = "release diff mmdu-1198c7be75 mmdu"
 
     release: Release
-    other: Annotated[str, Shown(kind="release", positional=True)] = Field(
+    other: Annotated[str, CommandField(kind="release", positional=True)] = Field(
         "", description="The other release; without it, the release's parent."
     )
 
@@ -163,7 +163,7 @@ class ImportRelease(Action):
     )
 
     def perform(self, warehouse: "Warehouse", image_store: "ImageStore") -> ActionResult:
-        from assets.release.published import FOUND, LEFT_OUT, Wanted, import_published
+        from assets.release.published import FOUND, LEFT_OUT, ReleaseImportRequest, import_published
         from methods.release_card import BROKEN, card_of, facts, settings_of
         from methods.release_card import RELEASES as OF_RELEASES
         from resources.files.home import releases_path
@@ -183,7 +183,7 @@ class ImportRelease(Action):
             named, of_split, of_language = (
                 text or None for text in (self.name, self.split, self.language)
             )
-            wanted = Wanted(
+            wanted = ReleaseImportRequest(
                 *(self.benchmark, Path(self.file), pictures, named, of_split, of_language),
                 held_out=self.held_out,
                 quoting=self.quoting,
@@ -213,10 +213,10 @@ class ExportRelease(Action):
     EXAMPLE = "release export mmdu --as huggingface"
 
     release: Release
-    form: Annotated[str, Shown("as", kind="format")] = Field(
+    form: Annotated[str, CommandField("as", kind="format")] = Field(
         "", description="In which form, such as huggingface."
     )
-    others: Annotated[str, Shown("with")] = Field("", description=WITH)
+    others: Annotated[str, CommandField("with")] = Field("", description=WITH)
 
     def perform(
         self, warehouse: "Warehouse", image_store: "ImageStore", say: Callable[[str], None]
@@ -243,8 +243,8 @@ class PushRelease(Action):
 
     release: Release
     repository: str = Field(description="OWNER/NAME of the dataset on the hub.")
-    others: Annotated[str, Shown("with")] = Field("", description=WITH)
-    dry: Annotated[bool, Shown("dry-run")] = Field(
+    others: Annotated[str, CommandField("with")] = Field("", description=WITH)
+    dry: Annotated[bool, CommandField("dry-run")] = Field(
         False, description="Check everything, and send nothing."
     )
 

@@ -149,7 +149,7 @@ def runs_at_work(instance: dg.DagsterInstance) -> list[str]:
     return [run.run_id for run in instance.get_runs(started)]
 
 
-class OfWorkspace(dg.ConfigurableResource[T], ABC):
+class WorkspaceResource(dg.ConfigurableResource[T], ABC):
     """A resource that is made when a run starts; what is wrong with it is one sentence.
 
     Assets get what `make` returns. It is closed with the run if it can be.
@@ -170,7 +170,7 @@ class OfWorkspace(dg.ConfigurableResource[T], ABC):
             yield made
 
 
-class WarehouseResource(OfWorkspace[Warehouse]):
+class WarehouseResource(WorkspaceResource[Warehouse]):
     """The tables: warehouse.duckdb of the workspace, or the lake of LOOM_WAREHOUSE."""
 
     def make(self, context: dg.InitResourceContext) -> Warehouse:
@@ -181,7 +181,7 @@ class WarehouseResource(OfWorkspace[Warehouse]):
         return opened
 
 
-class CorpusResource(OfWorkspace[Corpus]):
+class CorpusResource(WorkspaceResource[Corpus]):
     """The folder of shards to ingest (LOOM_CORPUS), by default the sample corpus."""
 
     path: str | None = Field(default=None, description="The folder; null: the sample corpus.")
@@ -192,7 +192,7 @@ class CorpusResource(OfWorkspace[Corpus]):
         return corpus_folder(self.path, self.pauses)
 
 
-class ImageFetcherResource(OfWorkspace[ImageFetcher]):
+class ImageFetcherResource(WorkspaceResource[ImageFetcher]):
     """Gets images from LOOM_IMAGES (a folder or a mirror), from the corpus, or from the web."""
 
     images: str | None = Field(
@@ -206,7 +206,7 @@ class ImageFetcherResource(OfWorkspace[ImageFetcher]):
         return image_fetcher(self.images, self.corpus, self.pauses)
 
 
-class ImageStoreResource(OfWorkspace[ImageStore]):
+class ImageStoreResource(WorkspaceResource[ImageStore]):
     """The images of the workspace, each once, by the SHA-256 of its file."""
 
     def make(self, context: dg.InitResourceContext) -> ImageStore:
@@ -214,7 +214,7 @@ class ImageStoreResource(OfWorkspace[ImageStore]):
         return open_images()
 
 
-class ImageIndexResource(OfWorkspace[ImageIndex]):
+class ImageIndexResource(WorkspaceResource[ImageIndex]):
     """Which address gave which image, so that none is fetched twice."""
 
     def make(self, context: dg.InitResourceContext) -> ImageIndex:
@@ -222,7 +222,7 @@ class ImageIndexResource(OfWorkspace[ImageIndex]):
         return ImageIndex(home.image_index_path())
 
 
-class EmbedderResource(OfWorkspace[EmbedderProcess]):
+class EmbedderResource(WorkspaceResource[EmbedderProcess]):
     """Turns texts into vectors by the model LOOM_EMBEDDER, by default the packaged one."""
 
     def make(self, context: dg.InitResourceContext) -> EmbedderProcess:
@@ -230,7 +230,7 @@ class EmbedderResource(OfWorkspace[EmbedderProcess]):
         return text_embedder()
 
 
-class RayResource(OfWorkspace[RayCluster]):
+class RayResource(WorkspaceResource[RayCluster]):
     """The Ray cluster (LOOM_RAY_ADDRESS) for steps whose settings say that they run on Ray."""
 
     address: str | None = Field(default=None, description="The HTTP address of its dashboard.")
@@ -242,7 +242,7 @@ class RayResource(OfWorkspace[RayCluster]):
         )
 
 
-class ModelsResource(OfWorkspace[Gateway]):
+class ModelsResource(WorkspaceResource[Gateway]):
     """Asks models, by the profile LOOM_PROFILE of models.yaml. Needs the profile's keys."""
 
     profile: str | None = Field(
@@ -263,7 +263,7 @@ class ModelsResource(OfWorkspace[Gateway]):
         return make_gateway(run.run_id, self.budget_usd, ancestors, at_work, profile=self.profile)
 
 
-class LedgerResource(OfWorkspace[Ledger]):
+class LedgerResource(WorkspaceResource[Ledger]):
     """Every model call that was paid for: ledger.sqlite of the workspace. Needs no key."""
 
     def make(self, context: dg.InitResourceContext) -> Ledger:
@@ -271,7 +271,7 @@ class LedgerResource(OfWorkspace[Ledger]):
         return Ledger(home.ledger_path())
 
 
-class ReviewStoreResource(OfWorkspace[ReviewStore]):
+class ReviewStoreResource(WorkspaceResource[ReviewStore]):
     """What is put before people and what they decided: review.sqlite of the workspace."""
 
     def make(self, context: dg.InitResourceContext) -> ReviewStore:
@@ -279,7 +279,7 @@ class ReviewStoreResource(OfWorkspace[ReviewStore]):
         return ReviewStore(home.review_path())
 
 
-class ProfileResource(OfWorkspace[Profile]):
+class ProfileResource(WorkspaceResource[Profile]):
     """Which models write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key."""
 
     profile: str | None = Field(

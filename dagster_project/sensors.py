@@ -29,7 +29,7 @@ from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.flagged_items import FLAGGED
 from methods.review.ratings import SCORE
-from resources.corpus.observation import Observed, observe, observe_files
+from resources.corpus.observation import ShardState, observe, observe_files
 from resources.files.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
@@ -82,12 +82,12 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
         wrong = other_than_ingested(names, observed, read, left_out)
     known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in known]
-    reported = {shard: Observed(*seen).fingerprint for shard, seen in before.items()}
+    reported = {shard: ShardState(*seen).fingerprint for shard, seen in before.items()}
     changed = [shard for shard, seen in observed.items() if reported.get(shard) != seen.fingerprint]
     # Also when nothing is reported: a file that was touched is read once, not in every tick. What is
     # gone is kept: the file may be on its way back.
     context.update_cursor(json.dumps({**before, **observed, _FILES: files, _WRONG: wrong}))
-    edited = files_before is None or Observed(*files_before).fingerprint != files.fingerprint
+    edited = files_before is None or ShardState(*files_before).fingerprint != files.fingerprint
     events: list[dg.AssetObservation | dg.AssetCheckEvaluation] = [
         *(observation(shard, observed[shard]) for shard in changed),
         *([observation_of_files(files)] if edited else []),

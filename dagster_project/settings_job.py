@@ -36,7 +36,7 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
 """What people change most. The UI sorts a Launchpad's keys, so it can only be made short."""
 
 
-class _Shape(dg.Config):
+class _ConfigSection(dg.Config):
     """A part of the job's config. The Launchpad shows its schema; nothing is validated with it."""
 
     model_config = ConfigDict(defer_build=True)
@@ -83,7 +83,7 @@ def _section(table: str, of: type[AssetConfig]) -> type[dg.Config]:
     """The settings of an asset that the file may have; `write_sections` checks their limits."""
     fields = fields_with_file_defaults(table, of)
     kept = {name: field for name, field in fields.items() if name not in of.RUN_ONLY}
-    return create_model(of.__name__, __base__=_Shape, **kept)
+    return create_model(of.__name__, __base__=_ConfigSection, **kept)
 
 
 def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
@@ -94,10 +94,10 @@ def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
         stages.setdefault(stage, {})[name] = (section, ...)
     made_from = Field(None, description="Which state of the file the values below show.")
     fields: dict[str, Any] = {SHOWN: (str | None, made_from)} | {
-        stage: (create_model(stage, __base__=_Shape, **assets), ...)
+        stage: (create_model(stage, __base__=_ConfigSection, **assets), ...)
         for stage, assets in stages.items()
     }
-    return create_model("Settings", __base__=_Shape, **fields)
+    return create_model("Settings", __base__=_ConfigSection, **fields)
 
 
 def _shown() -> dict[str, Any]:

@@ -16,14 +16,14 @@ from dagster_project.check_results import asset_check, result
 from methods.errors import UserError
 from methods.naming import listed, number_of
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import Observed, observe
+from resources.corpus.observation import ShardState, observe
 from resources.warehouse import Warehouse
 
 _SHARDS = shards_spec.key
 CHECK = dg.AssetCheckKey(_SHARDS, "ingested")
 
 
-def observation(shard: str, seen: Observed) -> dg.AssetObservation:
+def observation(shard: str, seen: ShardState) -> dg.AssetObservation:
     """That a shard has the content that was seen."""
     return dg.AssetObservation(
         asset_key=_SHARDS,
@@ -32,7 +32,7 @@ def observation(shard: str, seen: Observed) -> dg.AssetObservation:
     )
 
 
-def observation_of_files(seen: Observed) -> dg.AssetObservation:
+def observation_of_files(seen: ShardState) -> dg.AssetObservation:
     """That the files about shards have the content that was seen."""
     return dg.AssetObservation(corpus_files.key, tags={DATA_VERSION_TAG: seen.fingerprint})
 
@@ -51,7 +51,7 @@ def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -
 
 def other_than_ingested(
     names: Sequence[str],
-    seen: Mapping[str, Observed],
+    seen: Mapping[str, ShardState],
     read: Mapping[str, str],
     left_out: str | None,
 ) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from methods.alignmmbench import Alignmmbench
 from methods.convbench import Convbench
 from methods.evaluation.benchmark import GROUP, Benchmark, lacking
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.published import PublishedFormats
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
@@ -24,14 +24,14 @@ _OWN: Benchmarks = {
 }
 
 
-class Installed(NamedTuple):
+class InstalledBenchmarks(NamedTuple):
     """Benchmarks of installed packages by name, and why others cannot be used, by name."""
 
     benchmarks: Benchmarks
     refused: Mapping[str, str]
 
 
-def installed(points: Iterable[EntryPoint]) -> Installed:
+def installed(points: Iterable[EntryPoint]) -> InstalledBenchmarks:
     """The benchmarks that entry points name, each an object that satisfies the protocol.
 
     One that cannot be used costs itself alone: the reason is a sentence.
@@ -53,7 +53,7 @@ def installed(points: Iterable[EntryPoint]) -> Installed:
             )
         else:
             benchmarks[point.name] = benchmark
-    return Installed(benchmarks, refused)
+    return InstalledBenchmarks(benchmarks, refused)
 
 
 def _unusable(point: EntryPoint, benchmark: Any) -> str:
@@ -77,7 +77,7 @@ REFUSED: Mapping[str, str] = _INSTALLED.refused
 """Why a benchmark of an installed package is not among them, by its name."""
 
 
-def published_forms(name: str) -> PublishedForms | None:
+def published_forms(name: str) -> PublishedFormats | None:
     """The published forms of a benchmark; None where it has none, or there is no benchmark `name`."""
     benchmark = BENCHMARKS.get(name)
     return None if benchmark is None else benchmark.published

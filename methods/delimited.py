@@ -77,7 +77,7 @@ def rows_of(
             text = line.rstrip("\r\n")
             yield TableRow(number, text.split(delimiter) if text else [])
         return
-    reader = _Reader(lines, delimiter)
+    reader = _CsvReader(lines, delimiter)
     suspicion: _Suspicion | None = None
     for row, taken in reader.rows():
         if quoting == "checked":
@@ -96,7 +96,7 @@ def _require_few_cells(line: str, delimiter: str, number: int) -> None:
         raise DelimitedError(f"line {number} has more than {MOST_CELLS:,} cells", "")
 
 
-class _Reader:
+class _CsvReader:
     """Reads rows by the rules of CSV; knows where quotes opened."""
 
     def __init__(self, lines: Iterable[str], delimiter: str) -> None:
@@ -201,7 +201,7 @@ class _Reader:
         return f"line {line} in column {column + 1}"
 
 
-class _Swallowed(NamedTuple):
+class _SwallowedRows(NamedTuple):
     """Lines of one row each of which has as many delimiters as a row of the table."""
 
     line: int
@@ -224,7 +224,7 @@ class _Suspicion:
         self._keys: set[str] = set()
         self._n_numbers = [0] * len(header)
         self._not_numeric: set[int] = set()
-        self._swallowed: list[_Swallowed] = []
+        self._swallowed: list[_SwallowedRows] = []
 
     def add(self, row: TableRow, taken: Sequence[str]) -> None:
         """Take in a row below the header. Raises DelimitedError if its quotes contradict its width."""
@@ -264,7 +264,7 @@ class _Suspicion:
             if n == due
         ]
         if rows:
-            self._swallowed.append(_Swallowed(line, rows))
+            self._swallowed.append(_SwallowedRows(line, rows))
 
     def require_none(self) -> None:
         """Raise DelimitedError for the first quoted cell that holds rows of the table."""

@@ -28,7 +28,7 @@ class PromptUnusable(UserError):
     """A prompt, or what models reply to it, cannot be used; other prompts may be."""
 
 
-class Unfinished(Exception):
+class UnfinishedStep(Exception):
     """Ends a step that has not failed: it goes on in a later run, when its model batches have ended."""
 
 

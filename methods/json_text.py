@@ -19,14 +19,14 @@ MOST_DIGITS = 100
 """Of a whole number; a float holds 308, and Python reads 4,300."""
 
 
-class TooDeep(ValueError):
+class NestingError(ValueError):
     """More lists and objects stand inside each other than are read."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {MOST_DEPTH} lists and objects stand inside each other")
 
 
-class TwoValues(ValueError):
+class DuplicateKeyError(ValueError):
     """An object gives one name to two values, of which a program reads one and drops the other."""
 
 
@@ -38,7 +38,7 @@ def from_json(
     NaN, infinities and whole numbers of more than 100 digits, which no table holds, are read as null:
     other programs write NaN for a number that is missing. Half a character (a lone surrogate) stays as
     it is: see `storable`. Raises ValueError for what is no JSON, too long or too deep; where it has to
-    be `unambiguous`, TwoValues for an object that gives two values to one name.
+    be `unambiguous`, DuplicateKeyError for an object that gives two values to one name.
     """
     if most is not None and len(text) > most:
         raise ValueError(f"it has more than {most:,} characters")
@@ -49,7 +49,7 @@ def from_json(
     try:
         value = (_UNAMBIGUOUS if unambiguous else _STRICT).decode(text)
     except RecursionError:
-        raise TooDeep from None
+        raise NestingError from None
     _require_shallow(value, text)
     return value
 
@@ -58,12 +58,12 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
     """The JSON value that begins at `start` of a text, and where it ends; it may hold bare line breaks.
 
     Numbers are read as by `from_json`. Raises ValueError, also for an object that gives two values to
-    one name, and TooDeep where values stand too deep.
+    one name, and NestingError where values stand too deep.
     """
     try:
         value, end = _LENIENT.raw_decode(text, start)
     except RecursionError:
-        raise TooDeep from None
+        raise NestingError from None
     _require_shallow(value, text[start:end])
     return value, end
 
@@ -103,7 +103,7 @@ def _require_shallow(value: object, text: str) -> None:
         level = [part for part in inside if isinstance(part, (dict, list))]
         if not level:
             return
-    raise TooDeep
+    raise NestingError
 
 
 def _parts(holder: object) -> Iterable[object]:
@@ -129,7 +129,7 @@ def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in pairs:
         if values.setdefault(name, value) != value:
-            raise TwoValues(f"two values have the name {name[:40]!r}")
+            raise DuplicateKeyError(f"two values have the name {name[:40]!r}")
     return values
 
 

@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from methods.choice.lettered import LETTERS
-from methods.same_text import LEAST, Rarity, Said, Words, every_run, said
+from methods.same_text import LEAST, ComparableText, Rarity, Words, every_run, said
 
 Kind = Literal[
     "page", "image", "near_duplicate", "question", "answer", "form_of_words", "phrases_of_answer"
@@ -29,7 +29,7 @@ SHOWN_WORDS = 13
 Row = Mapping[str, Any]
 
 
-class Asked(NamedTuple):
+class ItemQuestion(NamedTuple):
     """A question of an item and what answers it: nothing in a split that holds its answers out.
 
     `about` is what the item shows: its images, or the item itself where it has none.
@@ -38,8 +38,8 @@ class Asked(NamedTuple):
     item_id: str
     turn: int
     about: Hashable
-    question: Said
-    answers: tuple[Said, ...]
+    question: ComparableText
+    answers: tuple[ComparableText, ...]
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Content:
     release_id: str
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    asked: Sequence[Asked] = ()
+    asked: Sequence[ItemQuestion] = ()
     imported: bool = False
 
 
-class Shared(NamedTuple):
+class ContentOverlap(NamedTuple):
     """Something that a benchmark and an instruction set have both, with an item of either.
 
     `turn` is the instruction set's, None for what the whole item has.
@@ -73,7 +73,7 @@ def content_of(
 ) -> Content:
     """A release's content from the rows of its tables (images, turns, choices, references)."""
     choices = {(row["item_id"], row["position"]): row["choice"] for row in rows["choices"]}
-    answers: dict[tuple[str, int], list[Said]] = defaultdict(list)
+    answers: dict[tuple[str, int], list[ComparableText]] = defaultdict(list)
     for row in rows["references"]:
         text = row["reference"]
         if row["kind"] == "key":
@@ -90,7 +90,7 @@ def content_of(
         images[row["image_id"]][row["item_id"]] = None
         shown[row["item_id"]].add(row["image_id"])
     asked = [
-        Asked(
+        ItemQuestion(
             item_id := row["item_id"],
             row["turn"],
             frozenset(shown[item_id]) or item_id,
@@ -112,7 +112,7 @@ def shared(
     benchmarks: Sequence[Content],
     instructions: Sequence[Content],
     alike: Mapping[str, Sequence[str]] | None = None,
-) -> Iterator[Shared]:
+) -> Iterator[ContentOverlap]:
     """All that one of the benchmarks and one of the instruction sets have both.
 
     `alike` has for images of instruction sets those of benchmarks that they are, or look like.
@@ -137,10 +137,10 @@ def _both(
     first: Mapping[str, Sequence[str]],
     second: Mapping[str, Sequence[str]],
     names: tuple[str, str],
-) -> Iterator[Shared]:
+) -> Iterator[ContentOverlap]:
     for what in sorted(first.keys() & second.keys()):
         for item_id in second[what]:
-            yield Shared(kind, what, names[0], first[what][0], names[1], item_id)
+            yield ContentOverlap(kind, what, names[0], first[what][0], names[1], item_id)
 
 
 class _Index:
@@ -154,7 +154,7 @@ class _Index:
             for part in _parts(asked):
                 self._with[part].append(number)
 
-    def met(self, instruction: Content, asked: Asked) -> Iterator[Shared]:
+    def met(self, instruction: Content, asked: ItemQuestion) -> Iterator[ContentOverlap]:
         """What a turn of an instruction set shares with turns of the benchmarks."""
         in_common: dict[int, float] = defaultdict(float)
         for part in _parts(asked):
@@ -173,9 +173,11 @@ class _Index:
                     instruction.release_id,
                     asked.item_id,
                 )
-                yield Shared(kind, " ".join(text.words[:SHOWN_WORDS]), *names, asked.turn)
+                yield ContentOverlap(kind, " ".join(text.words[:SHOWN_WORDS]), *names, asked.turn)
 
-    def _kinds(self, of: Asked, asked: Asked, imported: bool) -> Iterator[tuple[Kind, Said]]:
+    def _kinds(
+        self, of: ItemQuestion, asked: ItemQuestion, imported: bool
+    ) -> Iterator[tuple[Kind, ComparableText]]:
         """As what a turn is that of a benchmark, `of`, and the text of the benchmark."""
         in_common = self._rarity.in_common
         n_answers = []
@@ -196,7 +198,7 @@ class _Index:
             yield "form_of_words", of.question
 
 
-def _texts(contents: Sequence[Content]) -> Iterator[tuple[Said, Hashable]]:
+def _texts(contents: Sequence[Content]) -> Iterator[tuple[ComparableText, Hashable]]:
     """All texts, each with what it is about."""
     for content in contents:
         for asked in content.asked:
@@ -204,7 +206,7 @@ def _texts(contents: Sequence[Content]) -> Iterator[tuple[Said, Hashable]]:
                 yield text, asked.about
 
 
-def _parts(asked: Asked) -> set[tuple[bool, Words]]:
+def _parts(asked: ItemQuestion) -> set[tuple[bool, Words]]:
     """The runs of words of a question (True) and of its answers (False)."""
     of_answers = {(False, run) for answer in asked.answers for run in every_run(answer.words)}
     return {(True, run) for run in every_run(asked.question.words)} | of_answers

@@ -19,7 +19,7 @@ _ABOUT = ("group", "labels", "reviewers", "attribution")
 _OF_REFERENCES = ("reference", "key", "caption", "focus")
 
 
-class Contents(NamedTuple):
+class ReleaseContents(NamedTuple):
     """A release: its card, its rows by table, and the overall scores of models on it."""
 
     card: Card
@@ -27,7 +27,7 @@ class Contents(NamedTuple):
     scores: Sequence[Row]
 
 
-class Change(NamedTuple):
+class ContentChange(NamedTuple):
     """One thing that differs: texts, or images by their ids, before and after; none where it is new.
 
     `kind` is question, given, entering images, reference, key, caption, focus, choices, order of
@@ -56,10 +56,10 @@ class ItemChange(NamedTuple):
     item_ids: tuple[str, ...]
     what: str
     opening: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ContentChange, ...] = ()
 
 
-class Difference(NamedTuple):
+class ReleaseDifference(NamedTuple):
     """What is added, removed and changed from the first release to the second."""
 
     added: list[ItemChange]
@@ -79,7 +79,7 @@ class Difference(NamedTuple):
     """(model, judge, version of its prompt, score on the first, on the second)."""
 
 
-def difference(first: Contents, second: Contents) -> Difference:
+def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDifference:
     """From `first` to `second`. Items are matched by their id, else by their image set."""
     before, after = _items(first), _items(second)
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
@@ -108,7 +108,7 @@ def difference(first: Contents, second: Contents) -> Difference:
         _count(changes, turns)
     turns["added"] += sum(len(item["turns"]) for item in new.values())
     turns["removed"] += sum(len(item["turns"]) for item in left.values())
-    return Difference(
+    return ReleaseDifference(
         [_alone(item_id, item) for item_id, item in new.items()],
         [_alone(item_id, item) for item_id, item in left.items()],
         changed,
@@ -121,7 +121,7 @@ def difference(first: Contents, second: Contents) -> Difference:
     )
 
 
-def _items(contents: Contents) -> dict[str, dict[str, Any]]:
+def _items(contents: ReleaseContents) -> dict[str, dict[str, Any]]:
     """Each item by its id, with its turns by number, its references, choices and images in order."""
     items: dict[str, dict[str, Any]] = {
         row["item_id"]: {**row, "turns": {}, "references": {}, "choices": [], "images": []}
@@ -150,13 +150,13 @@ def _alone(item_id: str, item: Row) -> ItemChange:
     )
 
 
-def _changes(before: Row, after: Row) -> Iterator[Change]:
+def _changes(before: Row, after: Row) -> Iterator[ContentChange]:
     """What differs between two items, turn by turn, then of the whole item."""
     for turn in sorted({*before["turns"], *after["turns"]}):
         was, now = (item["turns"].get(turn) for item in (before, after))
         if was is None or now is None:
             kind = "turn added" if was is None else "turn removed"
-            yield Change(
+            yield ContentChange(
                 kind, turn, _texts(was and was["question"]), _texts(now and now["question"])
             )
             continue
@@ -184,12 +184,12 @@ def _changes(before: Row, after: Row) -> Iterator[Change]:
 
 def _change(
     kind: str, turn: int | None, before: tuple[str, ...], after: tuple[str, ...]
-) -> Iterator[Change]:
+) -> Iterator[ContentChange]:
     if before != after:
-        yield Change(kind, turn, before, after)
+        yield ContentChange(kind, turn, before, after)
 
 
-def _list(kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[Change]:
+def _list(kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[ContentChange]:
     """A list whose order counts: that of the same entries is another change than other entries."""
     same = sorted(before) == sorted(after)
     return _change(f"order of {kind}" if same else kind, None, before, after)
@@ -205,7 +205,7 @@ def _credit(image: Row) -> str:
     return " · ".join(str(image[name]) for name in names if image.get(name))
 
 
-def _in_words(changes: Sequence[Change]) -> str:
+def _in_words(changes: Sequence[ContentChange]) -> str:
     """The changes by kind, each with its turns: `question of turn 1, 3; choices`."""
     turns: dict[str, list[str]] = {}
     for change in changes:
@@ -219,7 +219,7 @@ def _in_words(changes: Sequence[Change]) -> str:
     )
 
 
-def _count(changes: Sequence[Change], counts: dict[str, int]) -> None:
+def _count(changes: Sequence[ContentChange], counts: dict[str, int]) -> None:
     """Add what differs in turns to `counts`; a turn whose references differ counts once."""
     counts["added"] += sum(change.kind == "turn added" for change in changes)
     counts["removed"] += sum(change.kind == "turn removed" for change in changes)

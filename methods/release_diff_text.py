@@ -6,13 +6,13 @@ from typing import NamedTuple
 from methods.evaluation.common_items import CommonScore
 from methods.markdown import code, table
 from methods.release_card import Card
-from methods.release_diff import Difference, ItemChange, Row
+from methods.release_diff import ItemChange, ReleaseDifference, Row
 
 N_SHOWN = 50
 """Items that a page lists; the counts are of all."""
 
 
-class Repeated(NamedTuple):
+class RepeatedResults(NamedTuple):
     """Turns of the common items that a model and a judge have observed on both releases.
 
     Of `n_turns`, `n_answers` have the same answer on both, by the same call, and `n_judgments` the same
@@ -36,18 +36,18 @@ class Repeated(NamedTuple):
         return f"{self.n_answers} of {self.n_turns} answers the same"
 
 
-class OnCommon(NamedTuple):
+class CommonScores(NamedTuple):
     """One model before one version of one judge, on the common items; the metric that ranks first."""
 
     model: str
     judge: str
     judge_version: str
     scores: Sequence[CommonScore]
-    repeated: Repeated
+    repeated: RepeatedResults
 
 
 def difference_markdown(
-    first: Card, second: Card, found: Difference, common: Sequence[OnCommon] = ()
+    first: Card, second: Card, found: ReleaseDifference, common: Sequence[CommonScores] = ()
 ) -> str:
     """The difference as a page."""
     one, other = first["release_id"], second["release_id"]
@@ -99,7 +99,7 @@ def difference_markdown(
     return "\n".join(lines) + "\n"
 
 
-def listed_changes(found: Difference) -> list[tuple[str, ItemChange]]:
+def listed_changes(found: ReleaseDifference) -> list[tuple[str, ItemChange]]:
     """(how, item) of all items that differ, in the order that a page lists them."""
     return [
         *(("removed", change) for change in found.removed),
@@ -108,7 +108,7 @@ def listed_changes(found: Difference) -> list[tuple[str, ItemChange]]:
     ]
 
 
-def why_nothing_common(found: Difference, first: Mapping[str, object]) -> str:
+def why_nothing_common(found: ReleaseDifference, first: Mapping[str, object]) -> str:
     """Why there are no scores on common items."""
     if first["kind"] != "benchmark":
         return "An instruction set has no scores."
@@ -120,7 +120,9 @@ def why_nothing_common(found: Difference, first: Mapping[str, object]) -> str:
     )
 
 
-def _common(found: Difference, one: str, other: str, common: Sequence[OnCommon]) -> list[str]:
+def _common(
+    found: ReleaseDifference, one: str, other: str, common: Sequence[CommonScores]
+) -> list[str]:
     if not common:
         return []
     lines = ["", "## Scores on the items that both have", ""]

@@ -26,7 +26,7 @@ class Distribution(NamedTuple):
     values: tuple[int, ...]
 
 
-class Share(NamedTuple):
+class CategoryCounts(NamedTuple):
     """How many of `of` have each value: questions on one image and on several."""
 
     name: str
@@ -81,7 +81,7 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
     ]
 
 
-def shares(items: Sequence[Item]) -> list[Share]:
+def shares(items: Sequence[Item]) -> list[CategoryCounts]:
     """Kinds of questions, numbers of choices, right choices, and the items' labels.
 
     Labels with more values than scores are split by, such as ids, are left out, and paths of pictures.
@@ -94,16 +94,16 @@ def shares(items: Sequence[Item]) -> list[Share]:
         keys.update(turn.references["key"] for turn in item.turns if "key" in turn.references)
     n_choices = Counter(str(len(item.choices)) for item in items if item.choices)
     all_shares = [
-        Share("A question is about", "questions", _largest_first(questions)),
-        Share("Choices offered", unit, _largest_first(n_choices)),
-        Share("Right choice", "questions", tuple(sorted(keys.items()))),
+        CategoryCounts("A question is about", "questions", _largest_first(questions)),
+        CategoryCounts("Choices offered", unit, _largest_first(n_choices)),
+        CategoryCounts("Right choice", "questions", tuple(sorted(keys.items()))),
     ]
     labels: dict[str, Counter[str]] = {}
     for item in items:
         for label, value in item.labels.items():
             labels.setdefault(label, Counter())[value] += 1
     all_shares += [
-        Share(label.capitalize(), unit, _largest_first(counts))
+        CategoryCounts(label.capitalize(), unit, _largest_first(counts))
         for label, counts in labels.items()
         if tells_kinds(label, len(counts))
     ]

@@ -57,7 +57,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ComparableText:
     """A text as it is compared.
 
     `details` has the images, numbers, colours and directions of each sentence that has any, in order.
@@ -71,7 +71,7 @@ class Said:
     first: frozenset[str] = frozenset()
 
 
-def said(text: str) -> Said:
+def said(text: str) -> ComparableText:
     """The text without places of images, in lower case, with numbers in digits."""
     text = _LABEL.sub(" ", _NOT.sub(" not", unicodedata.normalize("NFKC", text)))
     words: list[str] = []
@@ -89,7 +89,7 @@ def said(text: str) -> Said:
         is_title = 5 * len(upper) > 4 * len(written)
         for place in upper:
             (first if is_title or place == 0 else capitals).add(folded[place])
-    return Said(tuple(words), tuple(details), frozenset(capitals), frozenset(first))
+    return ComparableText(tuple(words), tuple(details), frozenset(capitals), frozenset(first))
 
 
 def _folded(word: str) -> str:
@@ -143,8 +143,8 @@ class Rarity:
 
     def __init__(
         self,
-        tested: Iterable[tuple[Said, Hashable]],
-        others: Iterable[tuple[Said, Hashable]],
+        tested: Iterable[tuple[ComparableText, Hashable]],
+        others: Iterable[tuple[ComparableText, Hashable]],
     ):
         about: dict[Words, set[Hashable]] = defaultdict(set)
         capitals: Counter[str] = Counter()
@@ -163,7 +163,7 @@ class Rarity:
         n_others = max(0, self._n_about.get(run, 0) - 2)
         return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
 
-    def in_common(self, text: Said, other: Said) -> float | None:
+    def in_common(self, text: ComparableText, other: ComparableText) -> float | None:
         """How many words both have and others have not, if `other` says what `text` says, else None.
 
         It has enough of the weight of the text's runs, short or long ones, or the whole text where that
@@ -176,7 +176,9 @@ class Rarity:
         shares = [n for n in shared if n is not None]
         return max(shares) if shares and self._has_details(text, other) else None
 
-    def _shared(self, text: Said, other: Said, wide: int, share: float) -> float | None:
+    def _shared(
+        self, text: ComparableText, other: ComparableText, wide: int, share: float
+    ) -> float | None:
         """The weight of the runs of a width that both have, if it is such a share of the text's."""
         own, known = runs(text.words, wide), runs(other.words, wide)
         shared = [run for run in own if run in known]
@@ -190,7 +192,7 @@ class Rarity:
         n_own = sum(self.weight(run) for run in shared)
         return n_own if n_own >= OWN_SHARE * len(own) else 0.0
 
-    def _has_details(self, text: Said, other: Said) -> bool:
+    def _has_details(self, text: ComparableText, other: ComparableText) -> bool:
         names = text.capitals | (text.first & self._names)
         wanted = [word for word in text.words if word in names or _is_detail(word)]
         return not Counter(wanted) - Counter(other.words) and all(

@@ -15,7 +15,7 @@ from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.files.home import DEFAULT, home
-from resources.files.system_errors import Exhausted, exhausted
+from resources.files.system_errors import ResourceExhausted, exhausted
 from resources.settings.packages import package_missing
 from resources.web.ports import HOST
 
@@ -57,7 +57,7 @@ PROFILE = click.Option(
 )
 
 
-class Choice(click.Choice[str]):
+class ChoiceWithSuggestion(click.Choice[str]):
     """One of some names; another one is answered with the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
@@ -79,7 +79,7 @@ class _Port(click.IntRange):
 PORT = _Port(1, 65535)
 QUOTING = click.Option(
     ["--quoting"],
-    type=Choice(QUOTINGS),
+    type=ChoiceWithSuggestion(QUOTINGS),
     default=QUOTINGS[0],
     show_default=True,
     help=QUOTING_HELP,
@@ -152,7 +152,7 @@ def say_workspace() -> None:
     print(printable(f"Workspace: {home()}{chosen}"), file=sys.stderr, flush=True)
 
 
-class HomeCommand(Command):
+class WorkspaceCommand(Command):
     """A command that works on a workspace of this version, and brings it there first."""
 
     def prepare(self) -> None:
@@ -162,7 +162,7 @@ class HomeCommand(Command):
         bring_home_up_to_date()
 
 
-class ReadingCommand(HomeCommand):
+class ReadingCommand(WorkspaceCommand):
     """A command that only reads the workspace, also one that this user may not write."""
 
     def prepare(self) -> None:
@@ -173,7 +173,7 @@ class ReadingCommand(HomeCommand):
             super().prepare()
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands under one name, each of the form above; the workspace may be named before them, too."""
 
     command_class: type[click.Command] | None = Command
@@ -184,10 +184,10 @@ class Group(click.Group):
         super().__init__(*arguments, **attributes)
 
 
-class HomeGroup(Group):
+class WorkspaceCommandGroup(CommandGroup):
     """Commands that all work on a home of this version."""
 
-    command_class = HomeCommand
+    command_class = WorkspaceCommand
 
 
 def options_below(command: click.Command) -> Iterator[str]:
@@ -220,7 +220,7 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
             raise
         print(printable(str(message)), file=sys.stderr)
         # A disk or a limit ran out while the command worked.
-        return 1 if isinstance(message, Exhausted) else NOT_DONE
+        return 1 if isinstance(message, ResourceExhausted) else NOT_DONE
     return done if isinstance(done, int) else 0
 
 

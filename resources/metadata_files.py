@@ -20,7 +20,7 @@ class MetadataFileError(UserError):
     """Metadata that cannot be used; the message names the file and all that is wrong in it."""
 
 
-class BroughtSample(NamedTuple):
+class ImportedSample(NamedTuple):
     """A sample of the file `name`, whose images are ids of the store."""
 
     name: str
@@ -28,7 +28,7 @@ class BroughtSample(NamedTuple):
     sample: Sample
 
 
-def brought_samples(place: Path, store: ImageStore) -> list[BroughtSample]:
+def brought_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
     """The samples of a file, or of every JSON and JSON Lines file of a folder, in order of name.
 
     Pictures are looked up in the file's folder, and never outside it. Raises MetadataFileError.
@@ -49,7 +49,7 @@ def _files(place: Path) -> list[Path]:
     return files
 
 
-def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
+def _brought(file: Path, store: ImageStore) -> Iterator[ImportedSample]:
     try:
         samples = read_metadata(file.name, read_file(file).decode("utf-8-sig"))
     except (MetadataFault, UnicodeDecodeError, OSError) as error:
@@ -57,7 +57,7 @@ def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
     known: dict[str, str] = {}
     faults: list[str] = []
     brought = [
-        BroughtSample(file.name, number, _stored(sample, number, file, store, known, faults))
+        ImportedSample(file.name, number, _stored(sample, number, file, store, known, faults))
         for number, sample in enumerate(samples, start=1)
     ]
     if faults:

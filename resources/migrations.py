@@ -22,7 +22,7 @@ class StoreError(UserError):
     """A store's file cannot be used by this version; the message says what to do."""
 
 
-class StoreAway(StoreError):
+class StoreUnavailable(StoreError):
     """A store's server does not answer, or gave up a transaction: the same call may succeed later."""
 
     passing = True

@@ -76,5 +76,5 @@ def create_app(
         exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]
     )
     app.state.store, app.state.accounts, app.state.images = store, accounts, images
-    app.state.figures = lead.Figures(store)
+    app.state.figures = lead.LeadFigures(store)
     return app

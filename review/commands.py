@@ -19,7 +19,13 @@ from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem
 from methods.review.process import ROLE_OF_ROUND
 from resources import command_line
-from resources.command_line import FILE, QUOTING, Choice, HomeGroup, ReadingCommand
+from resources.command_line import (
+    FILE,
+    QUOTING,
+    ChoiceWithSuggestion,
+    ReadingCommand,
+    WorkspaceCommandGroup,
+)
 from resources.review.accounts import ROLES
 from resources.settings.extras import extras
 from resources.web.ports import (
@@ -70,7 +76,7 @@ _address = click.option(
 _format = click.option(
     "--format",
     "form",
-    type=Choice(("jsonl", "csv", *OF_EXTRAS)),
+    type=ChoiceWithSuggestion(("jsonl", "csv", *OF_EXTRAS)),
     default="jsonl",
     help="csv is for spreadsheets.",
 )
@@ -79,7 +85,7 @@ round_option = click.option("--round", "round_", type=_ROUND, required=True)
 reviewer_option = click.option("--reviewer", required=True, help="The name on the decisions.")
 
 
-@click.group("review", cls=HomeGroup)
+@click.group("review", cls=WorkspaceCommandGroup)
 def review() -> None:
     """Review by people: the app, accounts, files."""
 
@@ -168,7 +174,7 @@ def account() -> None:
 
 @account.command(example="vlm-loom review account add ann --role annotator", workspace="optional")
 @click.argument("name")
-@click.option("--role", type=Choice(ROLES), required=True)
+@click.option("--role", type=ChoiceWithSuggestion(ROLES), required=True)
 @click.option("--password", is_flag=True, help="Ask for a password instead of printing a link.")
 @_address
 def add(name: str, role: Any, password: bool, address: str) -> None:
@@ -196,7 +202,7 @@ def list_accounts() -> None:
 
 @account.command(example="vlm-loom review account role ann expert")
 @click.argument("name")
-@click.argument("role", type=Choice(ROLES))
+@click.argument("role", type=ChoiceWithSuggestion(ROLES))
 def role(name: str, role: Any) -> None:
     """Give an account another role."""
     _accounts().set_role(name, role)
@@ -285,7 +291,7 @@ def _read_password() -> str:
 
 @review.command(cls=ReadingCommand, example="vlm-loom review export --out round1.csv --format csv")
 @click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
-@click.option("--kind", type=Choice(list(KINDS)), help="Only items of this kind.")
+@click.option("--kind", type=ChoiceWithSuggestion(list(KINDS)), help="Only items of this kind.")
 @click.option("--round", "round_", type=_ROUND, default=1, show_default=True)
 @click.option("--reviewer", help="Only items that this person may decide.")
 @click.option("--early", is_flag=True, help="Round 2: also items whose round 1 is open.")
@@ -346,7 +352,9 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
     cls=ReadingCommand, example="vlm-loom review dump --out review.zip --format parquet"
 )
 @click.option("--out", type=FILE, required=True, help="The file to write; it must not exist.")
-@click.option("--format", "form", type=Choice(("csv", "jsonl", "parquet")), default="csv")
+@click.option(
+    "--format", "form", type=ChoiceWithSuggestion(("csv", "jsonl", "parquet")), default="csv"
+)
 def dump(out: Path, form: str) -> None:
     """Write all decisions, revisions, comments and effort to one file."""
     from review.dump import dumped

@@ -80,7 +80,7 @@ class _Comment(BaseModel):
     written_at: _Time
 
 
-class _Expected(BaseModel):
+class _ExpectedDecision(BaseModel):
     """What an expert made of an item: `expected_of` in methods/review/gold.py."""
 
     model_config = ConfigDict(extra="forbid")
@@ -113,7 +113,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 read back."""
 
 
-class Loaded(NamedTuple):
+class DumpLoadResult(NamedTuple):
     """How many rows were added, how many were there already, and how many decisions were left out,
     because their item was never in the queue here, or because it is gold of an item that is not here
     with that content."""
@@ -279,7 +279,7 @@ def dumped(store: ReviewStore, form: str) -> bytes:
 # --- Back ------------------------------------------------------------------------------------------
 
 
-def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
+def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     """Store the decisions, comments and gold items of a file; what is there already is left as it is.
 
     Decisions on items that this store lacks are left out and counted; the same file adds them once the
@@ -335,7 +335,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> Loaded:
     ]
     names.require_all(path)
     _require_others_in_round_2(path, store, new, known)
-    return Loaded(*store.load(read, written, gold), without_item, of_other_gold)
+    return DumpLoadResult(*store.load(read, written, gold), without_item, of_other_gold)
 
 
 def _outcome(decision: Decision) -> str:
@@ -422,7 +422,7 @@ def _gold(path: Path, store: ReviewStore, names: _Names, now: datetime) -> list[
         if store.item(row.item_id) is not None or item is None or gold_id_of(item) != row.item_id:
             continue
         try:
-            expected = _Expected.model_validate(from_json(row.expected)).model_dump()
+            expected = _ExpectedDecision.model_validate(from_json(row.expected)).model_dump()
             content = expected["content"]
             if (expected["verdict"] == "reject") != (content is None):
                 raise ValueError("the content is that of an item which is not rejected")

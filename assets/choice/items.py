@@ -10,7 +10,13 @@ from pydantic import Field, field_validator
 from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
 from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
@@ -48,7 +54,7 @@ class ItemsSettings(GenerationSettings):
         return abilities
 
 
-class Subject(NamedTuple):
+class ItemWritingTask(NamedTuple):
     """What one item is asked for: an entry with its image, and the ability."""
 
     entry: Row
@@ -81,8 +87,8 @@ def items(
     for image_id, ability in pairs:
         entry = entries[image_id]
         asks.append(
-            Ask(
-                subject=Subject(entry, ability),
+            GenerationRequest(
+                subject=ItemWritingTask(entry, ability),
                 set_id=entry["set_id"],
                 name=f"entry {entry['entry_id']}, {ability}",
                 images=[image_id],
@@ -96,7 +102,7 @@ def items(
             )
         )
 
-    def read(subject: Subject, reply: str) -> list[Row]:
+    def read(subject: ItemWritingTask, reply: str) -> list[Row]:
         return [
             {
                 "entry_id": subject.entry["entry_id"],

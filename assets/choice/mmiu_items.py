@@ -12,8 +12,8 @@ from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_set
 from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
-    Ask,
-    Generated,
+    GenerationRequest,
+    GenerationResult,
     GenerationSettings,
     Row,
     ask_and_read,
@@ -22,11 +22,11 @@ from assets.common.generation import (
 from assets.common.losses import in_words, reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from methods.mmiu.building import Asked, MadeItem, finished, made_unanswerable
+from methods.mmiu.building import FinishedItem, SampleQuestion, finished, made_unanswerable
 from methods.mmiu.converting import (
     SCHEMA,
     Form,
-    NoQuestion,
+    UnusableSampleError,
     chosen,
     distractors_data,
     form_of,
@@ -36,15 +36,15 @@ from methods.mmiu.converting import (
     wrong_choices,
 )
 from methods.mmiu.derived import DERIVED, derived
-from methods.mmiu.derived.drawing import Subject
+from methods.mmiu.derived.drawing import SampledEntry
 from methods.mmiu.metadata import Sample
 from methods.validation import require_known, require_once
-from resources.images.store import DerivedPictures, ImageStore
+from resources.images.store import DerivedImages, ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
 from resources.metadata_files import brought_samples
 from resources.settings.prompts import prompt
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 NOTHING = "No question is asked for: no metadata is given, and n_derived or tasks says none."
 LOST = "Correct these samples of the metadata, or the model that words questions, and run again."
@@ -80,17 +80,17 @@ class MmiuSettings(GenerationSettings):
         return tasks
 
 
-class Origin(NamedTuple):
+class SampleSource(NamedTuple):
     """Where a sample is from: an image set or a metadata file, and its name in a list of losses."""
 
     set_id: str
     name: str
 
 
-class Gathered(NamedTuple):
+class SampleCollection(NamedTuple):
     """Samples, what making them lost, pictures that no page has, and pictures for other questions."""
 
-    samples: dict[Sample, Origin]
+    samples: dict[Sample, SampleSource]
     failed: list[Row]
     pictures: list[Row]
     elsewhere: list[str]
@@ -116,7 +116,7 @@ def mmiu_items(
     samples = chosen(gathered.samples, config.max_per_task, config.seed)
     asked, by_model, lost = _by_rule(samples, gathered, config.seed)
     written = _by_model(context, llm, by_model, gathered)
-    asked += [Asked(row["sample"], "text", row["question"]) for row in written.rows]
+    asked += [SampleQuestion(row["sample"], "text", row["question"]) for row in written.rows]
     failed = [*lost, *written.failed]
     if not samples and not gathered.failed:
         context.log.warning(NOTHING)
@@ -152,12 +152,14 @@ def mmiu_items(
     )
 
 
-def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageStore) -> Gathered:
+def _gathered(
+    settings: MmiuSettings, warehouse: Warehouse, image_store: ImageStore
+) -> SampleCollection:
     """Samples of metadata files and of entries. Raises MetadataFileError, and dg.Failure for none."""
-    gathered = Gathered({}, [], [], [])
+    gathered = SampleCollection({}, [], [], [])
     if settings.metadata:
         for brought in brought_samples(Path(settings.metadata).expanduser(), image_store):
-            origin = Origin(brought.name, f"{brought.name}, sample {brought.number}")
+            origin = SampleSource(brought.name, f"{brought.name}, sample {brought.number}")
             gathered.samples.setdefault(brought.sample, origin)
             images = _images_of(brought.sample)
             gathered.elsewhere.extend(images)
@@ -173,9 +175,11 @@ def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageSt
     if settings.n_derived:
         require_whole_sets(warehouse)
         subjects = _subjects(warehouse)
-        pictures = DerivedPictures(image_store)
+        pictures = DerivedImages(image_store)
         for made in derived(subjects, settings.tasks, settings.n_derived, pictures, settings.seed):
-            origin = Origin(made.subject.set_id, f"entry {made.subject.entry_id}, {made.task}")
+            origin = SampleSource(
+                made.subject.set_id, f"entry {made.subject.entry_id}, {made.task}"
+            )
             if made.sample:
                 gathered.samples.setdefault(made.sample, origin)
             elif made.loss:
@@ -187,11 +191,11 @@ def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageSt
     return gathered
 
 
-def _subjects(warehouse: Warehouse) -> list[Subject]:
+def _subjects(warehouse: Warehouse) -> list[SampledEntry]:
     rows = warehouse.read("choice/mmiu_subjects").to_pylist()
     if not rows:
         raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
-    return [Subject(**{**row, "categories": tuple(row["categories"])}) for row in rows]
+    return [SampledEntry(**{**row, "categories": tuple(row["categories"])}) for row in rows]
 
 
 def _images_of(sample: Sample) -> list[str]:
@@ -200,8 +204,8 @@ def _images_of(sample: Sample) -> list[str]:
 
 
 def _by_rule(
-    samples: Sequence[Sample], gathered: Gathered, seed: int
-) -> tuple[list[Asked], list[Sample], list[Row]]:
+    samples: Sequence[Sample], gathered: SampleCollection, seed: int
+) -> tuple[list[SampleQuestion], list[Sample], list[Row]]:
     """Questions whose wrong choices follow by rule, samples for a model, and what was lost."""
     pools: dict[str, list[str]] = {}
     for sample in gathered.samples:
@@ -215,10 +219,10 @@ def _by_rule(
             continue
         try:
             wrong = wrong_choices(sample, form, pool, seed)
-        except NoQuestion as loss:
+        except UnusableSampleError as loss:
             lost.append(_lost(gathered.samples[sample], loss))
             continue
-        asked.append(Asked(sample, form, question_of(sample, wrong)))
+        asked.append(SampleQuestion(sample, form, question_of(sample, wrong)))
     return asked, by_model, lost
 
 
@@ -226,11 +230,11 @@ def _by_model(
     context: dg.AssetExecutionContext,
     llm: Gateway,
     samples: Sequence[Sample],
-    gathered: Gathered,
-) -> Generated:
+    gathered: SampleCollection,
+) -> GenerationResult:
     """Questions whose wrong choices the profile's writer wrote."""
     asks = [
-        Ask(
+        GenerationRequest(
             subject=sample,
             set_id=gathered.samples[sample].set_id,
             name=gathered.samples[sample].name,
@@ -250,13 +254,13 @@ def _by_model(
 
 
 def _unanswerable(
-    asked: Sequence[Asked], gathered: Gathered, settings: MmiuSettings
-) -> tuple[list[Asked], list[Row]]:
+    asked: Sequence[SampleQuestion], gathered: SampleCollection, settings: MmiuSettings
+) -> tuple[list[SampleQuestion], list[Row]]:
     """The unanswerable questions, and losses: those that no strategy fits."""
     changed, lost = [], []
     most = settings.unanswerable_per_task
     for made in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
-        if isinstance(made, Asked):
+        if isinstance(made, SampleQuestion):
             changed.append(made)
         else:
             question, loss = made
@@ -264,7 +268,7 @@ def _unanswerable(
     return changed, lost
 
 
-def _row(item: MadeItem, origin: Origin, written: Row) -> Row:
+def _row(item: FinishedItem, origin: SampleSource, written: Row) -> Row:
     """The row of an item; `written` is the call that wrote its wrong choices, empty if a rule did."""
     asked = item.of
     return {
@@ -284,7 +288,7 @@ def _row(item: MadeItem, origin: Origin, written: Row) -> Row:
     }
 
 
-def _lost(origin: Origin, loss: NoQuestion) -> Row:
+def _lost(origin: SampleSource, loss: UnusableSampleError) -> Row:
     where = {"set_id": origin.set_id, "call_key": None}
     return failure(TABLE, where, origin.name, loss.reason, loss.detail)
 
@@ -304,9 +308,9 @@ def _write(
     items = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [
-            Write(TABLE, items, {}),
-            Write(PICTURES, rows_to_arrow(PICTURES, list(noted.values())), {}),
-            Write(LOSSES, rows_to_arrow(LOSSES, failed), {"stage": TABLE.split(".")[-1]}),
+            TableWrite(TABLE, items, {}),
+            TableWrite(PICTURES, rows_to_arrow(PICTURES, list(noted.values())), {}),
+            TableWrite(LOSSES, rows_to_arrow(LOSSES, failed), {"stage": TABLE.split(".")[-1]}),
         ]
     )
     tasks = Counter(row["task"] for row in rows)

@@ -8,7 +8,13 @@ from pydantic import Field, field_validator
 
 from assets.choice.items import items
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
 from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, texts_of
@@ -42,7 +48,7 @@ class TranslationsSettings(GenerationSettings):
         return languages
 
 
-class Subject(NamedTuple):
+class TranslationTask(NamedTuple):
     """What one translation is asked for: an item, its texts by name, and the language."""
 
     item: Row
@@ -72,12 +78,14 @@ def translations(
             allow_retries=False,
         )
     subjects = [
-        Subject(item, texts_of(item["question"], item["hint"], item["choices"]), LANGUAGES[code])
+        TranslationTask(
+            item, texts_of(item["question"], item["hint"], item["choices"]), LANGUAGES[code]
+        )
         for code in config.languages
         for item in written
     ]
     asks = [
-        Ask(
+        GenerationRequest(
             subject=subject,
             set_id=subject.item["set_id"],
             name=f"item {subject.item['item_id']}, {subject.language.code}",
@@ -113,7 +121,7 @@ def translations(
     )
 
 
-def _read(subject: Subject, reply: str) -> list[Row]:
+def _read(subject: TranslationTask, reply: str) -> list[Row]:
     item, source, language = subject
     translated = read_translation(reply, source, language)
     reviewed = {**item, "kind": "multiple_choice", "image_ids": [item["image_id"]]}

@@ -37,7 +37,7 @@ from resources.embedding.embedder import Embedder
 from resources.files.home import home
 from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.neighbour_pairs import FIND_ON_WORKER, PairFolderInUse, open_pair_folder
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 MIN_VECTORS_FOR_JOB = 200_000
 """Fewer vectors are clustered in this process: on two cores that takes the ten seconds a job needs to
@@ -148,9 +148,9 @@ def clusters(
         changes = changes_table(state, clustering, run_id, datetime.now(UTC).replace(tzinfo=None))
         warehouse.replace_all(
             [
-                Write("cluster.clusters", table, {}),
-                Write("cluster.communities", communities, {}),
-                Write("cluster.changes", changes, {"run_id": run_id}),
+                TableWrite("cluster.clusters", table, {}),
+                TableWrite("cluster.communities", communities, {}),
+                TableWrite("cluster.changes", changes, {"run_id": run_id}),
             ]
         )
     details = {

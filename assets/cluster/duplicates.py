@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.picture_copies import MINIATURES, PAIRS, Ids, Pictures, paired
+from assets.common.picture_copies import MINIATURES, PAIRS, Ids, ImageCopyFinder, paired
 from assets.common.progress import StepProgress
-from assets.common.ray_jobs import ByRowSettings, RowsOnRay
+from assets.common.ray_jobs import RowsOnRay, RowWorkSettings
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import corpus_files, images
-from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
+from methods.ingest.near_duplicates import NearDuplicatePair, duplicate_groups, near_duplicates
 from methods.ingest.picture_candidates import candidates, codes
 from methods.ingest.picture_match import Miniature
 from resources.corpus.corpus import Corpus
@@ -31,7 +31,7 @@ TABLE = "cluster.duplicates"
 )
 def duplicates(
     context: dg.AssetExecutionContext,
-    config: ByRowSettings,
+    config: RowWorkSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
@@ -42,7 +42,7 @@ def duplicates(
     hashes = warehouse.read("cluster/image_hashes").to_pylist()
     bits = corpus.settings.images.near_duplicate_bits
     phash = {image["image_id"]: int(image["phash"], 16) for image in hashes}
-    pictures = Pictures(
+    pictures = ImageCopyFinder(
         warehouse,
         image_store,
         RowsOnRay(context, ray) if config.runner == "ray" else None,
@@ -50,7 +50,7 @@ def duplicates(
     miniatures = pictures.miniatures(phash, StepProgress(context, "pictures").update)
     proposed = _proposed(miniatures, near_duplicates(list(phash), list(phash.values()), bits))
     pairs = [
-        Pair(*ids, (phash[ids[0]] ^ phash[ids[1]]).bit_count())
+        NearDuplicatePair(*ids, (phash[ids[0]] ^ phash[ids[1]]).bit_count())
         for ids in pictures.copies(miniatures, proposed, StepProgress(context, "pairs").update)
     ]
     groups = duplicate_groups(list(phash), pairs)
@@ -84,7 +84,9 @@ def duplicates(
     )
 
 
-def _proposed(miniatures: Mapping[str, Miniature], by_hash: Iterable[Pair]) -> set[Ids]:
+def _proposed(
+    miniatures: Mapping[str, Miniature], by_hash: Iterable[NearDuplicatePair]
+) -> set[Ids]:
     """Pairs to compare, by their ids in order: near by code, or by perceptual hash."""
     near = {
         (pair.first_id, pair.second_id)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
-from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
+from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings
 from assets.common.tables import report, table_asset
 from assets.ingest import entries
 from resources.embedding.embedder import STEP, Embedder, with_vectors
@@ -78,7 +78,7 @@ def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
     return rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), sum(lengths))
 
 
-class EmbeddingSettings(ByRowSettings):
+class EmbeddingSettings(RowWorkSettings):
     """Where texts are embedded, and with how many GPUs on a cluster."""
 
     gpus_per_worker: float = Field(

@@ -29,7 +29,7 @@ from methods.image_sets import (
 )
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 BENCHMARK_SIZES = {
     "2": 47.3,
@@ -147,8 +147,8 @@ def image_sets(
     ]
     warehouse.replace_all(
         [
-            Write("cluster.image_sets", table, {}),
-            Write("cluster.set_counts", rows_to_arrow("cluster.set_counts", counts), {}),
+            TableWrite("cluster.image_sets", table, {}),
+            TableWrite("cluster.set_counts", rows_to_arrow("cluster.set_counts", counts), {}),
         ]
     )
     details: dict[str, Any] = {}

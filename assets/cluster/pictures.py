@@ -13,8 +13,8 @@ from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
 from resources.reports.charts import bars_figure
 from resources.reports.cluster_page import (
-    Clustering,
-    Point,
+    ClusterPageInput,
+    MapPoint,
     categories_chart,
     map_png,
     render_clusters,
@@ -39,12 +39,12 @@ def pictures(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
     """One HTML page: map, cluster sizes, near pairs, the loosest clusters, frequent categories."""
-    points = [Point(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
+    points = [MapPoint(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
     sizes = warehouse.select("cluster.cohesion", "size", order="size DESC")["size"].to_pylist()
     columns = warehouse.read("cluster/categories").to_pydict()
     categories = dict(zip(*columns.values(), strict=True))
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [EMPTY_SHAPE]
-    clustering = Clustering(
+    clustering = ClusterPageInput(
         shape,
         points,
         sizes,

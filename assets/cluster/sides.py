@@ -19,10 +19,10 @@ from assets.ingest import entries
 from methods.image_sets.sides import (
     BRIDGES,
     IMPORTED,
-    Elsewhere,
+    ExternalContent,
     Key,
-    PageImage,
-    Side,
+    SplitDecision,
+    SplitImage,
     SplitSpec,
 )
 from methods.image_sets.sides import sides as sides_of
@@ -39,7 +39,7 @@ NO_BENCHMARK_ENTRIES = (
 )
 
 
-class SidesSettings(AssetConfig):
+class SplitSettings(AssetConfig):
     """How the corpus is divided between benchmarks and instruction sets; newcomers follow it, and what
     has a side keeps it until it is redrawn."""
 
@@ -75,7 +75,7 @@ class SidesSettings(AssetConfig):
 )
 def sides(
     context: dg.AssetExecutionContext,
-    config: SidesSettings,
+    config: SplitSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
@@ -106,31 +106,35 @@ def left_out_of_benchmarks(warehouse: Warehouse) -> dict[str, Any]:
     return {f"entries left out, {row['reason']}": row["n"] for row in rows}
 
 
-def _page_images(warehouse: Warehouse) -> list[PageImage]:
+def _page_images(warehouse: Warehouse) -> list[SplitImage]:
     """Raises dg.Failure if there are no entries."""
     rows = warehouse.read("cluster/page_images").to_pylist()
     if not rows:
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
-    return [PageImage(**{**row, "clusters": tuple(row["clusters"])}) for row in rows]
+    return [SplitImage(**{**row, "clusters": tuple(row["clusters"])}) for row in rows]
 
 
-def _prior_sides(warehouse: Warehouse) -> dict[Key, Side]:
+def _prior_sides(warehouse: Warehouse) -> dict[Key, SplitDecision]:
     rows = warehouse.select("cluster.sides", order="page_id, image_id").to_pylist()
-    return {(row["page_id"], row["image_id"]): Side(row["side"], row["reason"]) for row in rows}
+    return {
+        (row["page_id"], row["image_id"]): SplitDecision(row["side"], row["reason"]) for row in rows
+    }
 
 
-def _tested(warehouse: Warehouse, image_store: ImageStore) -> Elsewhere:
+def _tested(warehouse: Warehouse, image_store: ImageStore) -> ExternalContent:
     """Pages of imported benchmarks in force, and images that are one of theirs or a copy of it."""
     images = warehouse.read("release/imported_images").column("image_id").to_pylist()
     pages = warehouse.read("release/imported_pages").column("page_id").to_pylist()
     if not images:
-        return Elsewhere(pages)
+        return ExternalContent(pages)
     entries = warehouse.read("cluster/page_images").column("image_id").to_pylist()
-    return Elsewhere(pages, {*images, *copies_of(warehouse, image_store, entries, images)})
+    return ExternalContent(pages, {*images, *copies_of(warehouse, image_store, entries, images)})
 
 
 def _details(
-    page_images: list[PageImage], found: Mapping[Key, Side], prior: Mapping[Key, Side]
+    page_images: list[SplitImage],
+    found: Mapping[Key, SplitDecision],
+    prior: Mapping[Key, SplitDecision],
 ) -> dict[str, Any]:
     """Counts of what is in the corpus; the table has what was in it before, too."""
     now = {page_image.name: found[page_image.name] for page_image in page_images}
@@ -158,7 +162,7 @@ def _details(
     }
 
 
-def _warning(page_images: list[PageImage], found: Mapping[Key, Side]) -> str:
+def _warning(page_images: list[SplitImage], found: Mapping[Key, SplitDecision]) -> str:
     """What a person may want to do something about, in sentences; empty if there is nothing."""
     now = {page_image.name: found[page_image.name] for page_image in page_images}
     told = []

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import dagster as dg
 
-from methods.errors import Unfinished, UserError
+from methods.errors import UnfinishedStep, UserError
 from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
 from resources.settings.packages import package_missing
 
@@ -29,7 +29,7 @@ def plain_errors() -> Iterator[None]:
     """
     try:
         yield
-    except Unfinished as error:
+    except UnfinishedStep as error:
         if not isinstance(error, UserError):
             raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None

@@ -23,7 +23,7 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import Role
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 S = TypeVar("S")
 
@@ -59,7 +59,7 @@ CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 
 
 @dataclass(frozen=True)
-class Ask(Generic[S]):
+class GenerationRequest(Generic[S]):
     """One request about `subject`: its set, and the values for the prompt template."""
 
     subject: S
@@ -73,7 +73,7 @@ class Ask(Generic[S]):
 
 
 @dataclass
-class Generated:
+class GenerationResult:
     """Rows read from the replies, rows of failed requests, and the usage of the calls.
 
     `parts` are rows of parts that were lost of what was made, such as a turn of a dialogue: they are
@@ -91,11 +91,11 @@ def ask_and_read(
     llm: Gateway,
     stage: str,
     template: PromptTemplate,
-    asks: Sequence[Ask[S]],
+    asks: Sequence[GenerationRequest[S]],
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
-    smaller: Callable[[S], Sequence[Ask[S]]] | None = None,
-) -> Generated:
+    smaller: Callable[[S], Sequence[GenerationRequest[S]]] | None = None,
+) -> GenerationResult:
     """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
@@ -105,7 +105,7 @@ def ask_and_read(
     table `failed` and does not stop the others.
     """
 
-    def request(ask: Ask[S]) -> ChatRequest:
+    def request(ask: GenerationRequest[S]) -> ChatRequest:
         return request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
 
     # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
@@ -113,8 +113,8 @@ def ask_and_read(
     provider = asked_model(llm, stage).provider
 
     async def answered(
-        calls: ModelCalls, ask: Ask[S], sent: ChatRequest
-    ) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+        calls: ModelCalls, ask: GenerationRequest[S], sent: ChatRequest
+    ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
         parts = smaller(ask.subject) if smaller else ()
         reply = await complete_and_parse(
             calls, sent, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
@@ -124,7 +124,9 @@ def ask_and_read(
         of_parts = await all_of([answered(calls, part, request(part)) for part in parts])
         return [pair for pairs in of_parts for pair in pairs]
 
-    async def one(calls: ModelCalls, place: int) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+    async def one(
+        calls: ModelCalls, place: int
+    ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
         return await answered(calls, asks[place], asked[place])
 
     replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
@@ -138,7 +140,7 @@ def ask_and_read(
             continue
         made_by = {**where, "prompt_version": reply.prompt_version, "provider": provider}
         rows += [{**row, **made_by} for row in reply.value or []]
-    return Generated(rows, failed, usage)
+    return GenerationResult(rows, failed, usage)
 
 
 def asked_model(llm: Gateway, stage: str) -> ModelSpec:
@@ -150,7 +152,7 @@ def request_of(
     llm: Gateway,
     stage: str,
     template: PromptTemplate,
-    ask: Ask[Any],
+    ask: GenerationRequest[Any],
     schema: JsonSchema | None = None,
 ) -> ChatRequest:
     """The request for `ask` to the model of the stage's role.
@@ -186,7 +188,7 @@ def failure(
 def write_generated(
     warehouse: Warehouse,
     table: str,
-    generated: Generated,
+    generated: GenerationResult,
     max_failed_share: float,
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
@@ -205,7 +207,9 @@ def write_generated(
     losses = f"{schema}.failed"
     failed = rows_to_arrow(losses, [*generated.failed, *generated.parts])
     lost.update(row["reason"] for row in generated.parts)
-    warehouse.replace_all([Write(table, rows, {}), Write(losses, failed, {"stage": stage})])
+    warehouse.replace_all(
+        [TableWrite(table, rows, {}), TableWrite(losses, failed, {"stage": stage})]
+    )
     return report(
         rows,
         {"failed": len(generated.failed), **reasons(lost), **(details or {})},

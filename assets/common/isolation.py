@@ -14,12 +14,12 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.common.failures import may_pass
-from methods.errors import PromptUnusable, Unfinished, UserError
+from methods.errors import PromptUnusable, UnfinishedStep, UserError
 from methods.ids import content_id
 from methods.markdown import code
 from resources.files.home import REPO_ROOT
 from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
-from resources.migrations import StoreAway
+from resources.migrations import StoreUnavailable
 from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema
 
@@ -62,12 +62,12 @@ class Isolation:
         """
         try:
             yield
-        except Unfinished:
+        except UnfinishedStep:
             raise
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, PromptUnusable):
                 raise
-            if isinstance(error, StoreAway) or is_refused_home(error) or exhausted(error):
+            if isinstance(error, StoreUnavailable) or is_refused_home(error) or exhausted(error):
                 raise
             self.lose(release_id, error)
 
@@ -80,7 +80,7 @@ class Isolation:
         """
         try:
             yield
-        except Unfinished:
+        except UnfinishedStep:
             raise
         except Exception as error:
             if retried and may_pass(error):

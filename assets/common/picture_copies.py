@@ -23,7 +23,7 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
 )
 from methods.ingest.picture_match import VERSION, Miniature
-from resources.images.looking import Compared, Squares, miniature_of
+from resources.images.looking import ImageComparison, SquareImageCache, miniature_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
@@ -45,7 +45,7 @@ def _silent(done: int, total: int) -> None:
     pass
 
 
-class Pictures:
+class ImageCopyFinder:
     """Stored pictures as they are compared."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Pictures:
     ):
         self._warehouse = warehouse
         self._on_ray = on_ray
-        self._squares = Squares(image_store)
+        self._squares = SquareImageCache(image_store)
 
     def miniatures(
         self, image_ids: Iterable[str], progress: Progress = _silent
@@ -163,7 +163,7 @@ class Pictures:
             self._keep(PAIRS, "pair_id", [{**row, "version": VERSION} for row in made])
 
         for of_job in batched(sorted(proposed), PAIRS_PER_JOB):
-            way_of: dict[str, Compared] = {}
+            way_of: dict[str, ImageComparison] = {}
             for portion in batched(of_job, PAIRS_AT_ONCE):
                 ways = {
                     content_id(*pair, *way): way
@@ -212,18 +212,20 @@ _COMPARED = pa.schema(
 )
 
 
-def _ways(ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]) -> dict[Ids, Compared]:
+def _ways(
+    ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]
+) -> dict[Ids, ImageComparison]:
     """How each of these pairs is compared; `of_pictures` are codes of the ids, which are in order."""
     rows = [(bisect_left(ids, first), bisect_left(ids, second)) for first, second in pairs]
     ways = nearest_ways(of_pictures, rows)
     return {
-        pair: Compared(ids[way.whole], ids[way.part], way.scale, way.turn)
+        pair: ImageComparison(ids[way.whole], ids[way.part], way.scale, way.turn)
         for pair, way in zip(pairs, ways, strict=True)
     }
 
 
 def paired(ids: Sequence[str], found: Iterable[Rows]) -> set[Ids]:
-    """What `Pictures.copies` is given, of candidates whose rows are those of `ids`.
+    """What `ImageCopyFinder.copies` is given, of candidates whose rows are those of `ids`.
 
     A picture that has several rows is no candidate with itself.
     """
@@ -239,7 +241,7 @@ def copies_of(
     warehouse: Warehouse, image_store: ImageStore, first: Collection[str], second: Collection[str]
 ) -> dict[str, list[str]]:
     """Each image of `first` that is one of `second`, or a copy of some, with all of these."""
-    pictures = Pictures(warehouse, image_store)
+    pictures = ImageCopyFinder(warehouse, image_store)
     miniatures = pictures.miniatures([*first, *second])
     mine, theirs = set(first), set(second)
     ones, others = (sorted(ids & miniatures.keys()) for ids in (mine, theirs))

@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from resources.llm.usage import FIRST_SECONDS, PROGRESS_SECONDS, Mark, OnProgress, Pace
+from resources.llm.usage import (
+    FIRST_SECONDS,
+    PROGRESS_SECONDS,
+    ItemRate,
+    OnProgress,
+    ProgressSnapshot,
+)
 
 OBSERVE_SECONDS = 15.0
 """An observation stays in Dagster's event log, so there are fewer of them than log lines."""
@@ -25,7 +31,7 @@ class UnitProgress:
     ):
         self._show, self._stage, self._units = show, stage, units
         self._done = 0
-        self._pace: Pace | None = None
+        self._pace: ItemRate | None = None
         self._started = time.monotonic()
         self._due = self._started + FIRST_SECONDS
 
@@ -38,12 +44,12 @@ class UnitProgress:
         now = time.monotonic()
         if self._pace is None or done < self._done:
             # What came before the first units, such as loading a model, says nothing of their pace.
-            self._pace = Pace(now, done)
+            self._pace = ItemRate(now, done)
         self._done = done
         if now < self._due:
             return
         self._due = now + PROGRESS_SECONDS
-        self._pace.mark(Mark.of_units(now, done))
+        self._pace.mark(ProgressSnapshot.of_units(now, done))
         left = self._pace.seconds_left(total - done)
         pace = self._pace.per_second()
         self._show(

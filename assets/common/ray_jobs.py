@@ -34,7 +34,7 @@ PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_
 """Variables that workers get, if they are set. No keys: Ray's dashboard shows what a job was given."""
 
 
-class ByRowSettings(AssetConfig):
+class RowWorkSettings(AssetConfig):
     """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many
     rows to the cluster at LOOM_RAY_ADDRESS."""
 

@@ -108,7 +108,7 @@ def fields_with_file_defaults(table: str, of: type[AssetConfig]) -> dict[str, An
     return fields
 
 
-class Chosen(NamedTuple):
+class RunSettings(NamedTuple):
     """The settings of one asset in one run, and those of them that the run's config gave."""
 
     settings: Settings
@@ -122,7 +122,7 @@ class Chosen(NamedTuple):
         return shown
 
 
-def choose(table: str, config: AssetConfig | None = None) -> Chosen:
+def choose(table: str, config: AssetConfig | None = None) -> RunSettings:
     """The settings of `table` now: values of the run over settings.yaml over the project's defaults.
 
     Args:
@@ -139,7 +139,7 @@ def choose(table: str, config: AssetConfig | None = None) -> Chosen:
     given = differing(type(config), config.model_dump()) if config else {}
     kept = checked(table, SECTIONS[table], written).model_dump()
     overridden = {name: value for name, value in given.items() if value != kept[name]}
-    return Chosen(checked(table, SECTIONS[table], {**written, **given}), overridden)
+    return RunSettings(checked(table, SECTIONS[table], {**written, **given}), overridden)
 
 
 def check_run(run_config: Mapping[str, Any]) -> None:

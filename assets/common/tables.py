@@ -58,14 +58,14 @@ class ModelUsage(Protocol):
         ...
 
 
-class Source(NamedTuple):
+class AssetSource(NamedTuple):
     """What an asset's code version is made of, beside the prompts and SQL that its module names."""
 
     module: ModuleType | None
     version: str
 
 
-SOURCES: dict[str, Source] = {}
+SOURCES: dict[str, AssetSource] = {}
 """Table of each asset that is run, and what it is made by."""
 
 FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
@@ -149,7 +149,7 @@ def table_asset(
         side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
-        SOURCES[table] = Source(inspect.getmodule(function), version)
+        SOURCES[table] = AssetSource(inspect.getmodule(function), version)
         use_settings(table, function)
         pools = pools_of(function, pool)
         of_extras = [dg.AssetKey(name.split(".")) for name in tables_before(table)]

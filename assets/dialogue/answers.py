@@ -10,7 +10,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     CONSTRUCTION_PARAMS,
-    Ask,
+    GenerationRequest,
     GenerationSettings,
     ask_and_read,
     asked_model,
@@ -27,14 +27,14 @@ from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 
-class AnswersSettings(GenerationSettings):
+class DialogueAnswersSettings(GenerationSettings):
     """MMDU asks for about 500 words an answer (Figure 8)."""
 
     n_words: int = Field(500, gt=0, description="Words asked for in an answer.")
 
 
 @dataclass(frozen=True)
-class Part:
+class QuestionBatch:
     """Questions that are asked in one call, and the images that it shows."""
 
     name: str
@@ -42,11 +42,11 @@ class Part:
     shown: Sequence[Row]
     n_words: int
 
-    def ask(self, asked: Sequence[Row]) -> Ask["Part"]:
+    def ask(self, asked: Sequence[Row]) -> GenerationRequest["QuestionBatch"]:
         """The request for answers to some of these questions, or to all."""
         places = "" if len(asked) == len(self.questions) else f", {_places(asked)}"
-        part = Part(f"{self.name}{places}", asked, self.shown, self.n_words)
-        return Ask(
+        part = QuestionBatch(f"{self.name}{places}", asked, self.shown, self.n_words)
+        return GenerationRequest(
             subject=part,
             set_id=asked[0]["set_id"],
             name=part.name,
@@ -68,7 +68,7 @@ class Part:
 )
 def answers(
     context: dg.AssetExecutionContext,
-    config: AnswersSettings,
+    config: DialogueAnswersSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -92,10 +92,10 @@ def answers(
             or (position is None and (until is None or image["position"] <= until))
         ]
         name = request_name(set_id, position, until)
-        together = Part(name, list(group), shown, config.n_words)
+        together = QuestionBatch(name, list(group), shown, config.n_words)
         asks += [together.ask(asked) for asked in even_parts(together.questions, most)]
 
-    def read(part: Part, reply: str) -> list[Row]:
+    def read(part: QuestionBatch, reply: str) -> list[Row]:
         texts = read_answers(reply, len(part.questions), len(part.shown))
         return [
             {"question_id": question["question_id"], "answer": text}

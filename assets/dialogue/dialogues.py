@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Generated, GenerationSettings, failure, write_generated
+from assets.common.generation import GenerationResult, GenerationSettings, failure, write_generated
 from assets.common.tables import table_asset
 from assets.dialogue.answers import answers
 from assets.dialogue.questions import questions
@@ -25,7 +25,7 @@ from assets.dialogue.set_rows import (
 )
 from methods.ids import content_id
 from methods.image_sets import Kind
-from methods.mmdu.composing import QA, compose
+from methods.mmdu.composing import QuestionAnswer, compose
 from methods.mmdu.stacking import stacked_turns, stacks
 from methods.prompts.parsing import ParseError
 from resources.images.store import ImageStore
@@ -59,7 +59,7 @@ def dialogues(
     """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
     answered = [row for row in questions_of_sets(warehouse) if row["answer"] is not None]
     qas_of = {set_id: rows for set_id, rows in by_set(answered)}
-    generated = Generated([], [], Usage())
+    generated = GenerationResult([], [], Usage())
     for set_id, images in by_set(images_of_sets(warehouse)):
         where = {"set_id": set_id}
         try:
@@ -92,7 +92,7 @@ def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, 
     """Columns of one dialogue, and its lost turns. Raises ParseError when the set cannot carry one."""
     dialogue = compose(
         [
-            QA(
+            QuestionAnswer(
                 row["question_id"],
                 row["position"],
                 row["question"],

@@ -6,12 +6,18 @@ from pydantic import Field
 from assets.cluster.duplicates import duplicates
 from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.summaries import summaries
 from assets.ingest import entries
-from methods.convbench.drafting import INSTRUCTION_SCHEMA, Pictured, drawn, read_instruction
+from methods.convbench.drafting import INSTRUCTION_SCHEMA, EntryImage, drawn, read_instruction
 from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -45,14 +51,14 @@ def instructions(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """An instruction for each drawn picture: what somebody may want to have made of it."""
-    pictured = [Pictured(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
+    pictured = [EntryImage(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
     if not pictured:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     of_group = {entry.group_id for entry in pictured}
     taken = drawn(pictured, config.n_instructions, config.seed)
     told = texts_of(warehouse, (entry.entry_id for entry in taken))
     asks = [
-        Ask(
+        GenerationRequest(
             subject={"entry_id": entry.entry_id, "image_id": entry.image_id},
             set_id=entry.image_id,
             name=f"entry {entry.entry_id}",

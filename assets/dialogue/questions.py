@@ -8,7 +8,12 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.set_rows import (
     EXAMPLES,
@@ -22,7 +27,7 @@ from assets.dialogue.set_rows import (
 )
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
-from methods.mmdu.composing import Shape, shape_of
+from methods.mmdu.composing import DialogueShape, shape_of
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_questions
 from methods.prompts.parsing import numbered_schema
 from methods.quality.echoes import require_own_questions, sentences_of
@@ -55,7 +60,7 @@ class QuestionsSettings(GenerationSettings):
 
 
 @dataclass(frozen=True)
-class Subject:
+class QuestionTask:
     """Questions of one call: about the image at `position`, or about the images 1 to `until`.
 
     `titles` are those of the pages of the images shown.
@@ -92,7 +97,7 @@ def questions(
     template = prompt("mmdu/questions")
     instructions = sentences_of(template.text)
 
-    def read(subject: Subject, reply: str) -> list[Row]:
+    def read(subject: QuestionTask, reply: str) -> list[Row]:
         asked = read_questions(reply, len(subject.angles), len(subject.titles))
         told = [*instructions, *(angle.says for angle in subject.angles)]
         require_own_questions(asked, told, subject.titles)
@@ -124,7 +129,7 @@ def questions(
     return write_generated(warehouse, "dialogue.questions", generated, config.max_failed_share)
 
 
-def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> Shape:
+def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> DialogueShape:
     kind, entering = images[0]["kind"], settings.enter_together
     return shape_of(
         len(images),
@@ -137,13 +142,17 @@ def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> S
     )
 
 
-def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterator[Ask[Subject]]:
+def _asks(
+    set_id: str, images: Sequence[Row], shape: DialogueShape, seed: int
+) -> Iterator[GenerationRequest[QuestionTask]]:
     """The requests for one set: on each image that has questions, then on images together."""
     for image, n_questions in zip(images, shape.singles, strict=True):
         if n_questions:
             # What is asked about a picture is the same in every set that it is in.
             angles = assigned(ON_ONE, n_questions, seed, image["image_id"])
-            yield _ask(Subject(set_id, image["position"], None, angles, _titles([image])), [image])
+            yield _ask(
+                QuestionTask(set_id, image["position"], None, angles, _titles([image])), [image]
+            )
     n_together = sum(block.n_questions for block in shape.together)
     left = assigned(ON_SEVERAL, n_together, seed, set_id)
     for block in shape.together:
@@ -151,7 +160,7 @@ def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterat
         # Where all images are there from the first question on, no place is named.
         until = None if len(shape.together) == 1 else block.until
         shown = images[: block.until]
-        subject = Subject(set_id, None, until, angles, _titles(shown))
+        subject = QuestionTask(set_id, None, until, angles, _titles(shown))
         yield _ask(subject, shown, block.n_earlier)
 
 
@@ -159,8 +168,10 @@ def _titles(images: Sequence[Row]) -> list[str]:
     return [image["title"] for image in images]
 
 
-def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subject]:
-    return Ask(
+def _ask(
+    subject: QuestionTask, shown: Sequence[Row], n_earlier: int = 0
+) -> GenerationRequest[QuestionTask]:
+    return GenerationRequest(
         subject=subject,
         set_id=subject.set_id,
         name=request_name(subject.set_id, subject.position, subject.until),

@@ -5,7 +5,12 @@ from pydantic import Field
 
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.set_rows import Row, images_of_sets
 from resources.llm.gateway import Gateway
@@ -34,7 +39,7 @@ def summaries(
 ) -> dg.MaterializeResult:
     """Page texts condensed to what a picture could raise a question about."""
     asks = [
-        Ask(
+        GenerationRequest(
             subject=image,
             set_id=image["set_id"],
             name=image["entry_id"],

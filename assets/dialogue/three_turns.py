@@ -3,7 +3,13 @@
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.instructions import instructions
@@ -53,7 +59,7 @@ def three_turns(
     ).to_pylist()
     told = texts_of(warehouse, (row["entry_id"] for row in rows))
     asks = [
-        Ask(
+        GenerationRequest(
             subject=row,
             set_id=row["set_id"],
             name=f"instruction {row['instruction_id']}",

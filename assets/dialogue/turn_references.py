@@ -9,7 +9,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
-    Ask,
+    GenerationRequest,
     GenerationSettings,
     Row,
     asked_model,
@@ -28,7 +28,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.settings.prompts import prompt
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, LOSSES = "dialogue.turn_references", "dialogue.failed"
 CAPTION_PROMPT = "convbench/write_caption"
@@ -86,7 +86,9 @@ def turn_references(
     lost = Counter(row["reason"] for row in failed)
     require_few_lost(TABLE, "conversations", lost, len(items), config.max_failed_share, usage)
     table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
-    warehouse.replace_all([Write(TABLE, table, {}), Write(LOSSES, losses, {"stage": STAGE})])
+    warehouse.replace_all(
+        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
+    )
     details = {
         "conversations": len(items) - len(failed),
         "failed": len(failed),
@@ -106,7 +108,7 @@ async def _written(
         name: str, data: dict[str, Any], read: Callable[[str], str], turn: int, kind: str
     ) -> Row | None:
         """Add the row of the reply, or return the row of its loss."""
-        ask = Ask(item, item["set_id"], item["item_id"], [item["image_id"]], data)
+        ask = GenerationRequest(item, item["set_id"], item["item_id"], [item["image_id"]], data)
         reply: ParsedReply[str] = await complete_and_parse(
             calls, request_of(llm, TABLE, prompt(name), ask), read
         )

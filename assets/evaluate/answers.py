@@ -11,15 +11,20 @@ from assets.common.automation import SHARDS, when_changed
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
-from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
-from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
+from assets.evaluate.contestants import (
+    ImportedPredictions,
+    LetterBaselineOptions,
+    contestants,
+    why_not,
+)
+from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
 from assets.evaluate.predictions import (
     imported_hashes,
     imported_releases,
     imported_texts,
     predictions,
 )
-from assets.evaluate.released import Released, items_of, releases_in_force, releases_named
+from assets.evaluate.released import EvaluatedRelease, items_of, releases_in_force, releases_named
 from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
 from methods.benchmarks import Benchmarks
@@ -89,7 +94,7 @@ def answers(
             for name in release.benchmark.extractor_prompts:
                 prompt(name)
             items = items_of(warehouse, release.release_id)
-            letters = Letters(config.seed, label_of(release.benchmark))
+            letters = LetterBaselineOptions(config.seed, label_of(release.benchmark))
             why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
             not_run += [
                 f"{name} on {release.release_id}: {reason}"
@@ -104,7 +109,7 @@ def answers(
     imported = imported_hashes(warehouse)
     runs += _imported(warehouse, benchmarks, config.models, isolation)
 
-    async def converse(calls: ModelCalls, place: int) -> Answered | None:
+    async def converse(calls: ModelCalls, place: int) -> ItemAnswers | None:
         release, run = runs[place]
         if release.release_id in isolation.lost:
             return None
@@ -178,12 +183,12 @@ def is_asked(name: str) -> bool:
 
 def _imported(
     warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, isolation: Isolation
-) -> list[tuple[Released, AnswerRun]]:
+) -> list[tuple[EvaluatedRelease, AnswerRun]]:
     """The imported predictions on every release, in force or not; of `models` alone if some are named.
 
     Raises UserError for a name that there are no predictions of.
     """
-    runs: list[tuple[Released, AnswerRun]] = []
+    runs: list[tuple[EvaluatedRelease, AnswerRun]] = []
     wanted = None if models is None else {name for name in models if is_file(name)}
     known = set()
     for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
@@ -207,7 +212,7 @@ def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:
     return policy if policy in benchmark.context_policies else "fail"
 
 
-def _told(runs: Sequence[tuple[Released, AnswerRun]], policy: ContextPolicy) -> str:
+def _told(runs: Sequence[tuple[EvaluatedRelease, AnswerRun]], policy: ContextPolicy) -> str:
     """Which benchmarks were asked under which policy."""
     asked = {release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs}
     return ", ".join(

@@ -13,7 +13,7 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.ranking import compare, compare_parts
 from methods.evaluation.related import related
 from resources.llm.registry import load_registry
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 PARTS = "evaluate.ability_comparisons"
 
@@ -77,9 +77,9 @@ def comparisons(
     table = rows_to_arrow("evaluate.comparisons", pairs)
     warehouse.replace_all(
         [
-            Write("evaluate.comparisons", table, {}),
-            Write("evaluate.ranks", rows_to_arrow("evaluate.ranks", ranks), {}),
-            Write(PARTS, rows_to_arrow(PARTS, parts), {}),
+            TableWrite("evaluate.comparisons", table, {}),
+            TableWrite("evaluate.ranks", rows_to_arrow("evaluate.ranks", ranks), {}),
+            TableWrite(PARTS, rows_to_arrow(PARTS, parts), {}),
         ]
     )
     return isolation.finish(warehouse, report(table))

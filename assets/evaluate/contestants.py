@@ -22,7 +22,7 @@ from methods.evaluation.ablations import (
     with_images,
     without_images,
 )
-from methods.evaluation.asking import OWN_DOING, Ask
+from methods.evaluation.asking import OWN_DOING, AnswerRequest
 from methods.evaluation.contestants import (
     BASELINE,
     BASELINES,
@@ -35,7 +35,7 @@ from methods.evaluation.contestants import (
     model_of,
 )
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, place_of
+from methods.evaluation.predictions import PredictionKey, place_of
 from methods.evaluation.refusals import is_refusal
 from methods.model_text import says_nothing, without_reasoning
 from resources.llm.model_calls import ModelCalls
@@ -43,12 +43,12 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Completion
 
-Text = Callable[[Item, Ask], str | None]
+Text = Callable[[Item, AnswerRequest], str | None]
 Sent = Callable[[Messages, Item], Messages]
 """The messages that are sent in place of those that the benchmark made; may raise NoOtherImages."""
 
 
-class Letters(NamedTuple):
+class LetterBaselineOptions(NamedTuple):
     """What the baselines that say letters go by: a seed, and the label whose values have a most
     frequent letter each (None: all items have one)."""
 
@@ -56,14 +56,14 @@ class Letters(NamedTuple):
     label: str | None = None
 
 
-ANY_LETTERS = Letters()
+ANY_LETTERS = LetterBaselineOptions()
 
 
 class NoOtherItem(UserError):
     """No other item of the release lends its reference to `baseline:swapped-reference`."""
 
 
-class ContestantReply(NamedTuple):
+class CandidateReply(NamedTuple):
     """Columns of a row of `evaluate.answers`, and why it is no answer (a reason and a sentence).
 
     A loss is `final` where asking again would give nothing else: it counts in the contestant's scores,
@@ -75,7 +75,7 @@ class ContestantReply(NamedTuple):
     final: bool = False
 
 
-class Contestant(Protocol):
+class Candidate(Protocol):
     """Who answers; `asks` is the model that is asked, or the name of who asks none."""
 
     name: str
@@ -83,13 +83,13 @@ class Contestant(Protocol):
     provider: str
 
     async def answer(
-        self, calls: ModelCalls, ask: Ask, item: Item, version: str
-    ) -> ContestantReply:
-        """The reply to one `Ask`; `version` is that of how the benchmark asks."""
+        self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
+    ) -> CandidateReply:
+        """The reply to one `AnswerRequest`; `version` is that of how the benchmark asks."""
         ...
 
 
-class ModelContestant:
+class ModelCandidate:
     """A model of the registry; `sent` are the messages that it gets."""
 
     def __init__(
@@ -104,8 +104,8 @@ class ModelContestant:
         self._params, self._sent = params, sent
 
     async def answer(
-        self, calls: ModelCalls, ask: Ask, item: Item, version: str
-    ) -> ContestantReply:
+        self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
+    ) -> CandidateReply:
         """What the model says; neither an error's text nor an answer that was cut off is one.
 
         A question whose picture the release lacks is asked without images alone.
@@ -135,11 +135,11 @@ class ModelContestant:
         }
         if isinstance(outcome, Completion):
             status = "refused" if is_refusal(outcome.text) else "answered"
-            return ContestantReply({**row, "status": status, "answer": outcome.text})
+            return CandidateReply({**row, "status": status, "answer": outcome.text})
         status = outcome.kind if outcome.kind in OWN_DOING else "failed"
         lost = (outcome.kind, outcome.detail)
         final = outcome.kind in OWN_DOING
-        return ContestantReply({**row, "status": status, "answer": None}, lost, final)
+        return CandidateReply({**row, "status": status, "answer": None}, lost, final)
 
 
 class Baseline:
@@ -152,14 +152,14 @@ class Baseline:
         self._text = text
 
     async def answer(
-        self, calls: ModelCalls, ask: Ask, item: Item, version: str
-    ) -> ContestantReply:
+        self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
+    ) -> CandidateReply:
         """The baseline's text; an empty one where the release has no reference for the turn."""
         try:
             text = self._text(item, ask) or ""
         except NoOtherItem as error:
             return _not_made("no_other_item", error)
-        return ContestantReply({"status": "answered", "answer": text, "call_key": None})
+        return CandidateReply({"status": "answered", "answer": text, "call_key": None})
 
 
 class ImportedPredictions:
@@ -167,13 +167,13 @@ class ImportedPredictions:
 
     provider = FILE
 
-    def __init__(self, name: str, texts: Mapping[Place, str]):
+    def __init__(self, name: str, texts: Mapping[PredictionKey, str]):
         self.name = self.asks = name
         self._texts = texts
 
     async def answer(
-        self, calls: ModelCalls, ask: Ask, item: Item, version: str
-    ) -> ContestantReply:
+        self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
+    ) -> CandidateReply:
         """The answer in the prediction for the pass, without the model's reasoning.
 
         A missing prediction failed. An empty one, or one that is all reasoning, is no answer.
@@ -182,7 +182,7 @@ class ImportedPredictions:
         text = self._texts.get(place_of(item, ask.trial, ask.turn))
         if text is None:
             lost = "no_prediction", "The file has no prediction for this, or several that differ."
-            return ContestantReply({**row, "status": "failed"}, lost, final=True)
+            return CandidateReply({**row, "status": "failed"}, lost, final=True)
         predicted = without_reasoning(text)
         row["reasoning"] = predicted.reasoning or None
         if predicted.reasoning_only:
@@ -190,18 +190,18 @@ class ImportedPredictions:
                 "reasoning_only",
                 "The prediction is reasoning without an answer: it was cut off.",
             )
-            return ContestantReply({**row, "status": "reasoning_only"}, lost, final=True)
+            return CandidateReply({**row, "status": "reasoning_only"}, lost, final=True)
         if says_nothing(predicted.answer):
             lost = "empty", "The file has an empty prediction for this."
-            return ContestantReply({**row, "status": "empty"}, lost, final=True)
+            return CandidateReply({**row, "status": "empty"}, lost, final=True)
         status = "refused" if is_refusal(predicted.answer) else "answered"
-        return ContestantReply({**row, "status": status, "answer": predicted.answer})
+        return CandidateReply({**row, "status": status, "answer": predicted.answer})
 
 
-def _not_made(reason: str, why: UserError | str) -> ContestantReply:
+def _not_made(reason: str, why: UserError | str) -> CandidateReply:
     """A failure without a call: the release lacks what the contestant needs."""
     row = {"status": "failed", "answer": None, "call_key": None}
-    return ContestantReply(row, (reason, str(why)))
+    return CandidateReply(row, (reason, str(why)))
 
 
 def contestants(
@@ -209,8 +209,8 @@ def contestants(
     registry: Registry,
     items: Sequence[Item],
     params: Mapping[str, float | int | str],
-    letters: Letters = ANY_LETTERS,
-) -> list[Contestant]:
+    letters: LetterBaselineOptions = ANY_LETTERS,
+) -> list[Candidate]:
     """The contestants of these names on a release with these items. Raises UserError.
 
     Imported predictions are `ImportedPredictions`, which need no name.
@@ -224,17 +224,17 @@ def contestants(
         MOST_FREQUENT: lambda item, ask: most_frequent[item.item_id],
     }
     assert texts.keys() == set(BASELINES)
-    made: list[Contestant] = []
+    made: list[Candidate] = []
     for name in names:
         if (model := model_of(name)) is None:
             made.append(Baseline(name, texts[name]))
         else:
             sent = _sent(ablation_of(name), items)
-            made.append(ModelContestant(name, registry.model(model), params, sent))
+            made.append(ModelCandidate(name, registry.model(model), params, sent))
     return made
 
 
-def why_not(name: str, items: Sequence[Item], letters: Letters) -> str | None:
+def why_not(name: str, items: Sequence[Item], letters: LetterBaselineOptions) -> str | None:
     """Why a contestant is not run on a release with these items; None where it is."""
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
         return "it says a letter, and this is no multiple choice"
@@ -275,7 +275,7 @@ def _swapped(items: Sequence[Item]) -> Text:
     """
     places = _places(items)
 
-    def text(item: Item, ask: Ask) -> str | None:
+    def text(item: Item, ask: AnswerRequest) -> str | None:
         later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
         other = next((candidate for candidate in later if candidate.cluster != item.cluster), None)
         if other is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from resources.files.home import reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
-from resources.reports.report_corpus import Corpus, render_corpus
+from resources.reports.report_corpus import CorpusPageInput, render_corpus
 from resources.warehouse import Warehouse
 
 PAGE = "corpus.html"
@@ -29,7 +29,7 @@ def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
     """Write the page of the corpus as the tables are now. Raises WarehouseError, ImageDamaged."""
     with warehouse.kept_open():
         rows = warehouse.read_rows("evaluate/corpus_{}", QUERIES, SHOWN)
-        corpus = Corpus(
+        corpus = CorpusPageInput(
             counts=rows["counts"][0],
             languages=rows["languages"],
             licences=rows["licences"],

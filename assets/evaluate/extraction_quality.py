@@ -9,17 +9,17 @@ from assets.common.automation import WHEN_EVALUATED
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
-from assets.evaluate.findings import Found, Row, analysis, rows_of
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
 from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
-from assets.evaluate.released import Released
+from assets.evaluate.released import EvaluatedRelease
 from assets.evaluate.second_readings import second_readings
 from assets.review import decisions
 from methods.benchmarks import Benchmarks
 from methods.choice.extraction_quality import reading_findings
 from methods.evaluation.judging import RULE
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.markdown import code, table
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -56,7 +56,7 @@ def extraction_quality(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-) -> Found:
+) -> AnalysisResult:
     """Who read which share of the letters, whether readers agree, what the extractor does to scores.
 
     - `read` of `rule` is MMBench's match rate; `unread` says by reason what the extractor failed.
@@ -84,12 +84,14 @@ def extraction_quality(
             rows += rows_of(figures, named, config.seed)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
     counted = {"read by people": len(people), "people disagree": n_apart}
-    return Found(rows, {**counted, **shown}, isolation)
+    return AnalysisResult(rows, {**counted, **shown}, isolation)
 
 
-def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[Scored]]:
+def _observed(
+    warehouse: Warehouse, release: EvaluatedRelease
+) -> Mapping[str, Sequence[ScoredObservation]]:
     """What rules observed of each model."""
-    by_model: dict[str, list[Scored]] = {}
+    by_model: dict[str, list[ScoredObservation]] = {}
     for slice_ in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
         if slice_.judge == RULE:
             for model, scored in slice_.observed.items():

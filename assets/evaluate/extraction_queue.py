@@ -14,7 +14,7 @@ from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_
 from assets.evaluate.released import Row
 from assets.review import queue_row
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import QUEUED_KIND, ReadAnswer, drawn
+from methods.choice.read_answers import QUEUED_KIND, ExtractedAnswer, drawn
 from methods.evaluation.contestants import is_model
 from methods.review import queue_item
 from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
@@ -89,7 +89,7 @@ def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
     return letters, len({rating.item_id for rating in read}) - len(letters)
 
 
-def _queue_row(answer: ReadAnswer) -> Row:
+def _queue_row(answer: ExtractedAnswer) -> Row:
     made = {
         "item_id": answer.queue_id,
         "kind": QUEUED_KIND,

@@ -20,7 +20,7 @@ TABLE = "evaluate.findings"
 Row = dict[str, Any]
 
 
-class Found(NamedTuple):
+class AnalysisResult(NamedTuple):
     """The rows of an analysis in the order that they are read in, and what the UI shows beside them.
 
     `isolation` is that of an analysis that isolates releases.
@@ -51,14 +51,14 @@ def rows_of(
 
 def analysis(
     name: str, measures: Mapping[str, str], **spec: Any
-) -> Callable[[Callable[..., Found]], dg.AssetsDefinition]:
+) -> Callable[[Callable[..., AnalysisResult]], dg.AssetsDefinition]:
     """Decorator for an analysis: `evaluate/<name>` is its asset, and the view of its findings.
 
     `measures` are those of its findings and what they mean: the UI shows them below the docstring.
     `spec` is that of `table_asset`: what it reads (`deps`), when it is run.
     """
 
-    def decorate(function: Callable[..., Found]) -> dg.AssetsDefinition:
+    def decorate(function: Callable[..., AnalysisResult]) -> dg.AssetsDefinition:
         @wraps(function)
         def measured(**given: Any) -> dg.MaterializeResult:
             rows, details, isolation = function(**given)

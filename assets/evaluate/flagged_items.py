@@ -11,12 +11,19 @@ from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
-from assets.evaluate.right_items import RightItems, right_items
+from assets.evaluate.right_items import ItemOutcomes, right_items
 from methods.benchmarks import Benchmarks
-from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
+from methods.choice.filters import (
+    TEXT_ONLY,
+    WRONG_ITEM,
+    FilterResult,
+    FlaggedItem,
+    text_only,
+    wrong_items,
+)
 from methods.evaluation.contestants import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 Row = dict[str, Any]
 NOTHING = "No release of a benchmark with right and wrong answers has observations."
@@ -66,7 +73,10 @@ def flagged_items(
     table = rows_to_arrow("evaluate.flagged_items", rows)
     summary = rows_to_arrow("evaluate.filters", summaries)
     warehouse.replace_all(
-        [Write("evaluate.flagged_items", table, {}), Write("evaluate.filters", summary, {})]
+        [
+            TableWrite("evaluate.flagged_items", table, {}),
+            TableWrite("evaluate.filters", summary, {}),
+        ]
     )
     sentences = [
         f"{row['release_id']}, {row['filter']}: {row['why']}" for row in summaries if row["why"]
@@ -85,7 +95,7 @@ def flagged_items(
     )
 
 
-def _filtered(each: RightItems, settings: FilterSettings) -> dict[str, Filtered]:
+def _filtered(each: ItemOutcomes, settings: FilterSettings) -> dict[str, FilterResult]:
     blind = [name for name in sorted(each.outcomes) if ablation_of(name) == NO_IMAGES]
     given = (each.items, settings.min_models)
     return {
@@ -94,7 +104,7 @@ def _filtered(each: RightItems, settings: FilterSettings) -> dict[str, Filtered]
     }
 
 
-def _summary(found: Filtered) -> Row:
+def _summary(found: FilterResult) -> Row:
     return {
         "models": list(found.models),
         "n_items": found.n_items,
@@ -104,7 +114,7 @@ def _summary(found: Filtered) -> Row:
     }
 
 
-def _rows(warehouse: Warehouse, each: RightItems, found: Filtered) -> Iterable[Row]:
+def _rows(warehouse: Warehouse, each: ItemOutcomes, found: FilterResult) -> Iterable[Row]:
     if not found.flagged:
         return
     rows = warehouse.read(
@@ -138,5 +148,5 @@ def _rows(warehouse: Warehouse, each: RightItems, found: Filtered) -> Iterable[R
         }
 
 
-def _models(of: Flagged) -> dict[str, Sequence[str]]:
+def _models(of: FlaggedItem) -> dict[str, Sequence[str]]:
     return {f"{name}_models": list(getattr(of, name)) for name in ("right", "wrong", "unknown")}

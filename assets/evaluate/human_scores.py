@@ -11,10 +11,10 @@ from methods.delimited import Quoting
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.human_scores import (
     REASONS,
+    HumanScoreKey,
     HumanScores,
     HumanScoresError,
-    Rated,
-    Scored,
+    RatingScope,
     human_scores_of,
 )
 from methods.evaluation.judge_quality import AnswerKey
@@ -22,7 +22,7 @@ from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
 from resources.importing.answer_files import read_scores
 from resources.publishing.releases import cards_of, release_meant
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, FILES = "evaluate.human_scores", "evaluate.human_score_files"
 
@@ -36,7 +36,7 @@ human_scores = table_spec(
 )
 
 
-class Stored(NamedTuple):
+class StoredScore(NamedTuple):
     """A score, why the rater gave it if the file says so, and the hash of the file that it is from."""
 
     score: float
@@ -44,7 +44,7 @@ class Stored(NamedTuple):
     content_hash: str
 
 
-class Imported(NamedTuple):
+class HumanScoresImport(NamedTuple):
     """What importing a file came to; `n_new` of its scores were not here, `n_changed` were others."""
 
     release_id: str
@@ -71,7 +71,7 @@ class Imported(NamedTuple):
 
 def import_scores(
     warehouse: Warehouse, release: str, file: Path, quoting: Quoting = "checked"
-) -> Imported:
+) -> HumanScoresImport:
     """Take a file of people's scores on a release (an id, a name or how an id begins) into the tables.
 
     A rater has one score of an answer and dimension: a later file replaces it; the same scores again
@@ -88,7 +88,7 @@ def import_scores(
         )
     here = {"release_id": release_id}
     answered = warehouse.select("evaluate.answers", "model", distinct=True, release_id=release_id)
-    rated = Rated(
+    rated = RatingScope(
         items_of(warehouse, release_id),
         set(answered["model"].to_pylist()),
         benchmark.dimensions,
@@ -132,20 +132,22 @@ def import_scores(
         }
         warehouse.replace_all(
             [
-                Write(TABLE, rows_to_arrow(TABLE, kept), here),
-                Write(
+                TableWrite(TABLE, rows_to_arrow(TABLE, kept), here),
+                TableWrite(
                     FILES, rows_to_arrow(FILES, [source]), {**here, "content_hash": content_hash}
                 ),
             ]
         )
-    return Imported(release_id, brought, n_new, len(changed))
+    return HumanScoresImport(release_id, brought, n_new, len(changed))
 
 
-def _given(score: float, reason: str | None, before: Stored | None, content_hash: str) -> Stored:
+def _given(
+    score: float, reason: str | None, before: StoredScore | None, content_hash: str
+) -> StoredScore:
     """A score of a file; where it is the one that was there, a reason that was there stays."""
     if reason is None and before is not None and before.score == score:
         reason = before.reason
-    return Stored(score, reason, content_hash)
+    return StoredScore(score, reason, content_hash)
 
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
@@ -160,7 +162,7 @@ def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, di
     return means
 
 
-def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]:
+def stored_scores(warehouse: Warehouse, release_id: str) -> dict[HumanScoreKey, StoredScore]:
     """The scores on a release."""
     rows = warehouse.select(
         "evaluate.human_scores",
@@ -168,8 +170,8 @@ def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]
         release_id=release_id,
     ).to_pylist()
     return {
-        Scored(*(row[name] for name in Scored._fields)): Stored(
-            *(row[name] for name in Stored._fields)
+        HumanScoreKey(*(row[name] for name in HumanScoreKey._fields)): StoredScore(
+            *(row[name] for name in StoredScore._fields)
         )
         for row in rows
     }

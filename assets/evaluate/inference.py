@@ -3,16 +3,16 @@
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from assets.evaluate.contestants import Contestant
+from assets.evaluate.contestants import Candidate
 from methods.evaluation.asking import (
     Answer,
-    Ask,
+    AnswerRequest,
     Asking,
+    AskingLimits,
     ContextPolicy,
-    Extract,
-    Given,
-    Limits,
-    Unasked,
+    ExtractionRequest,
+    ReferenceTurn,
+    SkippedTurn,
     with_policy,
 )
 from methods.evaluation.benchmark import Benchmark
@@ -32,11 +32,11 @@ Row = dict[str, Any]
 class AnswerRun(NamedTuple):
     """One contestant and the item that it answers."""
 
-    contestant: Contestant
+    contestant: Candidate
     item: Item
 
 
-class Answered(NamedTuple):
+class ItemAnswers(NamedTuple):
     """Rows of one item: of `evaluate.answers`, `evaluate.extractions` and `evaluate.failed`."""
 
     answers: list[Row]
@@ -48,18 +48,18 @@ class Answered(NamedTuple):
 
 async def answer_item(
     calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str, policy: ContextPolicy
-) -> Answered:
+) -> ItemAnswers:
     """What came of everything that the benchmark asks of one item.
 
     A reply that is no answer, or a reading that cannot be made, is a row with its reason; nothing is
     left out. `policy` is what is done about dialogues that are too long; rows name it.
     """
     driver = _Driver(calls, benchmark, run, extractor, policy)
-    await driver.drive(benchmark.ask(run.item, Limits(policy)))
-    return Answered(driver.answers, driver.extractions, driver.failed, driver.n_lost)
+    await driver.drive(benchmark.ask(run.item, AskingLimits(policy)))
+    return ItemAnswers(driver.answers, driver.extractions, driver.failed, driver.n_lost)
 
 
-def extraction_request(extractor: str, step: Extract) -> ChatRequest:
+def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
     """The request by which the extractor reads an answer."""
     template = prompt(step.prompt)
     return ChatRequest(
@@ -101,19 +101,19 @@ class _Driver:
                 return
             came = None
             match step:
-                case Ask():
+                case AnswerRequest():
                     came = await self._ask(step)
-                case Extract():
+                case ExtractionRequest():
                     came = await self._extract(step)
-                case Given(trial, turn, text):
+                case ReferenceTurn(trial, turn, text):
                     self._add({"trial": trial, "turn": turn, "status": "given", "answer": text})
-                case Unasked(trial, turn, why, no_reference):
+                case SkippedTurn(trial, turn, why, no_reference):
                     lost = not no_reference and trial not in self._ended_by_model
                     reason = "no_reference" if no_reference else "not_asked"
                     self._lose(trial, turn, reason, why, lost)
                     self._add({"trial": trial, "turn": turn, "status": "not_asked", "answer": None})
 
-    async def _ask(self, ask: Ask) -> Answer:
+    async def _ask(self, ask: AnswerRequest) -> Answer:
         # The request does not name the policy: what is short enough is the same request under all.
         reply = await self._run.contestant.answer(self._calls, ask, self._run.item, self._version)
         too_long = reply.loss is not None and reply.loss[0] in LENGTH_KINDS
@@ -134,7 +134,7 @@ class _Driver:
         row = reply.row
         return Answer(row["status"], row["answer"], row["call_key"], too_long)
 
-    async def _extract(self, step: Extract) -> str | None:
+    async def _extract(self, step: ExtractionRequest) -> str | None:
         key = self._key_of[step.trial, step.turn]
         here = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
         if step.by_rule is not None:

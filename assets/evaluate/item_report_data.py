@@ -6,13 +6,15 @@ from typing import Any
 from methods.evaluation.items import Item
 from methods.json_text import from_json
 from methods.review.flagged_items import REVIEWED, released_content
-from resources.reports.report_input import Items
+from resources.reports.report_input import ItemAnalysisInput
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
-def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Items | None:
+def item_report_data(
+    warehouse: Warehouse, release_id: str, items: Sequence[Item]
+) -> ItemAnalysisInput | None:
     """The data of the section; None of a release whose items were not analysed."""
     names = "item_statistics", "subsets"
     with warehouse.kept_open():

@@ -13,7 +13,7 @@ from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
-from assets.evaluate.right_items import RightItems, right_items
+from assets.evaluate.right_items import ItemOutcomes, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.statistics.item_analysis import item_statistics as classical
@@ -56,7 +56,7 @@ def item_statistics(
     return isolation.finish(warehouse, report(table, flags if rows else {"note": NOTHING}))
 
 
-def _rows(each: RightItems, settings: ItemStatisticsSettings) -> Iterator[Row]:
+def _rows(each: ItemOutcomes, settings: ItemStatisticsSettings) -> Iterator[Row]:
     right = right_matrix(each.outcomes, each.models, each.items)
     for item_id, statistics in zip(each.items, classical(right, settings.min_models), strict=True):
         yield {

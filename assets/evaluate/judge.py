@@ -7,7 +7,13 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judgment, Place, own_judgment, requests_of
+from methods.evaluation.judging import (
+    JudgeRequest,
+    Judgment,
+    JudgmentKey,
+    own_judgment,
+    requests_of,
+)
 from resources.llm.model_calls import ModelCalls, all_of
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
@@ -29,14 +35,14 @@ class JudgeRun(NamedTuple):
     params: Mapping[str, float | int | str]
 
 
-Judged = tuple[AskJudge, ParsedReply[Judgment]]
+Judged = tuple[JudgeRequest, ParsedReply[Judgment]]
 
 
-class Said(NamedTuple):
+class JudgeReply(NamedTuple):
     """What is kept of a reply about the answer of a place, whose call is `answer_call_key`; without the
     request, which has all texts that the judge was sent."""
 
-    place: Place
+    place: JudgmentKey
     call_key: str
     prompt_version: str
     answer_call_key: str | None
@@ -44,7 +50,7 @@ class Said(NamedTuple):
     loss: tuple[str, str] | None
 
     @classmethod
-    def of(cls, run: JudgeRun, asked: AskJudge, reply: ParsedReply[Judgment]) -> "Said":
+    def of(cls, run: JudgeRun, asked: JudgeRequest, reply: ParsedReply[Judgment]) -> "JudgeReply":
         """That of a reply as read."""
         answer = run.transcript.answer(asked.place.trial, asked.place.turn)
         answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
@@ -69,8 +75,8 @@ async def judge_place(
     calls: ModelCalls,
     benchmark: Benchmark,
     run: JudgeRun,
-    place: Place,
-    known: Mapping[Place, Judgment],
+    place: JudgmentKey,
+    known: Mapping[JudgmentKey, Judgment],
 ) -> Judged | None:
     """The one request about that place with the judge's reply; None where the benchmark makes none.
 
@@ -84,12 +90,12 @@ async def judge_place(
 
 
 async def ask_judge(
-    calls: ModelCalls, run: JudgeRun, asked: Sequence[AskJudge]
+    calls: ModelCalls, run: JudgeRun, asked: Sequence[JudgeRequest]
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order."""
     structured = bool(calls.context.registry.model(run.judge).structured_output)
 
-    async def ask(request: AskJudge) -> ParsedReply[Judgment]:
+    async def ask(request: JudgeRequest) -> ParsedReply[Judgment]:
         sent = _request(request, run, structured)
         return await complete_and_parse(
             calls, sent, lambda reply: own_judgment(request.read(reply), sent.messages)
@@ -98,7 +104,7 @@ async def ask_judge(
     return await all_of(ask(request) for request in asked)
 
 
-def _request(asked: AskJudge, run: JudgeRun, structured: bool) -> ChatRequest:
+def _request(asked: JudgeRequest, run: JudgeRun, structured: bool) -> ChatRequest:
     """The request; the prompt is told whether the reply is held to a schema: it asks for one form."""
     template = prompt(asked.prompt)
     images = {"shown": asked.images, "all": run.item.image_ids, "none": ()}[run.images]

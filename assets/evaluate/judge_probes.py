@@ -28,13 +28,13 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
 from assets.evaluate.pairs import pairs_version
-from assets.evaluate.released import Released, item_ids, items_of, releases_in_force
+from assets.evaluate.released import EvaluatedRelease, item_ids, items_of, releases_in_force
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.contestants import is_model
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judgment, Place
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.evaluation.probes import (
     EQUAL,
     IN_WINS,
@@ -52,9 +52,9 @@ from methods.evaluation.probes import (
     POSITION,
     SELF_PREFERENCE,
     VERDICTS,
-    Drawn,
-    Pair,
-    Sought,
+    BiasTestPair,
+    SampledAnswer,
+    ShiftTestDesign,
     beside_others,
     expected_deviation,
     favour,
@@ -72,7 +72,7 @@ from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"
 NO_JUDGE = "No judge of the profile has judged an answer on a release in force."
@@ -121,38 +121,38 @@ class JudgeProbesSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the sample.")
 
 
-class _Probe(NamedTuple):
+class _BiasTest(NamedTuple):
     """One answer that a judge judges with something planted; `before` is its score without.
 
     `asked` is the request where it is none of the benchmark's.
     """
 
-    release: Released
+    release: EvaluatedRelease
     planted: str
     run: JudgeRun
     model: str
-    place: Place
+    place: JudgmentKey
     version: str
     before: float
-    known: Mapping[Place, Judgment]
-    asked: AskJudge | None = None
+    known: Mapping[JudgmentKey, Judgment]
+    asked: JudgeRequest | None = None
 
 
-class _Answer(NamedTuple):
+class _JudgedAnswer(NamedTuple):
     """A judged answer, the transcript that it stands in, and the judge's judgments of all of it."""
 
     model: str
     item_id: str
-    place: Place
+    place: JudgmentKey
     transcript: Transcript
-    known: Mapping[Place, Judgment]
+    known: Mapping[JudgmentKey, Judgment]
 
     @property
     def key(self) -> tuple[str | int, ...]:
         return self.model, self.item_id, *self.place
 
 
-Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_Answer, list[float]]]]
+Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, list[float]]]]
 """Judged answers with their scores, by judge and version."""
 
 
@@ -192,7 +192,7 @@ def judge_probes(
         if release.benchmark.judge_prompts
     ]
     scores: dict[str, Scores] = {}
-    probes: list[_Probe] = []
+    probes: list[_BiasTest] = []
     for release in releases:
         with isolation.release(release.release_id):
             scores[release.release_id] = _scores(warehouse, release, judges)
@@ -229,7 +229,7 @@ def judge_probes(
             continue
         with isolation.release(release.release_id):
             of_release = scores[release.release_id]
-            sought = _Sought(release, of_release, judges, config)
+            sought = _ShiftTestDesigns(release, of_release, judges, config)
             by_judge: dict[str, list[Row]] = {}
             for row in (
                 *_planted_rows(warehouse, release, of_release, asked, sought),
@@ -242,7 +242,7 @@ def judge_probes(
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
     warehouse.replace_all(
-        [Write(TABLE, arrow, named), Write(ASKED, rows_to_arrow(ASKED, asked), named)]
+        [TableWrite(TABLE, arrow, named), TableWrite(ASKED, rows_to_arrow(ASKED, asked), named)]
     )
     lost = Counter(row["reason"] for row in asked if row["reason"])
     shown = {"failed": lost.total(), **reasons(lost)}
@@ -256,12 +256,12 @@ def judge_probes(
     )
 
 
-def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) -> Scores:
+def _scores(warehouse: Warehouse, release: EvaluatedRelease, judges: Collection[str]) -> Scores:
     """The scores of each judge and version, a score a replicate, of models' answers with a text."""
     versions = _images(release)
     transcripts = transcripts_of(warehouse, release.release_id)
     by_judge: Scores = {}
-    judgments: dict[tuple[str, ...], dict[Place, Judgment]] = {}
+    judgments: dict[tuple[str, ...], dict[JudgmentKey, Judgment]] = {}
     where = {
         "release_id": release.release_id,
         "item_ids": item_ids(warehouse, release.release_id),
@@ -272,29 +272,29 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
         )
         if judge not in judges or version not in versions or not is_model(model):
             continue
-        place = Place(row["trial"], row["turn"], row["part"])
+        place = JudgmentKey(row["trial"], row["turn"], row["part"])
         transcript = transcripts[model, item_id]
         known = judgments.setdefault((judge, version, model, item_id), {})
         scores = map_of(row["scores"]) or {}
         known.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
         if (transcript.answer(place.trial, place.turn).text or "").strip():
             of_judge = by_judge.setdefault((judge, version), {})
-            answer = _Answer(model, item_id, place, transcript, known)
+            answer = _JudgedAnswer(model, item_id, place, transcript, known)
             of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
     return by_judge
 
 
-def _images(release: Released) -> dict[str, JudgeImages]:
+def _images(release: EvaluatedRelease) -> dict[str, JudgeImages]:
     """The images that a judge is shown under each version of the benchmark's judging."""
     return {judge_version(release.benchmark, images): images for images in get_args(JudgeImages)}
 
 
-class _Sought:
+class _ShiftTestDesigns:
     """What is looked for in the probes of a release's judges, in the units of the shift."""
 
     def __init__(
         self,
-        release: Released,
+        release: EvaluatedRelease,
         scores: Scores,
         judges: Collection[str],
         settings: JudgeProbesSettings,
@@ -304,14 +304,14 @@ class _Sought:
         self.scale = highest - lowest
         self._beside_others = len(judges) > 1
 
-    def of(self, judge: str, probe: str) -> Sought:
+    def of(self, judge: str, probe: str) -> ShiftTestDesign:
         """Of one probe of a judge."""
         settings = self._settings
         if probe in IN_WINS:
             least, span = settings.least_preference, EQUAL
         else:
             least, span = settings.least_shift * self.scale, float(self.scale)
-        return Sought(
+        return ShiftTestDesign(
             least,
             # A favour is the difference of two differences.
             2 * span if probe == SELF_PREFERENCE else span,
@@ -333,18 +333,18 @@ class _Sought:
 
 def _probes(
     warehouse: Warehouse,
-    release: Released,
+    release: EvaluatedRelease,
     scores: Scores,
     judges: Collection[str],
     settings: JudgeProbesSettings,
-) -> Iterator[_Probe]:
+) -> Iterator[_BiasTest]:
     """The sample of each judge's judged answers, with everything that is planted in them."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     images = _images(release)
-    sought = _Sought(release, scores, judges, settings)
+    sought = _ShiftTestDesigns(release, scores, judges, settings)
     for (judge, version), of_judge in scores.items():
         drawn = [
-            Drawn(key, items[answer.item_id].cluster, answer.model, answer.place)
+            SampledAnswer(key, items[answer.item_id].cluster, answer.model, answer.place)
             for key, (answer, _) in of_judge.items()
         ]
         deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
@@ -356,7 +356,7 @@ def _probes(
             for probe in PLANTED:
                 changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
-                yield _Probe(release, probe, run, model, place, version, fmean(before), known)
+                yield _BiasTest(release, probe, run, model, place, version, fmean(before), known)
     # A turn may be judged in several parts, and under several versions; it is compared once.
     for judge in sorted({judge for judge, _ in scores}):
         plain = {
@@ -365,7 +365,7 @@ def _probes(
             for (model, item_id, place, transcript, _), _ in of_judge.values()
             if name == judge and place.trial == PLAIN
         }
-        drawn = [Drawn(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
+        drawn = [SampledAnswer(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
         n = _n_asked(settings.n_pairs, sought.of(judge, POSITION), OF_PLACES, len(drawn))
         for key in spread(drawn, n, settings.seed):
             model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
@@ -373,27 +373,27 @@ def _probes(
             yield from _position(release, judge, items[item_id], model, turn, transcript)
 
 
-def _n_asked(most: int | None, sought: Sought, deviation: float, n_answers: int) -> int:
+def _n_asked(most: int | None, sought: ShiftTestDesign, deviation: float, n_answers: int) -> int:
     """How many of the answers are asked about."""
     most = n_answers if most is None else min(most, n_answers)
     return n_needed(sought, deviation, most) if most else 0
 
 
 def _position(
-    release: Released, judge: str, item: Item, model: str, turn: int, transcript: Transcript
-) -> Iterator[_Probe]:
+    release: EvaluatedRelease, judge: str, item: Item, model: str, turn: int, transcript: Transcript
+) -> Iterator[_BiasTest]:
     """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
     question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
     closed = with_planted(
-        transcript, Place(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
+        transcript, JudgmentKey(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
     )
     run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
     version = pairs_version(reference=True, images="shown")
     for asked in requests(item, turn, transcript, closed, reference=True):
-        yield _Probe(release, POSITION, run, model, asked.place, version, EQUAL, {}, asked)
+        yield _BiasTest(release, POSITION, run, model, asked.place, version, EQUAL, {}, asked)
 
 
-def _row(probe: _Probe, reply: Judged, provider: str) -> Row:
+def _row(probe: _BiasTest, reply: Judged, provider: str) -> Row:
     _, parsed = reply
     trial, turn, part = probe.place
     return {
@@ -417,7 +417,7 @@ def _row(probe: _Probe, reply: Judged, provider: str) -> Row:
     }
 
 
-def _score(probe: _Probe, judgment: Judgment) -> float:
+def _score(probe: _BiasTest, judgment: Judgment) -> float:
     """The score; of a comparison, what the first of the two has of a win."""
     if probe.asked is None:
         return judgment.score
@@ -426,10 +426,10 @@ def _score(probe: _Probe, judgment: Judgment) -> float:
 
 def _planted_rows(
     warehouse: Warehouse,
-    release: Released,
+    release: EvaluatedRelease,
     judged: Collection[tuple[str, str]],
     asked: Sequence[Row],
-    sought: _Sought,
+    sought: _ShiftTestDesigns,
 ) -> Iterator[Row]:
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     compared = pairs_version(reference=True, images="shown")
@@ -446,7 +446,7 @@ def _planted_rows(
         neutral = {_key(row): row["score_after"] for row in rows if row["probe"] == LENGTH}
         of_probe = [row for row in rows if row["probe"] == probe]
         pairs = [
-            Pair(clusters[row["item_id"]], before, row["score_after"])
+            BiasTestPair(clusters[row["item_id"]], before, row["score_after"])
             for row in of_probe
             for before in [neutral[_key(row)] if probe == OBEDIENCE else row["score_before"]]
             if before is not None and row["score_after"] is not None
@@ -466,7 +466,7 @@ def _key(row: Row) -> tuple[str | int, ...]:
 
 
 def _verdict_rows(
-    warehouse: Warehouse, release: Released, scores: Scores, sought: _Sought
+    warehouse: Warehouse, release: EvaluatedRelease, scores: Scores, sought: _ShiftTestDesigns
 ) -> Iterator[Row]:
     """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
@@ -480,7 +480,7 @@ def _verdict_rows(
             (clusters[str(key[0])], won_by_first_place(by_order))
             for key, by_order in comparisons.items()
         ]
-        pairs = [Pair(cluster, EQUAL, share) for cluster, share in won if share is not None]
+        pairs = [BiasTestPair(cluster, EQUAL, share) for cluster, share in won if share is not None]
         if comparisons:
             row = shift_row(
                 VERDICTS,
@@ -494,10 +494,10 @@ def _verdict_rows(
 
 def _preference_rows(
     warehouse: Warehouse,
-    release: Released,
+    release: EvaluatedRelease,
     judges: Collection[str],
     families: dict[str, str],
-    sought: _Sought,
+    sought: _ShiftTestDesigns,
 ) -> Iterator[Row]:
     """Each judge beside the others of its version, on models of its family and on the rest."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
@@ -522,7 +522,7 @@ def _preference_rows(
             yield {**_named(release, slice_.judge, slice_.version), **shift}
 
 
-def _named(release: Released, judge: str, version: str) -> Row:
+def _named(release: EvaluatedRelease, judge: str, version: str) -> Row:
     return {
         "benchmark": release.benchmark.name,
         "release_id": release.release_id,

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from assets.common.automation import WHEN_EVALUATED
 from assets.common.isolation import Isolation
-from assets.evaluate.findings import Found, Row, analysis, rows_of
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
-from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
+from assets.evaluate.observed import JudgeObservations, ScoringSettings, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import decisions
 from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
@@ -22,14 +22,14 @@ from methods.evaluation.judge_quality import (
     EXTERNAL,
     INTERNAL,
     AnswerKey,
-    Beside,
-    Scale,
+    JudgeScale,
+    ReferenceMeasures,
     judge_rows,
     pair_rows,
     variance_rows,
 )
 from methods.evaluation.judging import RULE
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.markdown import code, table
 from methods.review.ratings import mean_by_item
 from resources.review.store import ReviewStore
@@ -95,7 +95,7 @@ def judge_quality(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
-) -> Found:
+) -> AnalysisResult:
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
     - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
@@ -124,19 +124,21 @@ def judge_quality(
                 EXTERNAL: imported_scores(warehouse, release_id),
             }
             lengths = answer_lengths(warehouse, release_id)
-            beside = Beside(lengths, by_origin, sides.get(release_id, {}))
+            beside = ReferenceMeasures(lengths, by_origin, sides.get(release_id, {}))
             for slice_ in of_release:
                 if slice_.judge != RULE:
                     rows += _rows(slice_, beside, config)
     shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}
     if unknown := sorted(set(config.critics) - {row["judge"] for row in rows}):
         shown["critics that have judged nothing"] = unknown
-    return Found(rows, shown, isolation)
+    return AnalysisResult(rows, shown, isolation)
 
 
-def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[Row]:
+def _rows(
+    judge: JudgeObservations, beside: ReferenceMeasures, settings: JudgeQualitySettings
+) -> list[Row]:
     """The rows of one judge, or of a panel and the judges that it is made of."""
-    scale = Scale(judge.benchmark.dimensions, *judge.benchmark.score_range)
+    scale = JudgeScale(judge.benchmark.dimensions, *judge.benchmark.score_range)
     resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
     split_by = settings.split_by or next(reversed(judge.benchmark.abilities), None)
     members = judge.members or [judge]
@@ -156,7 +158,7 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> list[
     return rows
 
 
-def _models(judge: Slice) -> dict[str, Sequence[Scored]]:
+def _models(judge: JudgeObservations) -> dict[str, Sequence[ScoredObservation]]:
     """What was observed of models: any judge tells apart what calibrates them and it."""
     return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 

@@ -11,10 +11,10 @@ from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.judge import JudgeImages, JudgeRun, Said, judge_item, judge_version
-from assets.evaluate.released import Released, releases_in_force
+from assets.evaluate.judge import JudgeImages, JudgeReply, JudgeRun, judge_item, judge_version
+from assets.evaluate.released import EvaluatedRelease, releases_in_force
 from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
-from assets.evaluate.transcripts import TranscriptsAsNeeded
+from assets.evaluate.transcripts import LazyTranscripts
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from resources.llm.gateway import Gateway
@@ -64,14 +64,14 @@ def judgments(
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})
-    runs: list[_Run] = []
+    runs: list[_JudgeRunKey] = []
     versions: dict[str, str] = {}
-    transcripts: dict[str, TranscriptsAsNeeded] = {}
+    transcripts: dict[str, LazyTranscripts] = {}
     for release in releases_in_force(warehouse, benchmarks, waiting):
         with isolation.release(release.release_id):
             release_id = release.release_id
             versions[release_id] = judge_version(release.benchmark, config.images)
-            transcripts[release_id] = TranscriptsAsNeeded(warehouse, release_id, len(judges) + 1)
+            transcripts[release_id] = LazyTranscripts(warehouse, release_id, len(judges) + 1)
             of_release = [
                 run
                 for run in _runs(warehouse, release, judges, config)
@@ -82,7 +82,7 @@ def judgments(
             portion_of = transcripts[release_id].portion_of
             runs += sorted(of_release, key=lambda run: portion_of[run.item_id])
 
-    async def judge(calls: ModelCalls, place: int) -> list[Said]:
+    async def judge(calls: ModelCalls, place: int) -> list[JudgeReply]:
         run = runs[place]
         release_id = run.release.release_id
         if release_id not in isolation.lost:
@@ -91,7 +91,7 @@ def judgments(
                 if read is not None:
                     asked = JudgeRun(run.judge, run.replicate, *read, config.images, PARAMS)
                     replies = await judge_item(calls, run.release.benchmark, asked)
-                    return [Said.of(asked, *reply) for reply in replies]
+                    return [JudgeReply.of(asked, *reply) for reply in replies]
         return []
 
     judged, usage = llm.map(
@@ -118,10 +118,10 @@ def judgments(
     )
 
 
-class _Run(NamedTuple):
+class _JudgeRunKey(NamedTuple):
     """One judge and the answers of one model to one item."""
 
-    release: Released
+    release: EvaluatedRelease
     model: str
     item_id: str
     judge: str
@@ -129,22 +129,24 @@ class _Run(NamedTuple):
 
 
 def _runs(
-    warehouse: Warehouse, release: Released, judges: list[str], settings: JudgmentsSettings
-) -> list[_Run]:
+    warehouse: Warehouse, release: EvaluatedRelease, judges: list[str], settings: JudgmentsSettings
+) -> list[_JudgeRunKey]:
     """Every item of a release that each model answered, for each judge and replicate."""
     if not release.benchmark.judge_prompts:
         return []
     answered = warehouse.read("evaluate/answered_items_of", {"release_id": release.release_id})
     columns = (answered[name].to_pylist() for name in ("model", "item_id"))
     return [
-        _Run(release, model, item_id, judge, replicate)
+        _JudgeRunKey(release, model, item_id, judge, replicate)
         for model, item_id in zip(*columns, strict=True)
         for judge in judges
         for replicate in range(settings.replicates)
     ]
 
 
-def _add(of: ModelResults, made_by: dict[str, object], item_id: str, replies: list[Said]) -> None:
+def _add(
+    of: ModelResults, made_by: dict[str, object], item_id: str, replies: list[JudgeReply]
+) -> None:
     """Rows of one item's judgments, and of those that were lost."""
     for reply in replies:
         trial, turn, part = reply.place

@@ -7,14 +7,14 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
-from assets.evaluate.findings import Found, Row, analysis, rows_of
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
-from assets.evaluate.observed import ScoringSettings, Slice, slices_of
+from assets.evaluate.observed import JudgeObservations, ScoringSettings, slices_of
 from assets.evaluate.released import current_of, items_of
 from methods.benchmarks import Benchmarks
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
-from methods.evaluation.language_gaps import Observed, language_gap_findings, paired
+from methods.evaluation.language_gaps import ReleaseObservations, language_gap_findings, paired
 from resources.warehouse import Warehouse
 
 
@@ -37,7 +37,7 @@ def language_gaps(
     config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-) -> Found:
+) -> AnalysisResult:
     """What each model scores more in one language than in another, on the same items, with the interval
     of the difference and p by sign flips; of all items and by ability of level 2."""
     isolation = Isolation("evaluate.language_gaps")
@@ -62,7 +62,7 @@ def language_gaps(
             f"{names} share {n} ids and no item: pictures, numbers of choices or keys differ"
             for names, n in unlike.items()
         )
-    return Found(rows, details, isolation)
+    return AnalysisResult(rows, details, isolation)
 
 
 def _rows(
@@ -83,8 +83,8 @@ def _rows(
     for key in sorted(ones.keys() & others.keys()):
         compared = language_gap_findings(
             benchmark.metrics,
-            Observed(first, items[0], ones[key].observed),
-            Observed(second, items[1], others[key].observed),
+            ReleaseObservations(first, items[0], ones[key].observed),
+            ReleaseObservations(second, items[1], others[key].observed),
         )
         rows += rows_of(compared, {**ones[key].columns, "other": second})
     return rows
@@ -100,5 +100,5 @@ def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tupl
             yield one, other
 
 
-def _by_judge(slices: list[Slice]) -> Mapping[tuple[str, str], Slice]:
+def _by_judge(slices: list[JudgeObservations]) -> Mapping[tuple[str, str], JudgeObservations]:
     return {(slice_.judge, slice_.version): slice_ for slice_ in slices}

@@ -25,7 +25,7 @@ from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_file
 from methods.evaluation.items import Item
-from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, Place, replay
+from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, JudgmentKey, replay
 from methods.evaluation.without_pictures import lacks_picture
 from resources.publishing.releases import in_force
 from resources.warehouse import Warehouse
@@ -35,7 +35,7 @@ ITEMS_AT_ONCE = 500
 """Items whose answers and judgments, of all models, are in memory at once."""
 
 
-class Pass(NamedTuple):
+class JudgingPass(NamedTuple):
     """One judging of a release: who judged, under which version, which repetition."""
 
     judge: str
@@ -43,14 +43,14 @@ class Pass(NamedTuple):
     replicate: int
 
 
-class Kept(NamedTuple):
+class StoredJudgment(NamedTuple):
     """A judgment of the table, and the call that gave it."""
 
     judgment: Judgment
     call_key: str
 
 
-Judgments = dict[Pass, dict[tuple[str, str], dict[Place, Kept]]]
+Judgments = dict[JudgingPass, dict[tuple[str, str], dict[JudgmentKey, StoredJudgment]]]
 """Judgments by pass, model and item, and place."""
 
 
@@ -101,12 +101,12 @@ def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterat
     # Open to its end: answers that were replaced meanwhile would be half of the one and of the other.
     with warehouse.kept_open():
         answered = set(warehouse.read("evaluate/answering_models_of", where)["model"].to_pylist())
-        passes: dict[Pass, set[str]] = {}
+        passes: dict[JudgingPass, set[str]] = {}
         for row in warehouse.read("evaluate/judged_models_of", where).to_pylist():
-            judge_pass = Pass(row["judge"], row["judge_version"], row["replicate"])
+            judge_pass = JudgingPass(row["judge"], row["judge_version"], row["replicate"])
             passes.setdefault(judge_pass, set()).add(row["model"])
         if not benchmark.judge_prompts:
-            passes = {Pass(RULE, benchmark.judge_version, 0): set()}
+            passes = {JudgingPass(RULE, benchmark.judge_version, 0): set()}
         for some in batched(items_in_batches(warehouse, release_id), ITEMS_AT_ONCE):
             items = {item.item_id: item for item in some}
             transcripts = transcripts_of(warehouse, release_id, list(items))
@@ -128,10 +128,12 @@ def _judgments(warehouse: Warehouse, benchmark: Benchmark, where: Row) -> Judgme
     if not benchmark.judge_prompts:
         return judged
     for row in warehouse.read("evaluate/judgments_of", where).to_pylist():
-        judge_pass = Pass(row["judge"], row["judge_version"], row["replicate"])
+        judge_pass = JudgingPass(row["judge"], row["judge_version"], row["replicate"])
         judgment = Judgment(map_of(row["scores"]) or {}, row["score"], row["explanation"])
         of_item = judged.setdefault(judge_pass, {}).setdefault((row["model"], row["item_id"]), {})
-        of_item[Place(row["trial"], row["turn"], row["part"])] = Kept(judgment, row["call_key"])
+        of_item[JudgmentKey(row["trial"], row["turn"], row["part"])] = StoredJudgment(
+            judgment, row["call_key"]
+        )
     return judged
 
 
@@ -140,8 +142,8 @@ def _observe(
     item: Item,
     model: str,
     transcript: Transcript,
-    each: Pass,
-    kept: dict[Place, Kept],
+    each: JudgingPass,
+    kept: dict[JudgmentKey, StoredJudgment],
 ) -> Iterator[Row]:
     observed = replay(
         benchmark.judge(item, transcript),
@@ -150,7 +152,7 @@ def _observe(
     lacking = lacks_picture(item) and not is_file(model)
     for one in observed:
         without = lacking and one.status in ("failed", "not_asked")
-        by = kept.get(Place(one.trial, one.turn, one.part))
+        by = kept.get(JudgmentKey(one.trial, one.turn, one.part))
         yield {
             "model": model,
             "judge": each.judge,

@@ -22,11 +22,11 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.observations import (
-    Columns,
-    Names,
-    Numbered,
+    Numbering,
+    ObservationColumns,
+    ObservationNames,
     Observations,
     replicates_of,
 )
@@ -55,7 +55,7 @@ class ScoringSettings(AssetConfig):
 
 
 @dataclass
-class Slice:
+class JudgeObservations:
     """What one judge, under one version, observed on a release: by model.
 
     `providers` are those that ran the model and the judge. A panel's `members` are its judges. An item
@@ -70,7 +70,7 @@ class Slice:
     observed: dict[str, Observations] = field(default_factory=dict)
     with_lost: dict[str, Observations] = field(default_factory=dict)
     providers: dict[str, set[str]] = field(default_factory=dict)
-    members: list["Slice"] = field(default_factory=list)
+    members: list["JudgeObservations"] = field(default_factory=list)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -85,7 +85,7 @@ class Slice:
 
 def slices(
     warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, isolation: Isolation
-) -> Iterator[Slice]:
+) -> Iterator[JudgeObservations]:
     """Every slice of every release, the panel of a release's judges after them."""
     observed = warehouse.select(
         "evaluate.observations", "benchmark", "release_id", order="release_id", distinct=True
@@ -94,7 +94,7 @@ def slices(
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]
-        of_release: list[Slice] = []
+        of_release: list[JudgeObservations] = []
         with isolation.release(release["release_id"]):
             of_release = slices_of(warehouse, benchmark, release["release_id"], panel)
         yield from of_release
@@ -102,10 +102,10 @@ def slices(
 
 def slices_of(
     warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
-) -> list[Slice]:
+) -> list[JudgeObservations]:
     """Every slice of one release, then the panels: judges of one version, several of them, each."""
     of_release = _slices(warehouse, benchmark, release_id)
-    versions: dict[str, list[Slice]] = {}
+    versions: dict[str, list[JudgeObservations]] = {}
     for slice_ in sorted(of_release, key=lambda slice_: slice_.judge):
         versions.setdefault(slice_.version, []).append(slice_)
     panels = [_panel(judges, panel) for judges in versions.values() if len(judges) > 1]
@@ -122,8 +122,8 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
     return {key: length for key, length in lengths.items() if length}
 
 
-def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
-    by_judge: dict[tuple[str, str], Slice] = {}
+def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[JudgeObservations]:
+    by_judge: dict[tuple[str, str], JudgeObservations] = {}
     with warehouse.kept_open():
         items = _Items(warehouse, release_id)
         models = warehouse.select(
@@ -137,7 +137,9 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
             table = warehouse.read("evaluate/observed_of", where)
             for judge, version, model, rows in _slices_in(table):
                 if (judge, version) not in by_judge:
-                    by_judge[judge, version] = Slice(benchmark, release_id, judge, version)
+                    by_judge[judge, version] = JudgeObservations(
+                        benchmark, release_id, judge, version
+                    )
                 slice_ = by_judge[judge, version]
                 ran = {*rows["provider"].unique().to_pylist()}
                 ran |= {*rows["judge_provider"].unique().to_pylist()}
@@ -154,7 +156,7 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
 def _slices_in(table: "pa.Table") -> Iterator[tuple[str, str, str, "pa.Table"]]:
     """Each judge, version and model, which the rows are in order of, and their rows."""
     names = ("judge", "judge_version", "model")
-    numbers = [_numbers(table[name], Numbered[str]()) for name in names]
+    numbers = [_numbers(table[name], Numbering[str]()) for name in names]
     changes = np.flatnonzero(np.any([np.diff(of) != 0 for of in numbers], axis=0)) + 1
     ends = [0, *changes.tolist(), table.num_rows]
     for start, end in pairwise(ends):
@@ -168,7 +170,7 @@ class _Items:
     """What observations say of the items of a release: clusters, and the labels of their turns."""
 
     def __init__(self, warehouse: Warehouse, release_id: str):
-        self._names = Names()
+        self._names = ObservationNames()
         self._clusters: list[int] = []
         labels: list[tuple[int, int, int]] = []
         for item in items_in_batches(warehouse, release_id):
@@ -201,7 +203,7 @@ class _Items:
         replicates = None
         if rows["replicates"].null_count < rows.num_rows:
             replicates = replicates_of([tuple(of or ()) for of in rows["replicates"].to_pylist()])
-        columns = Columns(
+        columns = ObservationColumns(
             items,
             np.array(self._clusters, dtype=np.int32)[items],
             _numbers(rows["trial"], names.trials),
@@ -217,18 +219,18 @@ class _Items:
         return Observations(names, columns)
 
 
-def _numbers(column: "pa.ChunkedArray", numbered: Numbered[str]) -> NDArray[np.int32]:
+def _numbers(column: "pa.ChunkedArray", numbered: Numbering[str]) -> NDArray[np.int32]:
     """The numbers of texts."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = np.array([numbered[text] for text in encoded.dictionary.to_pylist()], dtype=np.int32)
     return numbers[encoded.indices.to_numpy()]
 
 
-def _panel(judges: list[Slice], panel: Panel) -> Slice:
+def _panel(judges: list[JudgeObservations], panel: Panel) -> JudgeObservations:
     """The judges as one: models that all of them judged."""
     combine = fmean if panel == "mean" else median
     named = ", ".join(judge.judge for judge in judges)
-    made = Slice(
+    made = JudgeObservations(
         judges[0].benchmark,
         judges[0].release_id,
         PANEL,
@@ -245,7 +247,7 @@ def _panel(judges: list[Slice], panel: Panel) -> Slice:
 
 def _of_all(judges: list[Observations], combine: Callable[[list[float]], float]) -> Observations:
     """The observations of one model by several judges as one."""
-    of_turns: dict[tuple[object, ...], list[Scored]] = {}
+    of_turns: dict[tuple[object, ...], list[ScoredObservation]] = {}
     for scored in (one for judge in judges for one in judge):
         key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
         of_turns.setdefault(key, []).append(scored)
@@ -253,7 +255,9 @@ def _of_all(judges: list[Observations], combine: Callable[[list[float]], float])
     return Observations.of(of_panel, judges[0].names)
 
 
-def _together(of: list[Scored], n_judges: int, combine: Callable[[list[float]], float]) -> Scored:
+def _together(
+    of: list[ScoredObservation], n_judges: int, combine: Callable[[list[float]], float]
+) -> ScoredObservation:
     """One observation of several judges': judged if all have judged it."""
     values = [scored.value for scored in of if scored.value is not None]
     if len(values) == n_judges:

@@ -14,10 +14,10 @@ from assets.common.table_rows import map_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.pairs import OFF, pairs
 from methods.markdown import code, table
-from methods.pairwise.comparing import FLOOR, Compared
+from methods.pairwise.comparing import FLOOR, ArenaComparison
 from methods.pairwise.style import FEATURES
 from methods.pairwise.summary import rating_rows
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, BIASES = "evaluate.pair_ratings", "evaluate.pair_biases"
 Row = dict[str, Any]
@@ -78,7 +78,7 @@ def pair_ratings(
                 biases += [{**named, **row} for row in biased]
     arrow = rows_to_arrow(TABLE, ratings)
     warehouse.replace_all(
-        [Write(TABLE, arrow, {}), Write(BIASES, rows_to_arrow(BIASES, biases), {})]
+        [TableWrite(TABLE, arrow, {}), TableWrite(BIASES, rows_to_arrow(BIASES, biases), {})]
     )
     shown = dg.MetadataValue.md("\n".join(_ranking(ratings)))
     return isolation.finish(
@@ -86,10 +86,10 @@ def pair_ratings(
     )
 
 
-def _compared(rows: Any) -> Iterator[Compared]:
+def _compared(rows: Any) -> Iterator[ArenaComparison]:
     for row in rows:
         style = map_of(row["style"])
-        yield Compared(
+        yield ArenaComparison(
             row["item_id"],
             row["turn"],
             row["cluster"],

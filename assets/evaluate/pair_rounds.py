@@ -6,7 +6,7 @@ from typing import Any
 
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import JudgeImages, JudgeRun, ask_judge
-from assets.evaluate.released import Released
+from assets.evaluate.released import EvaluatedRelease
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judgment
@@ -14,13 +14,13 @@ from methods.evaluation.verdicts import ORDERS, place_of_model
 from methods.pairwise.comparing import (
     FLOOR,
     REFERENCE,
-    Compared,
+    ArenaComparison,
     Status,
     arena_winner,
     requests,
     unanswered,
 )
-from methods.pairwise.design import Asked, Design, Outcomes, Question
+from methods.pairwise.design import Design, DesignOutcome, Matchup, MatchupOutcomes
 from methods.pairwise.style import FEATURES, style_difference
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
@@ -39,10 +39,10 @@ def versus(transcripts: Answers, models: Sequence[str]) -> Answers:
 
 
 @dataclass
-class Contest:
+class PairwiseEvaluation:
     """The models of a release before one judge: a design, and the rows that came of it so far."""
 
-    release: Released
+    release: EvaluatedRelease
     judge: str
     version: str
     items: Mapping[str, Item]
@@ -53,7 +53,7 @@ class Contest:
     images: JudgeImages
     reference: bool
     rows: list[Row] = field(default_factory=list)
-    asked: Asked = Asked(0, 0, 0, "")
+    asked: DesignOutcome = DesignOutcome(0, 0, 0, "")
 
     @property
     def named(self) -> Row:
@@ -70,7 +70,7 @@ class Contest:
         """Comparisons that the judge gave no verdict on."""
         return sum(row["status"] == "not_judged" for row in self.rows)
 
-    def transcripts(self, question: Question) -> tuple[Transcript, Transcript]:
+    def transcripts(self, question: Matchup) -> tuple[Transcript, Transcript]:
         """The answers of both models to the item of a question."""
         first, second = (
             self.answers.get((name, question.unit.item_id), NOTHING)
@@ -78,7 +78,7 @@ class Contest:
         )
         return first, second
 
-    async def ask(self, calls: ModelCalls, question: Question) -> Replies:
+    async def ask(self, calls: ModelCalls, question: Matchup) -> Replies:
         """The judge's replies in both orders; none where one of the two gave no answer."""
         first, second = self.transcripts(question)
         turn = question.unit.turn
@@ -89,7 +89,7 @@ class Contest:
         run = JudgeRun(self.judge, 0, item, first, self.images, PARAMS)
         return await ask_judge(calls, run, requests(item, turn, first, second, reference=reference))
 
-    def take(self, question: Question, replies: Replies, provider: str) -> Outcomes:
+    def take(self, question: Matchup, replies: Replies, provider: str) -> MatchupOutcomes:
         """Keep the rows of a question, and say what came of it."""
         one, other = (
             transcript.answer(PLAIN, question.unit.turn)
@@ -107,7 +107,7 @@ class Contest:
             lacking = unanswered(one, other, order)
             status: Status = lacking or ("judged" if judgment else "not_judged")
             winner = arena_winner(judgment.score, order) if judgment else None
-            row = Compared(*question.unit, model_a, model_b, status, winner)
+            row = ArenaComparison(*question.unit, model_a, model_b, status, winner)
             style = None if lacking else style_difference(a.text or "", b.text or "")
             self.rows.append(
                 {
@@ -126,11 +126,11 @@ class Contest:
             outcome = row.outcome(FLOOR)
             if outcome is not None:
                 outcomes.append(1 - outcome if swapped else outcome)
-        return Outcomes(tuple(outcomes), len(replies))
+        return MatchupOutcomes(tuple(outcomes), len(replies))
 
 
 def ask_in_rounds(
-    llm: Gateway, stage: str, contests: Sequence[Contest], on_progress: OnProgress
+    llm: Gateway, stage: str, contests: Sequence[PairwiseEvaluation], on_progress: OnProgress
 ) -> Usage:
     """Ask until every design has ended; a round is of all contests, each judge by itself."""
     usage = Usage(stage=stage)
@@ -140,7 +140,7 @@ def ask_in_rounds(
         todo = [(contest, question) for contest, asked in waiting for question in asked]
 
         async def ask(
-            calls: ModelCalls, place: int, todo: list[tuple[Contest, Question]] = todo
+            calls: ModelCalls, place: int, todo: list[tuple[PairwiseEvaluation, Matchup]] = todo
         ) -> Replies:
             contest, question = todo[place]
             return await contest.ask(calls, question)
@@ -159,7 +159,7 @@ def ask_in_rounds(
     return usage
 
 
-def _advance(contest: Contest, asked: list[Question], llm: Gateway, came: Any) -> Any:
+def _advance(contest: PairwiseEvaluation, asked: list[Matchup], llm: Gateway, came: Any) -> Any:
     """The design's next questions; None where it has ended."""
     provider = llm.registry.model(contest.judge).provider
     outcomes = [contest.take(question, next(came), provider) for question in asked]

@@ -13,8 +13,8 @@ from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judge import JudgeImages, with_images
-from assets.evaluate.pair_rounds import Contest, ask_in_rounds, versus
-from assets.evaluate.released import Released, items_of, no_such_release, releases_named
+from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds, versus
+from assets.evaluate.released import EvaluatedRelease, items_of, no_such_release, releases_named
 from assets.evaluate.results import EvaluationSettings
 from assets.evaluate.transcripts import transcripts_of
 from assets.release import releases
@@ -33,7 +33,7 @@ from methods.pairwise.comparing import (
 from methods.pairwise.design import Design, against, ask_adaptively, ask_all, every_pair
 from resources.llm.gateway import Gateway
 from resources.settings.prompts import prompt
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, DESIGNS = "evaluate.pairs", "evaluate.pair_designs"
 ALL = "all"
@@ -146,7 +146,7 @@ def pairs_version(*, reference: bool, images: JudgeImages) -> str:
 
 def _named(
     warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
-) -> list[Released]:
+) -> list[EvaluatedRelease]:
     named = releases_named(warehouse, benchmarks, release_ids)
     missing = sorted(set(release_ids) - {release.release_id for release in named})
     if missing:
@@ -155,8 +155,8 @@ def _named(
 
 
 def _contests(
-    warehouse: Warehouse, release: Released, judges: Sequence[str], settings: PairsSettings
-) -> list[Contest]:
+    warehouse: Warehouse, release: EvaluatedRelease, judges: Sequence[str], settings: PairsSettings
+) -> list[PairwiseEvaluation]:
     """One contest of the release's models for each judge. Raises dg.Failure where there is none."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = {
@@ -196,7 +196,7 @@ def _contests(
 
     version = pairs_version(reference=settings.reference, images=settings.images)
     return [
-        Contest(
+        PairwiseEvaluation(
             release,
             judge,
             version,
@@ -212,7 +212,7 @@ def _contests(
     ]
 
 
-def _writes(each: Contest, settings: PairsSettings) -> list[Write]:
+def _writes(each: PairwiseEvaluation, settings: PairsSettings) -> list[TableWrite]:
     design = {
         **each.named,
         "opponents": settings.opponents,
@@ -228,12 +228,14 @@ def _writes(each: Contest, settings: PairsSettings) -> list[Write]:
     }
     slice_of = {"release_id": each.release.release_id, "judge": each.judge}
     return [
-        Write(TABLE, rows_to_arrow(TABLE, each.rows), slice_of),
-        Write(DESIGNS, rows_to_arrow(DESIGNS, [design]), slice_of),
+        TableWrite(TABLE, rows_to_arrow(TABLE, each.rows), slice_of),
+        TableWrite(DESIGNS, rows_to_arrow(DESIGNS, [design]), slice_of),
     ]
 
 
-def _designs(contests: Sequence[Contest], taken: Sequence[Contest]) -> list[str]:
+def _designs(
+    contests: Sequence[PairwiseEvaluation], taken: Sequence[PairwiseEvaluation]
+) -> list[str]:
     """A Markdown table of what was asked; of too many lost verdicts the earlier rows stay."""
     lines = [
         [

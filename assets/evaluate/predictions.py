@@ -12,18 +12,18 @@ from methods.delimited import Quoting
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
-    Place,
     PredictionError,
+    PredictionKey,
     Predictions,
     predictions_of,
 )
-from methods.exports.conversations import TRIAL, NamedPlaces
+from methods.exports.conversations import TRIAL, NamedPositions
 from methods.json_text import is_unicode
 from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
 from resources.importing.answer_files import read_rows
 from resources.publishing.releases import cards_of, release_meant
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
 ANSWERED = ("evaluate.answers", "evaluate.extractions", "evaluate.failed", "evaluate.missing")
@@ -40,7 +40,7 @@ predictions = table_spec(
 )
 
 
-class Imported(NamedTuple):
+class PredictionsImport(NamedTuple):
     """What importing a file came to."""
 
     release_id: str
@@ -79,7 +79,7 @@ class Imported(NamedTuple):
 
 def import_predictions(
     warehouse: Warehouse, release: str, file: Path, model: str, quoting: Quoting = "checked"
-) -> Imported:
+) -> PredictionsImport:
     """Take a file of predictions on a release (an id, a name or how an id begins) into the tables.
 
     The same predictions again change nothing; others under the same name replace them. Raises
@@ -100,7 +100,7 @@ def import_predictions(
         )
     items = items_of(warehouse, release_id)
     try:
-        brought = predictions_of(NamedPlaces(benchmark, forms), items, rows)
+        brought = predictions_of(NamedPositions(benchmark, forms), items, rows)
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))
@@ -120,9 +120,12 @@ def import_predictions(
         ],
     }
     warehouse.replace_all(
-        [Write(table, rows_to_arrow(table, table_rows), here) for table, table_rows in made.items()]
+        [
+            TableWrite(table, rows_to_arrow(table, table_rows), here)
+            for table, table_rows in made.items()
+        ]
     )
-    return Imported(
+    return PredictionsImport(
         release_id,
         name,
         brought,
@@ -151,7 +154,7 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
         )
     here = {"release_id": release_id, "model": name}
     tables = (TABLE, FILES, *ANSWERED)
-    warehouse.replace_all([Write(table, rows_to_arrow(table, []), here) for table in tables])
+    warehouse.replace_all([TableWrite(table, rows_to_arrow(table, []), here) for table in tables])
     return release_id
 
 
@@ -165,14 +168,14 @@ def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
     return {place: row["content_hash"] for place, row in _files(warehouse).items()}
 
 
-def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Place, str]]:
+def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[PredictionKey, str]]:
     """The predictions on a release by contestant."""
-    texts: dict[str, dict[Place, str]] = {}
+    texts: dict[str, dict[PredictionKey, str]] = {}
     stored = warehouse.select(
         "evaluate.predictions", order="model, item_id, trial, turn", release_id=release_id
     )
     for row in stored.to_pylist():
-        place = Place(row["item_id"], row["trial"], row["turn"])
+        place = PredictionKey(row["item_id"], row["trial"], row["turn"])
         texts.setdefault(row["model"], {})[place] = row["prediction"]
     return texts
 
@@ -193,5 +196,5 @@ def _files(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["release_id"], row["model"]): row for row in rows}
 
 
-def _rows(texts: Mapping[Place, str]) -> list[dict[str, Any]]:
+def _rows(texts: Mapping[PredictionKey, str]) -> list[dict[str, Any]]:
     return [{**place._asdict(), "prediction": text} for place, text in sorted(texts.items())]

@@ -7,31 +7,31 @@ that there are; nothing is asked.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assets.evaluate.released import Released, current_of, items_of
+from assets.evaluate.released import EvaluatedRelease, current_of, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import ReadAnswer, compat
-from methods.evaluation.asking import Extract, Limits, readings_of
+from methods.choice.read_answers import ExtractedAnswer, compat
+from methods.evaluation.asking import AskingLimits, ExtractionRequest, readings_of
 from methods.evaluation.judging import RULE
 from resources.warehouse import Warehouse
 
 NO_CHOICES = "No release with answers has multiple-choice questions."
 
 
-class Reading(NamedTuple):
+class AnswerExtraction(NamedTuple):
     """An answer as it was read, and how the extractor is asked about it."""
 
-    answer: ReadAnswer
-    extract: Extract
+    answer: ExtractedAnswer
+    extract: ExtractionRequest
     answer_call_key: str | None
 
 
 def answered_choices(
     warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
-) -> list[Released]:
+) -> list[EvaluatedRelease]:
     """The releases with answers whose benchmark reads letters from them: all, or those in force."""
     answered = [
-        Released(benchmarks[row["benchmark"]], row["release_id"])
+        EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in warehouse.read("evaluate/answered_releases").to_pylist()
         if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].extractor_prompts
     ]
@@ -40,8 +40,8 @@ def answered_choices(
 
 
 def readings_on(
-    warehouse: Warehouse, release: Released, *, with_second: bool = True
-) -> Iterator[Reading]:
+    warehouse: Warehouse, release: EvaluatedRelease, *, with_second: bool = True
+) -> Iterator[AnswerExtraction]:
     """Every answer on a release that a letter was to be read from, with what each reader read.
 
     Without `with_second` those readings are left out that were made for comparison alone.
@@ -57,14 +57,14 @@ def readings_on(
         transcripts = transcripts_of(warehouse, release.release_id)
     for (model, item_id), transcript in transcripts.items():
         item = items[item_id]
-        asking = release.benchmark.ask(item, Limits(transcript.context_policy))
+        asking = release.benchmark.ask(item, AskingLimits(transcript.context_policy))
         for extract in readings_of(asking, transcript):
             place = (model, item_id, extract.trial, extract.turn)
             row, given = stored.get(place), transcript.answer(extract.trial, extract.turn)
             if row is None or given.text is None or not extract.choices:
                 continue
             by_rule = row["extractor"] == RULE
-            answer = ReadAnswer(
+            answer = ExtractedAnswer(
                 *place,
                 cluster=item.cluster,
                 question=item.turns[extract.turn - 1].question,
@@ -76,7 +76,7 @@ def readings_on(
                 compat_rule=compat(given.text, extract.choices),
                 second=second.get(place),
             )
-            yield Reading(answer, extract, given.call_key)
+            yield AnswerExtraction(answer, extract, given.call_key)
 
 
 def _second_readings(

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from assets.common.settings import choose
-from assets.evaluate.observed import ScoringSettings, Slice, slices_of
+from assets.evaluate.observed import JudgeObservations, ScoringSettings, slices_of
 from assets.evaluate.reports import index_lines, write_index
 from methods.benchmarks import Benchmarks
 from methods.evaluation.common_items import common_scores
 from methods.release_card import benchmark_of, card_of
-from methods.release_diff import Contents, Difference, difference
-from methods.release_diff_text import OnCommon, Repeated, difference_markdown
+from methods.release_diff import ReleaseContents, ReleaseDifference, difference
+from methods.release_diff_text import CommonScores, RepeatedResults, difference_markdown
 from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
@@ -24,13 +24,13 @@ Turn = tuple[str, str, str, str, str, int]
 """Model, judge, version of its prompt, item, trial, turn."""
 
 
-class Compared(NamedTuple):
+class ReleaseComparison(NamedTuple):
     """Two releases, how they differ, and the scores on the items that both have."""
 
-    first: Contents
-    second: Contents
-    found: Difference
-    common: list[OnCommon]
+    first: ReleaseContents
+    second: ReleaseContents
+    found: ReleaseDifference
+    common: list[CommonScores]
 
     @property
     def markdown(self) -> str:
@@ -61,13 +61,13 @@ def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
 
 def compared(
     warehouse: Warehouse, benchmarks: Benchmarks, first_id: str, second_id: str
-) -> Compared:
+) -> ReleaseComparison:
     """What differs from the first release to the second. Raises ReleaseError."""
     first, second = (
         _contents(warehouse, row) for row in cards_of(warehouse, [first_id, second_id])
     )
     differing = difference(first, second)
-    return Compared(
+    return ReleaseComparison(
         first, second, differing, _on_common(warehouse, benchmarks, first, second, differing.common)
     )
 
@@ -77,7 +77,7 @@ def write_page(
     image_store: ImageStore,
     profile: Profile,
     benchmarks: Benchmarks,
-    of: Compared,
+    of: ReleaseComparison,
 ) -> str:
     """Write the page of a comparison and the index anew; the page's path inside the home."""
     path = page_of(of.first.card["release_id"], of.second.card["release_id"])
@@ -88,9 +88,9 @@ def write_page(
     return relative_to_home(path)
 
 
-def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> Contents:
+def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> ReleaseContents:
     release_id = row["release_id"]
-    return Contents(
+    return ReleaseContents(
         card_of(row),
         rows_of_release(warehouse, release_id),
         warehouse.read("evaluate/overall_of", {"release_id": release_id}).to_pylist(),
@@ -100,10 +100,10 @@ def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> Contents:
 def _on_common(
     warehouse: Warehouse,
     benchmarks: Benchmarks,
-    first: Contents,
-    second: Contents,
+    first: ReleaseContents,
+    second: ReleaseContents,
     items: Mapping[str, str],
-) -> list[OnCommon]:
+) -> list[CommonScores]:
     """Every model that one version of one judge has judged on both releases."""
     names = {benchmark_of(contents.card) for contents in (first, second)}
     name = names.pop()
@@ -134,7 +134,7 @@ def _on_common(
                 same_calls=repeated.is_all,
             )
             if scores:
-                on_common.append(OnCommon(model, *key, scores, repeated))
+                on_common.append(CommonScores(model, *key, scores, repeated))
     # The best on the second release first.
     on_common.sort(key=lambda one: (one.judge, one.judge_version, -one.scores[0].after, one.model))
     return on_common
@@ -158,11 +158,11 @@ def _calls(warehouse: Warehouse, release_id: str) -> dict[Turn, tuple[str | None
 
 def _repeated(
     model: str,
-    judged: Slice,
+    judged: JudgeObservations,
     before: Mapping[Turn, tuple[str | None, list[str]]],
     after: Mapping[Turn, tuple[str | None, list[str]]],
     items: Mapping[str, str],
-) -> Repeated:
+) -> RepeatedResults:
     """How many turns rest on the same calls on both releases; a panel's on those of all its judges."""
     judges = {(member.judge, member.version) for member in judged.members or [judged]}
     turns: dict[tuple[str, str, int], list[tuple[bool, bool]]] = {}
@@ -173,7 +173,7 @@ def _repeated(
         if now is not None:
             same = answer is not None and answer == now[0]
             turns.setdefault((item_id, trial, turn), []).append((same, same and calls == now[1]))
-    return Repeated(
+    return RepeatedResults(
         len(turns),
         sum(all(same for same, _ in flags) for flags in turns.values()),
         sum(all(same for _, same in flags) for flags in turns.values()),

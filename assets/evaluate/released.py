@@ -31,7 +31,7 @@ _ORDERS = {
 }
 
 
-class Released(NamedTuple):
+class EvaluatedRelease(NamedTuple):
     """A benchmark and a release of it."""
 
     benchmark: Benchmark
@@ -40,7 +40,7 @@ class Released(NamedTuple):
 
 def releases_in_force(
     warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()
-) -> list[Released]:
+) -> list[EvaluatedRelease]:
     """The releases of benchmarks that are in force, and the releases `also` by their ids.
 
     A benchmark may have several in force: one that was built, and one of each that was imported.
@@ -51,7 +51,7 @@ def releases_in_force(
     current = current_of(warehouse, benchmarks)
     asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
     releases = {
-        row["release_id"]: Released(benchmarks[row["benchmark"]], row["release_id"])
+        row["release_id"]: EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in [*current, *asked]
         if row["benchmark"] in benchmarks
     }
@@ -87,11 +87,11 @@ def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: st
 
 def releases_named(
     warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
-) -> list[Released]:
+) -> list[EvaluatedRelease]:
     """The releases of these ids, without those of benchmarks that are not here."""
     rows = warehouse.read("release/named", {"release_ids": list(release_ids)}).to_pylist()
     return [
-        Released(benchmarks[row["benchmark"]], row["release_id"])
+        EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in rows
         if row["benchmark"] in benchmarks
     ]

@@ -11,7 +11,7 @@ from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
 from methods.choice.letter_shares import keys_of, letter_shares, letters_offered
 from methods.choice.lettered import key_of
-from methods.choice.passes import Asked, pass_counts, passes_by_item
+from methods.choice.passes import QuestionPasses, pass_counts, passes_by_item
 from methods.convbench.attribution import TERMS
 from methods.evaluation.answer_lengths import length_rows
 from methods.evaluation.benchmark import Benchmark
@@ -28,8 +28,12 @@ from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
 from resources.publishing.releases import rows_of_release
 from resources.reports.report_extras import extra_sections
-from resources.reports.report_input import Benchmark as BenchmarkShown
-from resources.reports.report_input import Board, Choice, Report
+from resources.reports.report_input import (
+    LeaderboardInput,
+    MultipleChoiceInput,
+    Report,
+    ReportBenchmark,
+)
 from resources.warehouse import Warehouse
 
 SEED = 0
@@ -38,19 +42,19 @@ SEED = 0
 
 def choice_data(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], release_id: str
-) -> Choice | None:
+) -> MultipleChoiceInput | None:
     """The letters that each model named and the passes that it was asked, None for a release whose
     items have no choices or that nobody answered. Baselines are left out: nobody asked them.
     """
     if not any(item.choices for item in items):
         return None
     readings: dict[str, dict[str, str | None]] = {}
-    asked: dict[str, dict[str, Asked]] = {}
+    asked: dict[str, dict[str, QuestionPasses]] = {}
     for row in warehouse.read("evaluate/first_readings_of", {"release_id": release_id}).to_pylist():
         model, item_id = row["model"], row["item_id"]
         if model_of(model) is not None:
             readings.setdefault(model, {})[item_id] = row["reading"]
-            asked.setdefault(model, {})[item_id] = Asked(row["n_asked"], row["lost"])
+            asked.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
     if not readings:
         return None
     n_passes = passes_by_item(items, benchmark.metrics if benchmark else ())
@@ -147,7 +151,7 @@ def board_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
-) -> Board:
+) -> LeaderboardInput:
     """The part of that data that the leaderboard and the index are made of."""
     release_id = release["release_id"]
     with warehouse.kept_open():
@@ -257,7 +261,7 @@ def _widest_groups(
     return widest
 
 
-def _benchmark(benchmark: Benchmark) -> BenchmarkShown:
+def _benchmark(benchmark: Benchmark) -> ReportBenchmark:
     return {
         "name": benchmark.name,
         "abilities": list(benchmark.abilities),

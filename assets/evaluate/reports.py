@@ -29,7 +29,7 @@ from resources.images.store import ImageStore
 from resources.llm.registry import Profile, load_registry
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
-from resources.reports.report_index import Line, line_of, render_index, state_of
+from resources.reports.report_index import ReleaseLine, line_of, render_index, state_of
 from resources.reports.state import keep_state, since_last
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
@@ -102,7 +102,9 @@ def reports(
     )
 
 
-def index_lines(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) -> list[Line]:
+def index_lines(
+    warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile
+) -> list[ReleaseLine]:
     """The lines of the index: one a release that has a report."""
     families = load_registry().families
     lines = []
@@ -114,7 +116,7 @@ def index_lines(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) 
     return lines
 
 
-def write_index(lines: Sequence[Line]) -> Path:
+def write_index(lines: Sequence[ReleaseLine]) -> Path:
     """Write the index over the reports, a line each, and the comparisons of releases that there are."""
     index, remembered = (reports_path() / name for name in (INDEX, STATE))
     generated = datetime.now(UTC).isoformat(timespec="seconds")

@@ -16,9 +16,9 @@ from assets.common.losses import in_words, reasons, too_many, worth_a_retry
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import ArrowRows
 from assets.common.tables import report, rows_to_arrow
-from assets.evaluate.released import Released, Row
+from assets.evaluate.released import EvaluatedRelease, Row
 from resources.llm.usage import Usage
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 
 class EvaluationSettings(AssetConfig):
@@ -39,7 +39,7 @@ class ModelResults:
     them were lost.
     """
 
-    def __init__(self, release: Released, model: str, judge: str | None):
+    def __init__(self, release: EvaluatedRelease, model: str, judge: str | None):
         self.slice = {
             "benchmark": release.benchmark.name,
             "release_id": release.release_id,
@@ -86,7 +86,7 @@ class ResultSet:
         self.stage = table.split(".")[1]
         self.of_models: dict[tuple[str, str, str | None], ModelResults] = {}
 
-    def of(self, release: Released, model: str, judge: str | None = None) -> ModelResults:
+    def of(self, release: EvaluatedRelease, model: str, judge: str | None = None) -> ModelResults:
         """The results of one model on one release."""
         key = (release.release_id, model, judge)
         return self.of_models.setdefault(key, ModelResults(release, model, judge))
@@ -139,7 +139,7 @@ def write_results(
         "release_id": sorted({release_id for release_id, *_ in results.of_models}),
         **({"model": sorted({model for _, model, _ in results.of_models})} if only_these else {}),
     }
-    writes.append(Write("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
+    writes.append(TableWrite("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
     warehouse.replace_all(writes)
     lost = Counter(row["reason"] for of_model in taken for row in of_model.failed)
     # What the release has no reference to ask with is nobody's failure.
@@ -160,11 +160,11 @@ def write_results(
     return report(table, counted, usage=usage)
 
 
-def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
+def _writes(results: ResultSet, each: ModelResults) -> Iterator[TableWrite]:
     for table in results.tables:
-        yield Write(table, each.rows(table), each.owned)
+        yield TableWrite(table, each.rows(table), each.owned)
     losses = [{**row, "stage": results.stage} for row in each.failed]
-    yield Write(
+    yield TableWrite(
         "evaluate.failed",
         rows_to_arrow("evaluate.failed", losses),
         {**each.owned_losses, "stage": results.stage},

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assets.common.isolation import Isolation
-from assets.evaluate.observed import Slice, slices
+from assets.evaluate.observed import JudgeObservations, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.outcomes import Outcomes, is_right_or_wrong, items_in, outcomes_of
 from resources.warehouse import Warehouse
 
 
-class RightItems(NamedTuple):
+class ItemOutcomes(NamedTuple):
     """The outcomes of a slice: of contestants and items, both in order of name."""
 
-    slice: Slice
+    slice: JudgeObservations
     outcomes: Outcomes
     items: list[str]
 
@@ -26,14 +26,14 @@ class RightItems(NamedTuple):
 
 def right_items(
     warehouse: Warehouse, benchmarks: Benchmarks, isolation: Isolation
-) -> Iterator[RightItems]:
+) -> Iterator[ItemOutcomes]:
     """Every slice of a benchmark whose observations are right or wrong."""
     having = {
         name: benchmark for name, benchmark in benchmarks.items() if is_right_or_wrong(benchmark)
     }
     for slice_ in slices(warehouse, having, "mean", isolation):
-        right: list[RightItems] = []
+        right: list[ItemOutcomes] = []
         with isolation.release(slice_.release_id):
             outcomes = outcomes_of(slice_.benchmark.metrics[0], slice_.observed)
-            right.append(RightItems(slice_, outcomes, items_in(outcomes)))
+            right.append(ItemOutcomes(slice_, outcomes, items_in(outcomes)))
         yield from right

@@ -17,19 +17,19 @@ from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import extraction_request
-from assets.evaluate.read_answers import NO_CHOICES, Reading, answered_choices, readings_on
+from assets.evaluate.read_answers import NO_CHOICES, AnswerExtraction, answered_choices, readings_on
 from methods.benchmarks import Benchmarks
 from methods.choice.read_answers import drawn
 from methods.evaluation.contestants import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE = "evaluate.second_readings"
 
 
-class SecondReadingsSettings(AssetConfig):
+class SecondExtractionsSettings(AssetConfig):
     """How many answers of each model are read twice, and the seed they are drawn by."""
 
     n_answers: int = Field(
@@ -49,7 +49,7 @@ class SecondReadingsSettings(AssetConfig):
 )
 def second_readings(
     context: dg.AssetExecutionContext,
-    config: SecondReadingsSettings,
+    config: SecondExtractionsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
@@ -60,7 +60,7 @@ def second_readings(
     a row with the reason. Answers on releases in force are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)
-    chosen: list[tuple[dict[str, str], Reading]] = []
+    chosen: list[tuple[dict[str, str], AnswerExtraction]] = []
     releases = answered_choices(warehouse, benchmarks, in_force=True)
     for release in releases:
         where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
@@ -93,7 +93,7 @@ def second_readings(
     ]
     table = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases]}
-    warehouse.replace_all([Write(TABLE, table, named)])
+    warehouse.replace_all([TableWrite(TABLE, table, named)])
     lost = Counter(row["reason"] for row in rows if row["reason"])
     counted: dict[str, Any] = {"failed": lost.total(), **reasons(lost)}
     return isolation.finish(
@@ -102,7 +102,7 @@ def second_readings(
 
 
 def _row(
-    of: dict[str, str], reading: Reading, reply: ParsedReply[str], extractor: str
+    of: dict[str, str], reading: AnswerExtraction, reply: ParsedReply[str], extractor: str
 ) -> dict[str, Any]:
     model, item_id, trial, turn = reading.answer.place
     return {

@@ -12,7 +12,7 @@ from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
-from resources.site.pictures import Pictures
+from resources.site.pictures import SiteImages
 from resources.site.sample_browser import (
     is_written,
     keep_releases,
@@ -48,7 +48,7 @@ def site(
     shared = shared_files()
     if shared:
         shared.fetch(relative_to_home(site_path()), site_path())
-    pictures = Pictures(site_path(), image_store)
+    pictures = SiteImages(site_path(), image_store)
     rows, shown = [], set[str]()
     write_program()
     releases = warehouse.read("evaluate/reported_releases").to_pylist()

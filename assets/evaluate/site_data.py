@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assets.common.table_rows import rows_by
-from assets.evaluate.observed import Slice, slices_of
+from assets.evaluate.observed import JudgeObservations, slices_of
 from assets.evaluate.released import item_ids
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
@@ -30,8 +30,8 @@ from methods.release import held_out
 from methods.release_card import card_of, edition_of
 from methods.results.tables import natural
 from resources.settings.prompts import prompt
-from resources.site.pictures import Pictures, Shown
-from resources.site.sample_browser import Contents, Entry
+from resources.site.pictures import ImagePaths, SiteImages
+from resources.site.sample_browser import SampleBrowserContents, SampleBrowserItem
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -80,7 +80,7 @@ class SiteData:
         benchmarks: Benchmarks,
         release: Mapping[str, Any],
         judges: Sequence[str],
-        pictures: Pictures,
+        pictures: SiteImages,
     ) -> None:
         self.release_id: str = release["release_id"]
         self.release = release
@@ -90,7 +90,7 @@ class SiteData:
         self._judges_of_profile = judges
 
     @cached_property
-    def pictures(self) -> dict[str, Shown]:
+    def pictures(self) -> dict[str, ImagePaths]:
         """Those of its pictures that are stored, put where pages show them."""
         return self._pictures.put(self.image_ids)
 
@@ -105,11 +105,11 @@ class SiteData:
             FORM, self._facts_of_release, rows, list(self._judges_of_profile), metrics, missing
         )[:12]
 
-    def contents(self) -> Contents:
+    def contents(self) -> SampleBrowserContents:
         """All of it; items are read as they are taken."""
         with self._warehouse.kept_open():
             facts, prompts = self._facts, self._prompts
-        return Contents(facts, self._columns(), self._entries(), prompts)
+        return SampleBrowserContents(facts, self._columns(), self._entries(), prompts)
 
     @property
     def _facts(self) -> Row:
@@ -292,7 +292,7 @@ class SiteData:
                     yield about, _plain(_apart(of_judges))
 
     def _values(
-        self, slice_: Slice | None, metric: Metric, model: str
+        self, slice_: JudgeObservations | None, metric: Metric, model: str
     ) -> NDArray[np.float64] | None:
         """The mean of the units of each item, NaN where it has none; None where no item has any."""
         if slice_ is None or model not in slice_.observed:
@@ -312,7 +312,7 @@ class SiteData:
             means: NDArray[np.float64] = sums / n
         return means
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[SampleBrowserItem]:
         number = 0
         for ids in batched(self._ids, ITEMS_AT_ONCE):
             read = self._read(ids)
@@ -335,7 +335,7 @@ class SiteData:
                 read[table] = rows_by(rows, *of) if of else rows
         return read
 
-    def _entry(self, number: int, row: Row, read: Mapping[str, Any]) -> Entry:
+    def _entry(self, number: int, row: Row, read: Mapping[str, Any]) -> SampleBrowserItem:
         of = (row["item_id"],)
         turns = [
             _turn(turn, read["release.references"].get((*of, turn["turn"]), ()))
@@ -364,7 +364,7 @@ class SiteData:
         text = _NAMED.sub(r"[\1]", _ENTERS.sub(" ", question))
         excerpt = " ".join(text.split()) or " ".join(question.split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
-        return Entry(item, head, list(_texts(item)))
+        return SampleBrowserItem(item, head, list(_texts(item)))
 
     def _image(self, row: Row) -> Row:
         shown = self.pictures.get(row["image_id"])

@@ -11,7 +11,7 @@ from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
-from assets.evaluate.right_items import RightItems, right_items
+from assets.evaluate.right_items import ItemOutcomes, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.subsets import smallest_subset
@@ -56,7 +56,7 @@ def smallest_subsets(
     return isolation.finish(warehouse, report(table, smallest if rows else {"note": NOTHING}))
 
 
-def _rows(each: RightItems, settings: SubsetSettings) -> list[Row]:
+def _rows(each: ItemOutcomes, settings: SubsetSettings) -> list[Row]:
     right = right_matrix(each.outcomes, each.models, each.items)
     subsets = smallest_subset(right, **settings.model_dump())
     n: Row = {"n_items": len(each.items), "n_models": len(each.models)}

@@ -44,7 +44,7 @@ def transcripts_of(
     }
 
 
-class TranscriptsAsNeeded:
+class LazyTranscripts:
     """Items of a release with their transcripts, read some at a time while judges are asked.
 
     All of a large release take hundreds of megabytes. Who asks for items in order reads each once;

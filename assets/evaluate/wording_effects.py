@@ -7,7 +7,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
-from assets.evaluate.findings import Found, Row, analysis, rows_of
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import items_of
@@ -37,7 +37,7 @@ def wording_effects(
     config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
-) -> Found:
+) -> AnalysisResult:
     """What wordings of each style score less or more than their question's other wordings do.
 
     The interval of `difference` is over groups, p of the same test and after Holm over all models and
@@ -59,4 +59,4 @@ def wording_effects(
             )
             rows += rows_of(findings, slice_.columns)
     n_groups = sum(row["measure"] == "deviation" for row in rows)
-    return Found(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS}, isolation)
+    return AnalysisResult(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS}, isolation)

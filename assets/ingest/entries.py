@@ -12,14 +12,14 @@ from assets.common.partitions import wit_shards
 from assets.common.settings import AssetConfig
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.images import images
-from assets.ingest.left_out import LeftOut
+from assets.ingest.left_out import DropRecorder
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.wit import COLUMNS, SEEN, WitRow, caption
 from resources.files.rows import RowsFile, first_rows, portions, staging_folder
 from resources.images.store import ImageStore
-from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
+from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000
 WITHOUT_CAPTION = "It has neither a reference, nor an alternative text, nor an attribution."
@@ -68,7 +68,7 @@ def entries(
             {"shards": shards, "path": str(sources)},
             folder / "others.parquet",
         )
-        left_out = LeftOut(folder / "left_out.parquet", "entries")
+        left_out = DropRecorder(folder / "left_out.parquet", "entries")
         left_out.add_file(others, _counts(others))
         file = RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries"))
         with file, left_out:
@@ -83,7 +83,7 @@ def entries(
                         file.add({**source, "caption": text, "entry_id": _entry_id(source, text)})
         warehouse.replace_all(
             [
-                Write("ingest.entries", Parquet([file.path]), {"wit_shard": shards}),
+                TableWrite("ingest.entries", Parquet([file.path]), {"wit_shard": shards}),
                 left_out.write(shards),
             ]
         )

@@ -15,7 +15,7 @@ from assets.common.automation import WHEN_SHARD_READY
 from assets.common.losses import reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.previews import preview
-from assets.common.ray_jobs import ByRowSettings, RowsOnRay, RowWork
+from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import corpus_files
@@ -24,7 +24,7 @@ from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
 from methods.ingest.image_quality import ImageFacts
 from methods.ingest.mirror_names import file_name, shared_names
-from methods.licences.reading import Stated, licence_of
+from methods.licences.reading import StatedLicence, licence_of
 from methods.naming import listed
 from methods.wikimedia import thumbnail_url
 from resources.corpus.corpus import Corpus
@@ -36,7 +36,7 @@ from resources.images.index import ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
 from resources.ray_rows.cluster import RayCluster
-from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
+from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
 IMAGES_PER_BLOCK = 256
@@ -51,7 +51,7 @@ LOST = (
 )
 
 
-class ImagesSettings(ByRowSettings):
+class ImagesSettings(RowWorkSettings):
     """When the images of a shard are refused, and where they are fetched."""
 
     max_lost_share: float = Field(
@@ -90,7 +90,7 @@ def images(
     """
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
-    of_corpus = Stated(**wanted.licence.model_dump()) if wanted.licence else Stated()
+    of_corpus = StatedLicence(**wanted.licence.model_dump()) if wanted.licence else StatedLicence()
     if image_fetcher.has_mirror:
         names = _names_shared_with(context, warehouse, shards, wanted.width)
         image_fetcher = image_fetcher.with_shared_names(names)
@@ -133,8 +133,8 @@ def images(
         require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
         warehouse.replace_all(
             [
-                Write("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),
-                Write(
+                TableWrite("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),
+                TableWrite(
                     "ingest.rejected",
                     Parquet([rejected.path]),
                     {"wit_shard": shards, "kind": "image"},

@@ -9,10 +9,10 @@ import dagster as dg
 
 from assets.common.losses import in_words, reasons
 from resources.files.rows import RowsFile
-from resources.warehouse import Parquet, Write, arrow_schema
+from resources.warehouse import Parquet, TableWrite, arrow_schema
 
 
-class LeftOut:
+class DropRecorder:
     """Collects what `step` leaves out in a file at `path`; a context manager."""
 
     def __init__(self, path: Path, step: str) -> None:
@@ -21,7 +21,7 @@ class LeftOut:
         self._paths = [path]
         self._rows: Counter[str] = Counter()
 
-    def __enter__(self) -> "LeftOut":
+    def __enter__(self) -> "DropRecorder":
         self._file.__enter__()
         return self
 
@@ -48,10 +48,10 @@ class LeftOut:
         self._paths.append(path)
         self._rows.update(counts)
 
-    def write(self, shards: Sequence[str]) -> Write:
+    def write(self, shards: Sequence[str]) -> TableWrite:
         """What replaces the table's rows of these shards and this step."""
         of_step = {"wit_shard": list(shards), "step": self._step}
-        return Write("ingest.left_out", Parquet(self._paths), of_step)
+        return TableWrite("ingest.left_out", Parquet(self._paths), of_step)
 
     def details(self, context: dg.AssetExecutionContext, n_kept: int) -> dict[str, Any]:
         """The counts for the run's metadata; a line in the log, a warning if nothing was kept."""

@@ -9,7 +9,7 @@ from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
 from assets.common.previews import preview
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
-from assets.ingest.left_out import LeftOut
+from assets.ingest.left_out import DropRecorder
 from assets.ingest.wit_rows import corpus_files, wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
@@ -18,7 +18,7 @@ from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.settings import CorpusSettings
 from resources.files.rows import RowsFile, first_rows, n_rows, portions, staging_folder
-from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
+from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 PAGES_AT_ONCE = 10_000
 WITHOUT_TEXT = "None of its rows has a text of the page or of a section."
@@ -52,7 +52,7 @@ def pages(
         sources = warehouse.export(
             "ingest/pages_of_shards", {**languages, "seen": SEEN}, folder / "found.parquet"
         )
-        left_out = LeftOut(folder / "left_out.parquet", "pages")
+        left_out = DropRecorder(folder / "left_out.parquet", "pages")
         file = RowsFile(folder / "pages.parquet", arrow_schema("ingest.pages"))
         with file, left_out:
             for other in others:
@@ -78,9 +78,9 @@ def pages(
         n_changed, changed = n_rows(changes), first_rows(changes)
         warehouse.replace_all(
             [
-                Write("ingest.pages", Parquet([file.path]), {"wit_shard": shards}),
+                TableWrite("ingest.pages", Parquet([file.path]), {"wit_shard": shards}),
                 left_out.write(shards),
-                Write(
+                TableWrite(
                     "ingest.changes",
                     Parquet([changes]),
                     {"wit_shard": shards, "run_id": run_id},

@@ -3,7 +3,7 @@
 from methods.errors import UserError
 from methods.naming import nearest
 from resources.corpus.corpus import Corpus
-from resources.warehouse import Warehouse, Write, arrow_schema, declared_columns
+from resources.warehouse import TableWrite, Warehouse, arrow_schema, declared_columns
 
 
 def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
@@ -32,7 +32,7 @@ def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
     n_entries = warehouse.count("ingest.entries", {"wit_shard": shard})
     warehouse.replace_all(
         [
-            Write(table, arrow_schema(table).empty_table(), {"wit_shard": shard})
+            TableWrite(table, arrow_schema(table).empty_table(), {"wit_shard": shard})
             for table, columns in declared_columns().items()
             if table.startswith("ingest.") and "wit_shard" in {name for name, *_ in columns}
         ]

@@ -27,7 +27,7 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.files.rows import staging_folder
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 REJECTED = (
     "Correct these lines and run again; or allow more (max_rejected_share of ingest.wit_rows in "
@@ -165,7 +165,7 @@ def _read(
         n_lines = staged.n_rows + sum(staged.reasons.values())
         lost = {why: n for why, n in staged.reasons.items() if why != NO_IMAGES}
         of_shard = {"wit_shard": shard.name}
-        rejected = Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"})
+        rejected = TableWrite("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"})
         try:
             if staged.broken:
                 raise CorpusError(staged.broken)
@@ -175,9 +175,9 @@ def _read(
             raise
         warehouse.replace_all(
             [
-                Write("ingest.wit_rows", staged.rows, of_shard),
+                TableWrite("ingest.wit_rows", staged.rows, of_shard),
                 rejected,
-                Write("ingest.shards", rows_to_arrow("ingest.shards", [row]), of_shard),
+                TableWrite("ingest.shards", rows_to_arrow("ingest.shards", [row]), of_shard),
             ]
         )
     return row

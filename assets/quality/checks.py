@@ -12,7 +12,7 @@ from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.ingest import entries
-from assets.quality.model_checks import TABLE, Checked, Findings, by_model
+from assets.quality.model_checks import TABLE, CheckedDialogue, ModelCheckFindings, by_model
 from methods.mmdu.composing import without_places
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import (
@@ -21,17 +21,17 @@ from methods.quality.outcome import (
     OUTCOMES,
     REASONS,
     REVIEWED,
-    Dialogue,
-    Pair,
-    Policy,
-    Source,
+    DialogueContent,
+    QualityPolicy,
+    QuestionAnswerPair,
+    WriterContext,
     counts,
     outcome_of,
 )
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 from methods.validation import require_known
 from resources.llm.gateway import Gateway
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 ASKED, LOSSES = "quality.asked", "quality.failed"
 
@@ -87,14 +87,14 @@ class ChecksSettings(GenerationSettings):
         return names
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RuleLimits:
         """The limits of the rules."""
-        return Limits(**{name: getattr(self, name) for name in Limits._fields})
+        return RuleLimits(**{name: getattr(self, name) for name in RuleLimits._fields})
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> QualityPolicy:
         """What leads to which outcome."""
-        return Policy(self.drop, self.review, self.highest_blind_grade)
+        return QualityPolicy(self.drop, self.review, self.highest_blind_grade)
 
 
 @table_asset(
@@ -122,9 +122,9 @@ def checks(
     read = {row["dialogue_id"]: _dialogue(row) for row in made}
     by_rule = by_rules(list(read.values()), config.limits)
     asked_about = [
-        Checked(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
+        CheckedDialogue(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
     ]
-    findings = Findings()
+    findings = ModelCheckFindings()
     if config.model_checks:
         findings = by_model(context, llm, asked_about, config.seed)
     for step, (n_requests, lost) in findings.by_step().items():
@@ -139,9 +139,9 @@ def checks(
     table = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [
-            Write(TABLE, table, {}),
-            Write(ASKED, rows_to_arrow(ASKED, findings.asked), {}),
-            Write(LOSSES, rows_to_arrow(LOSSES, findings.failed), {}),
+            TableWrite(TABLE, table, {}),
+            TableWrite(ASKED, rows_to_arrow(ASKED, findings.asked), {}),
+            TableWrite(LOSSES, rows_to_arrow(LOSSES, findings.failed), {}),
         ]
     )
     return report(
@@ -155,7 +155,13 @@ def checks(
     )
 
 
-def _row(of: Row, pair: Pair, evidence: Row, found: Findings, policy: Policy) -> Row:
+def _row(
+    of: Row,
+    pair: QuestionAnswerPair,
+    evidence: Row,
+    found: ModelCheckFindings,
+    policy: QualityPolicy,
+) -> Row:
     """A row of the table: where the pair is, what was found in it, and what follows."""
     not_made = "; ".join(found.not_made[pair.dialogue_id]) or None
     row = {**evidence, NOT_CHECKED: not_made}
@@ -167,12 +173,12 @@ def _row(of: Row, pair: Pair, evidence: Row, found: Findings, policy: Policy) ->
     }
 
 
-def _dialogue(row: Row) -> Dialogue:
+def _dialogue(row: Row) -> DialogueContent:
     """A dialogue as the rules read it."""
-    return Dialogue(
+    return DialogueContent(
         row["dialogue_id"],
         [
-            Pair(
+            QuestionAnswerPair(
                 row["dialogue_id"],
                 pair["question_id"],
                 turn,
@@ -181,6 +187,6 @@ def _dialogue(row: Row) -> Dialogue:
             )
             for turn, pair in enumerate(row["turns"], start=1)
         ],
-        [Source(**source) for source in row["sources"]],
+        [WriterContext(**source) for source in row["sources"]],
         len(row["image_ids"]),
     )

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from assets.common.generation import Ask, Row, ask_and_read, failure
+from assets.common.generation import GenerationRequest, Row, ask_and_read, failure
 from methods.prompts.parsing import JsonSchema, numbered_schema, parse_numbered
-from methods.quality.outcome import Dialogue, Pair, other_images
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair, other_images
 from methods.quality.reading import (
     lists_schema,
     marks_schema,
@@ -40,20 +40,20 @@ NO_OTHER_SET = "no_other_set"
 Place = tuple[str, str]
 
 
-class Checked(NamedTuple):
+class CheckedDialogue(NamedTuple):
     """A dialogue that is asked about: its set and its pictures beside its pairs."""
 
     set_id: str
     image_ids: Sequence[str]
-    dialogue: Dialogue
+    dialogue: DialogueContent
 
     @property
-    def pairs(self) -> Sequence[Pair]:
+    def pairs(self) -> Sequence[QuestionAnswerPair]:
         """Its pairs in their order."""
         return self.dialogue.pairs
 
 
-class Step(NamedTuple):
+class ModelCheckStep(NamedTuple):
     """One request a dialogue: `read` makes columns of `quality.checks` of its reply, a row a pair."""
 
     name: str
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 
 
 @dataclass
-class Findings:
+class ModelCheckFindings:
     """What the replies say: columns by pair, the calls, and by dialogue what could not be made."""
 
     columns: dict[Place, Row] = field(default_factory=lambda: defaultdict(dict))
@@ -91,24 +91,26 @@ class Findings:
         self.not_made[dialogue_id].append(f"{step}: {loss['reason']}")
 
 
-Images = Callable[[Checked], Sequence[str]]
+Images = Callable[[CheckedDialogue], Sequence[str]]
 
 
-def _none(checked: Checked) -> Sequence[str]:
+def _none(checked: CheckedDialogue) -> Sequence[str]:
     return ()
 
 
 def by_model(
-    context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[Checked], seed: int
-) -> Findings:
+    context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[CheckedDialogue], seed: int
+) -> ModelCheckFindings:
     """What a model says of every pair: answers without the pictures and their grades, statements that
     the pictures do not support, contradictions, what is sensitive, and what does not answer."""
-    findings = Findings()
+    findings = ModelCheckFindings()
     elsewhere = other_images(
         {subject.dialogue.dialogue_id: subject.image_ids for subject in checked}, seed
     )
 
-    def ask(step: Step, data: Callable[[Checked], Row | None], images: Images = _none) -> None:
+    def ask(
+        step: ModelCheckStep, data: Callable[[CheckedDialogue], Row | None], images: Images = _none
+    ) -> None:
         _ask(
             context,
             llm,
@@ -117,7 +119,7 @@ def by_model(
             findings,
         )
 
-    def others(each: Checked) -> Sequence[str]:
+    def others(each: CheckedDialogue) -> Sequence[str]:
         return elsewhere.get(each.dialogue.dialogue_id, ())
 
     for subject in checked:
@@ -145,13 +147,13 @@ def by_model(
 def _ask(
     context: dg.AssetExecutionContext,
     llm: Gateway,
-    step: Step,
-    wanted: Sequence[tuple[Checked, Sequence[str], Row | None]],
-    found: Findings,
+    step: ModelCheckStep,
+    wanted: Sequence[tuple[CheckedDialogue, Sequence[str], Row | None]],
+    found: ModelCheckFindings,
 ) -> None:
     """Make one step for every dialogue that has data for it, and add what the replies say."""
     asks = [
-        Ask(
+        GenerationRequest(
             subject=subject,
             set_id=subject.set_id,
             name=f"{subject.dialogue.dialogue_id}, {step.name}",
@@ -162,7 +164,7 @@ def _ask(
         if data is not None
     ]
 
-    def read(checked: Checked, reply: str) -> list[Row]:
+    def read(checked: CheckedDialogue, reply: str) -> list[Row]:
         rows = step.read(reply, len(checked.pairs))
         return [
             {"place": _place(pair), "columns": row}
@@ -183,20 +185,20 @@ def _ask(
         found.lacks(loss["subject"].partition(",")[0], step.name, loss)
 
 
-def _loss(checked: Checked, step: str, reason: str, detail: str) -> Row:
+def _loss(checked: CheckedDialogue, step: str, reason: str, detail: str) -> Row:
     subject = f"{checked.dialogue.dialogue_id}, {step}"
     return failure(TABLE, {"set_id": checked.set_id}, subject, reason, detail)
 
 
-def _place(pair: Pair) -> Place:
+def _place(pair: QuestionAnswerPair) -> Place:
     return pair.dialogue_id, pair.question_id
 
 
 # --- Steps ---------------------------------------------------------------------------------------
 
 
-def _answering(name: str, column: str) -> Step:
-    return Step(
+def _answering(name: str, column: str) -> ModelCheckStep:
+    return ModelCheckStep(
         name,
         UNSEEN_PROMPT,
         lambda n: numbered_schema("A", n),
@@ -204,8 +206,8 @@ def _answering(name: str, column: str) -> Step:
     )
 
 
-def _grading(name: str, column: str) -> Step:
-    return Step(
+def _grading(name: str, column: str) -> ModelCheckStep:
+    return ModelCheckStep(
         name,
         MARKS_PROMPT,
         marks_schema,
@@ -213,26 +215,28 @@ def _grading(name: str, column: str) -> Step:
     )
 
 
-_GROUNDING = Step(
+_GROUNDING = ModelCheckStep(
     GROUNDING,
     GROUND_PROMPT,
     lists_schema,
     lambda reply, n: [{"unsupported": texts} for texts in read_lists(reply, n)],
 )
-_REREADING = Step(TEXTS, REREAD_PROMPT, reread_schema, read_reread)
+_REREADING = ModelCheckStep(TEXTS, REREAD_PROMPT, reread_schema, read_reread)
 
 
-def _questions(checked: Checked) -> Row:
+def _questions(checked: CheckedDialogue) -> Row:
     return {"n_words": ANSWER_WORDS, "questions": [pair.question for pair in checked.pairs]}
 
 
-def _texts(checked: Checked) -> Row:
+def _texts(checked: CheckedDialogue) -> Row:
     return {
         "pairs": [{"question": p.question, "answer": p.answer[:MOST_READ]} for p in checked.pairs]
     }
 
 
-def _beside_references(checked: Checked, found: Findings, column: str) -> Row | None:
+def _beside_references(
+    checked: CheckedDialogue, found: ModelCheckFindings, column: str
+) -> Row | None:
     """The answers of a step beside the references; None where there are none."""
     answers = [found.columns[_place(pair)].get(column) for pair in checked.pairs]
     if None in answers:

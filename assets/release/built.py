@@ -12,7 +12,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
-class Built(NamedTuple):
+class BuiltRelease(NamedTuple):
     """A release to be frozen: `providers` wrote its texts; `quality` counts what checks found in it."""
 
     name: str
@@ -28,7 +28,7 @@ class BuiltReleases(NamedTuple):
     `counts` says in numbers what was left out of them, `warnings` what people should look at.
     """
 
-    made: Sequence[Built]
+    made: Sequence[BuiltRelease]
     absent: Mapping[str, str]
     counts: Mapping[str, int] = {}
     warnings: Sequence[str] = ()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assets.release.built import Built, BuiltReleases, Licences, Row, sources
+from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, sources
 from methods.choice.contents import HINT, QUESTION, choices_of
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
 from methods.choice.published import ApprovedItem
@@ -70,7 +70,7 @@ def built_choices(
         edition = Edition(BENCHMARK, side, language)
         if allowed:
             release = build_split(name, edition, allowed, reviewed, by_image)
-            made.append(Built(name, edition, release, writers))
+            made.append(BuiltRelease(name, edition, release, writers))
         elif on_side:
             absent[name] = licences.none_left(name)
         elif rows and language in in_languages:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from assets.release.built import Built, BuiltReleases, Licences, Row, sources
+from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, sources
 from methods.json_text import from_json
 from methods.mmdu.composing import without_places
 from methods.quality.filtering import without_turns
@@ -15,20 +15,20 @@ from methods.quality.outcome import (
     PAIRS_LEFT_OUT,
     PAIRS_WITH_DIALOGUES,
     UNCHECKED,
-    Dialogue,
-    Pair,
-    Source,
+    DialogueContent,
+    QuestionAnswerPair,
+    WriterContext,
     counts,
 )
-from methods.quality.rules import Limits
-from methods.quality.unchecked import Finding, counts_of, findings, in_words
+from methods.quality.rules import RuleLimits
+from methods.quality.unchecked import RuleFinding, counts_of, findings, in_words
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
 Found = Mapping[tuple[str, str], Row]
 
 
-class Checked(NamedTuple):
+class ReleaseDialogues(NamedTuple):
     """Dialogues for a release, and the counts of its card."""
 
     dialogues: list[ApprovedDialogue]
@@ -43,7 +43,9 @@ def found_by_checks(warehouse: Warehouse) -> Found:
     }
 
 
-def checked(dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: bool) -> Checked:
+def checked(
+    dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: bool
+) -> ReleaseDialogues:
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
 
     A pair that people have edited is not the one that was checked, and stays. Where too little of a
@@ -77,7 +79,7 @@ def checked(dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: b
                 generated=tuple(generated),
             )
         )
-    return Checked(kept, {**counts(rows), **counted})
+    return ReleaseDialogues(kept, {**counts(rows), **counted})
 
 
 def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], found: Found) -> Row | None:
@@ -88,8 +90,8 @@ def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], found: Found) -
 
 
 def found_in_edits(
-    dialogues: Sequence[ApprovedDialogue], sources: Mapping[str, Sequence[Row]], limits: Limits
-) -> list[Finding]:
+    dialogues: Sequence[ApprovedDialogue], sources: Mapping[str, Sequence[Row]], limits: RuleLimits
+) -> list[RuleFinding]:
     """What rules find in the pairs that people edited.
 
     An answer may rest on the sources of its dialogue's pictures and on all that was generated.
@@ -103,9 +105,9 @@ def found_in_edits(
         }
         if not edited:
             continue
-        told = [Source(**source) for source in sources.get(dialogue.item_id, ())]
+        told = [WriterContext(**source) for source in sources.get(dialogue.item_id, ())]
         pairs = [
-            Pair(
+            QuestionAnswerPair(
                 dialogue.item_id,
                 str(number),
                 number,
@@ -117,7 +119,7 @@ def found_in_edits(
         generated = [
             turn[key] for turn in dialogue.generated or () for key in ("question", "answer")
         ]
-        read = Dialogue(dialogue.item_id, pairs, told, len(dialogue.image_ids))
+        read = DialogueContent(dialogue.item_id, pairs, told, len(dialogue.image_ids))
         grounds = [*(text for source in told for text in source), *generated]
         found += findings(read, limits, edited, grounds)
     return found
@@ -128,7 +130,7 @@ NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
 
 
 def built_dialogues(
-    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: Limits
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: RuleLimits
 ) -> BuiltReleases:
     """One release of each kind of which dialogues are approved.
 
@@ -171,7 +173,7 @@ def built_dialogues(
             )
         release = build_release(name, dialogues, reviewed, *by_question, by_image)
         edition = Edition(BENCHMARK if kind == "benchmark" else None)
-        made.append(Built(name, edition, release, providers, of_checks))
+        made.append(BuiltRelease(name, edition, release, providers, of_checks))
     return BuiltReleases(made, absent, counts, warnings)
 
 

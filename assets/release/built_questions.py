@@ -1,6 +1,6 @@
 """The release of approved questions on several images (MMIU)."""
 
-from assets.release.built import Built, BuiltReleases, Licences, Row
+from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row
 from methods.json_text import from_json
 from methods.mmiu.building import ApprovedQuestion, build_questions
 from methods.release import Edition, Origin, ReviewPolicy
@@ -30,7 +30,7 @@ def built_questions(
     edition = Edition(NAME)
     release = build_questions(NAME, edition, items, reviewed, sources)
     providers = sorted({row["provider"] for row in rows if row["provider"]}) or [RULE]
-    return BuiltReleases([Built(NAME, edition, release, providers)], {})
+    return BuiltReleases([BuiltRelease(NAME, edition, release, providers)], {})
 
 
 def _approved(row: Row) -> ApprovedQuestion:

@@ -1,13 +1,13 @@
 """The release of approved conversations of three turns (ConvBench, 3)."""
 
-from assets.release.built import Built, BuiltReleases, Licences, Row, origin, picture_sources
+from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, origin, picture_sources
 from methods.convbench.building import (
     ANSWER,
     CAPTION,
     CAPTIONED_TURN,
     ApprovedConversation,
     ApprovedTurn,
-    Written,
+    TextWithOrigin,
     build_conversations,
 )
 from methods.convbench.drafting import CAPABILITIES, LANGUAGE
@@ -33,7 +33,7 @@ def built_three_turns(
     edition = Edition(NAME, None, LANGUAGE)
     release = build_conversations(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})
-    return BuiltReleases([Built(NAME, edition, release, providers)], {})
+    return BuiltReleases([BuiltRelease(NAME, edition, release, providers)], {})
 
 
 def _approved(row: Row) -> ApprovedConversation:
@@ -62,5 +62,5 @@ def _approved(row: Row) -> ApprovedConversation:
     )
 
 
-def _written(call: Row, text: str, generated: str) -> Written:
-    return Written(text, origin(call, text, generated))
+def _written(call: Row, text: str, generated: str) -> TextWithOrigin:
+    return TextWithOrigin(text, origin(call, text, generated))

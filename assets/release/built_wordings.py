@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from assets.release.built import Built, BuiltReleases, Licences, Row, origin, picture_sources
-from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
+from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, origin, picture_sources
+from methods.alignmmbench.building import ApprovedExchange, ApprovedWording, build_wordings
 from methods.json_text import from_json
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
@@ -43,14 +43,14 @@ def built_wordings(
     edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
     release = build_wordings(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})
-    return BuiltReleases([Built(NAME, edition, release, providers)], {}, counts)
+    return BuiltReleases([BuiltRelease(NAME, edition, release, providers)], {}, counts)
 
 
 def _wording(row: Row, seed: Row) -> ApprovedWording:
     """A seed itself (`row` is `seed`), or a rewrite with the reference of its seed."""
     content, of_seed = from_json(row["content"]), from_json(seed["content"])
     text = "rewrite" if row["kind"] == REWRITE else "question"
-    turn = ApprovedTurn(
+    turn = ApprovedExchange(
         content[text],
         of_seed["reference"],
         origin(row, content[text], from_json(row["generated"])[text]),
@@ -67,7 +67,7 @@ def _dialogue(row: Row) -> ApprovedWording:
     answers = {turn["answer"] for turn in generated}
     made_by = origin(row, None, None)
     turns = tuple(
-        ApprovedTurn(
+        ApprovedExchange(
             turn["question"],
             turn["answer"],
             made_by if turn["question"] in questions else Origin(),
@@ -79,7 +79,7 @@ def _dialogue(row: Row) -> ApprovedWording:
 
 
 def _approved(
-    row: Row, image_id: str, reviewers: tuple[str, ...], turns: tuple[ApprovedTurn, ...]
+    row: Row, image_id: str, reviewers: tuple[str, ...], turns: tuple[ApprovedExchange, ...]
 ) -> ApprovedWording:
     return ApprovedWording(
         group_id=row["group_id"],

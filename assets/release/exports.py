@@ -14,14 +14,14 @@ from assets.common.settings import AssetConfig, choose, schema_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
 from assets.release.releases import NAMES, releases
-from methods.exports.stacking import Budget
+from methods.exports.stacking import TokenBudget
 from methods.licences.terms import Term
 from methods.licences.together import SETS
 from methods.naming import listed, nearest
-from resources.exports.folder import MANIFEST, Checked, listed_files, write_folder
-from resources.exports.forms import Form, form_named
+from resources.exports.folder import MANIFEST, FolderVerification, listed_files, write_folder
+from resources.exports.forms import ExportFormat, form_named
 from resources.exports.push import require_publishable
-from resources.exports.source import CannotHoldError, ExportError, OnProgress, Source
+from resources.exports.source import CannotHoldError, ExportError, ExportSource, OnProgress
 from resources.files.home import relative_to_home, releases_path
 from resources.files.object_storage import shared_files
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
@@ -195,7 +195,7 @@ def publishable(
     release: str,
     others: Sequence[str],
     progress: OnProgress,
-) -> tuple[Path, Checked]:
+) -> tuple[Path, FolderVerification]:
     """The folder of a release as a Hugging Face dataset, which may be sent, and what it has.
 
     It is written where it is not there. Raises UserError where it may not be sent.
@@ -212,7 +212,7 @@ def _together(
     meant: Sequence[str],
     settings: ExportsSettings,
     progress: OnProgress,
-) -> Source:
+) -> ExportSource:
     """The source of the first of these releases, with the others beside it."""
     _require_released(warehouse, settings)
     first, *others = (
@@ -252,21 +252,21 @@ def _source(
     release: Mapping[str, Any],
     settings: ExportsSettings,
     progress: OnProgress,
-) -> Source:
-    return Source(
+) -> ExportSource:
+    return ExportSource(
         warehouse,
         image_store,
         release,
         left_out=settings.licences_left_out.get(release["name"], ()),
         stated=settings.licences.get(release["name"], ""),
-        budget=Budget(settings.stack_tokens, settings.picture_tokens, settings.stack_tokenizer)
+        budget=TokenBudget(settings.stack_tokens, settings.picture_tokens, settings.stack_tokenizer)
         if settings.stack_tokens
         else None,
         progress=progress,
     )
 
 
-def _write(warehouse: Warehouse, source: Source, form: Form) -> Export:
+def _write(warehouse: Warehouse, source: ExportSource, form: ExportFormat) -> Export:
     folder = releases_path() / f"{source.release_id}.{form.name}"
     try:
         return Export(source.release_id, folder, write_folder(folder, form, source))

@@ -12,7 +12,7 @@ from methods.ids import content_id
 from methods.licences.terms import Term
 from resources.publishing.releases import ReleaseError, cards_of, in_force
 from resources.settings.asset_settings import read_sections, write_sections
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE = "release.releases"
 CURRENT = "release.current"
@@ -43,11 +43,11 @@ def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
             )
 
 
-def write_in_force(releases: Mapping[str, str], retired: Collection[str] = ()) -> Write:
+def write_in_force(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
     """The write that puts releases in force by name, and none of the names `retired`; others stay."""
     rows = [{"name": name, "release_id": release_id} for name, release_id in releases.items()]
     where = {"name": sorted({*releases, *retired})}
-    return Write(CURRENT, rows_to_arrow(CURRENT, rows), where)
+    return TableWrite(CURRENT, rows_to_arrow(CURRENT, rows), where)
 
 
 def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
-from assets.release.built import Built, Row
-from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
+from assets.release.built import BuiltRelease, Row
+from methods.overlap import BLOCKING, Content, ContentOverlap, Kind, content_of, shared
 from methods.quality.filtering import rows_without
 from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, frozen
@@ -45,7 +45,7 @@ NAMES: Mapping[Kind, str] = {
 
 def shared_in_force(
     warehouse: Warehouse, image_store: ImageStore, cards: Iterable[Mapping[str, Any]]
-) -> list[Shared]:
+) -> list[ContentOverlap]:
     """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
 
     `cards` are the rows of `release.releases` of the releases that are compared.
@@ -54,26 +54,26 @@ def shared_in_force(
     return list(shared(*of_kind, _alike(warehouse, image_store, *of_kind)))
 
 
-class Cleared(NamedTuple):
+class OverlapFreeReleases(NamedTuple):
     """Releases to be frozen, without what both sides have; the release of each name that comes into
     force or stays so; by name why there is none any more; rows of `release.overlaps`; and what is
     shared all the same and is no fault."""
 
-    built: list[Built]
+    built: list[BuiltRelease]
     current: dict[str, str]
     retired: dict[str, str]
     rows: list[Row]
-    shared: list[Shared]
+    shared: list[ContentOverlap]
 
 
 def without_shared(
     warehouse: Warehouse,
     image_store: ImageStore,
-    built: Sequence[Built],
+    built: Sequence[BuiltRelease],
     before: Mapping[str, str],
     pinned: Mapping[str, str],
     reviewed: ReviewPolicy,
-) -> Cleared:
+) -> OverlapFreeReleases:
     """The releases that were built, without what a benchmark and an instruction set would share.
 
     An instruction set that was built loses the pairs, or the dialogues whose pages or images are
@@ -82,7 +82,7 @@ def without_shared(
     that one was not built either. Texts are weighed by how many others have them, so what is left is
     compared again until nothing is found.
     """
-    work = _Work(warehouse, built, before, pinned)
+    work = _OverlapRemoval(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())
     while True:
         overlaps = list(shared(*work.contents(), alike))
@@ -91,13 +91,13 @@ def without_shared(
         work.lose(forbidden, reviewed)
 
 
-class _Work:
+class _OverlapRemoval:
     """Releases while they lose what is shared: those that are made, and those that stay, by name."""
 
     def __init__(
         self,
         warehouse: Warehouse,
-        built: Sequence[Built],
+        built: Sequence[BuiltRelease],
         before: Mapping[str, str],
         pinned: Mapping[str, str],
     ):
@@ -129,7 +129,7 @@ class _Work:
         made = {name: built.release.release_id for name, built in self.made.items()}
         return {**made, **self.given}
 
-    def lose(self, forbidden: Sequence[Shared], reviewed: ReviewPolicy) -> None:
+    def lose(self, forbidden: Sequence[ContentOverlap], reviewed: ReviewPolicy) -> None:
         """Take out of the releases what they share. Raises ReleaseError, see `without_shared`."""
         names = {release_id: name for name, release_id in self.current().items()}
         lost: list[tuple[str, str, int | None]] = []
@@ -184,14 +184,14 @@ class _Work:
         quality = {**(built.quality or {}), **counts}
         self.made[name] = built._replace(release=release, quality=quality)
 
-    def cleared(self, found: list[Shared]) -> Cleared:
+    def cleared(self, found: list[ContentOverlap]) -> OverlapFreeReleases:
         """What is left; a release whose name is pinned to another one is frozen as it was built."""
         built = [
             self.made.get(name, as_built)
             for name, as_built in self._built.items()
             if name not in self.retired
         ]
-        return Cleared(built, self.current(), self.retired, self.rows, found)
+        return OverlapFreeReleases(built, self.current(), self.retired, self.rows, found)
 
 
 Contents = dict[str, tuple[str, Content]]
@@ -244,12 +244,12 @@ def _alike(
     return copies_of(warehouse, image_store, learned, tested) if tested and learned else {}
 
 
-def blocking(found: Iterable[Shared]) -> list[Shared]:
+def blocking(found: Iterable[ContentOverlap]) -> list[ContentOverlap]:
     """Those of which there may be none."""
     return [overlap for overlap in found if overlap.kind in BLOCKING]
 
 
-def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
+def told_of_pinned(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
     """What a pinned release shares with one that is not made anew, and what to do, in a sentence.
 
     `cards` are those of the releases, by id.
@@ -288,13 +288,13 @@ def left_out(rows: Iterable[Row]) -> dict[str, int]:
     }
 
 
-def in_numbers(found: Iterable[Shared]) -> str:
+def in_numbers(found: Iterable[ContentOverlap]) -> str:
     """How much of each kind is shared, in a sentence."""
     counts = counted(found)
     return ", ".join(f"{name} ({n})" for name, n in counts.items() if n) or "nothing"
 
 
-def counted(found: Iterable[Shared]) -> dict[str, int]:
+def counted(found: Iterable[ContentOverlap]) -> dict[str, int]:
     """How many things of each kind are shared, by what they are called."""
     things = {
         (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in found

@@ -13,27 +13,27 @@ from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED, importable, published_forms
 from methods.delimited import Quoting
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.rehearsal import RehearsalError, rehearse
+from methods.evaluation.rehearsal import ItemDryRunError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
 from methods.quality.languages import SCRIPTS_OF
-from methods.quality.outcome import UNCHECKED, Dialogue, Pair
-from methods.quality.rules import Limits
-from methods.quality.unchecked import Finding, counts_of, findings, in_words
+from methods.quality.outcome import UNCHECKED, DialogueContent, QuestionAnswerPair
+from methods.quality.rules import RuleLimits
+from methods.quality.unchecked import RuleFinding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
 from resources.publishing.releases import ReleaseError, in_force
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 LEFT_OUT, FOUND = "left_out", "found_by_rules"
 """What a card says, as of its settings, of what an import left out, and of what rules find in it."""
 
 
-class Wanted(NamedTuple):
+class ReleaseImportRequest(NamedTuple):
     """What is to be imported: a file of a benchmark, and what the file does not say.
 
     `pictures` is the folder of the pictures that the file names, by default the file's own. By default
@@ -59,7 +59,7 @@ class Wanted(NamedTuple):
         return Edition(*named, "imported", self.held_out)
 
 
-def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) -> str:
+def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImportRequest) -> str:
     """Write the file's items into the release tables, its pictures into the store; the release's id.
 
     It is in force under its name unless another one is pinned. Importing twice is importing once.
@@ -122,7 +122,7 @@ def write_imported(
     rows = {**release.rows, "releases": first_cards(warehouse, [card])}
     where = {"release_id": release.release_id}
     writes = [
-        Write(f"release.{table}", rows_to_arrow(f"release.{table}", rows[table]), where)
+        TableWrite(f"release.{table}", rows_to_arrow(f"release.{table}", rows[table]), where)
         for table in TABLES
     ]
     current = {name: pins().get(name, release.release_id)}
@@ -135,14 +135,14 @@ def _conversation(item: Item) -> Sequence[Turn]:
     return item.turns if len(item.turns) > 1 else ()
 
 
-def _found_in(items: Sequence[Item], edition: Edition) -> list[Finding]:
+def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
     """What rules find in imported conversations, whose answers may rest on the captions in the file."""
     found = []
     for item in items:
         language = edition.language or item.language
-        limits = Limits(language=language if language in SCRIPTS_OF else "en")
+        limits = RuleLimits(language=language if language in SCRIPTS_OF else "en")
         pairs = [
-            Pair(
+            QuestionAnswerPair(
                 item.item_id,
                 str(turn.turn),
                 turn.turn,
@@ -154,18 +154,18 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[Finding]:
         captions = [
             text for turn in item.turns if (text := turn.references.get("caption")) is not None
         ]
-        read = Dialogue(item.item_id, pairs, [], len(item.image_ids))
+        read = DialogueContent(item.item_id, pairs, [], len(item.image_ids))
         found += findings(read, limits, [pair.turn for pair in pairs], captions)
     return found
 
 
-def _require_askable(wanted: Wanted, items: Sequence[Item]) -> None:
+def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> None:
     """Raise PublishedFileError for an item that the benchmark cannot ask or judge."""
     benchmark = BENCHMARKS[wanted.benchmark]
     for item in items:
         try:
             rehearse(benchmark, item)
-        except RehearsalError as error:
+        except ItemDryRunError as error:
             raise PublishedFileError(
                 f"{wanted.file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "
                 f"the record, or the benchmark {wanted.benchmark}."

@@ -52,7 +52,7 @@ from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.publishing.releases import ReleaseError, in_force
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 Row = dict[str, Any]
 
@@ -75,7 +75,7 @@ WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
 """Follow approvals: what they were generated from was decided on with them."""
 
 
-class Frozen(NamedTuple):
+class FrozenReleases(NamedTuple):
     """What a run froze: rows by table, and by name the release in force and why it is not a new one."""
 
     tables: dict[str, pa.Table]
@@ -163,7 +163,7 @@ def _freeze(
     warehouse: Warehouse,
     ledger: Ledger,
     image_store: ImageStore,
-) -> Frozen:
+) -> FrozenReleases:
     """Write every release.
 
     One that licences leave nothing of is not in force any more, unless it is pinned: pictures of the
@@ -226,8 +226,8 @@ def _freeze(
     overlaps = rows_to_arrow(OVERLAPS, cleared.rows)
     warehouse.replace_all(
         [
-            *(Write(f"release.{name}", arrow, where) for name, arrow in tables.items()),
-            Write(OVERLAPS, overlaps, {}),
+            *(TableWrite(f"release.{name}", arrow, where) for name, arrow in tables.items()),
+            TableWrite(OVERLAPS, overlaps, {}),
             write_in_force(current, retired),
         ]
     )
@@ -247,7 +247,7 @@ def _freeze(
         f"shared by benchmarks and instruction sets, {name}": n
         for name, n in counted(cleared.shared).items()
     }
-    return Frozen({**tables, "overlaps": overlaps}, cleared.current, kept, counts, warnings)
+    return FrozenReleases({**tables, "overlaps": overlaps}, cleared.current, kept, counts, warnings)
 
 
 def _why_kept(

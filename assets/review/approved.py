@@ -12,10 +12,10 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.decisions import decisions
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
-from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
+from methods.review import POLICY_PREFIX, Decision, ResolutionPolicy, by_item, resolve
 from methods.review.flagged_items import FLAGGED, after_flagging
 from resources.review.store import ReviewStore
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 
 class ReviewSettings(AssetConfig):
@@ -53,7 +53,7 @@ def approved(
 
     What people decided on a multiple-choice item that was flagged after its release counts as well.
     """
-    policy = Policy(config.require, config.sample_share)
+    policy = ResolutionPolicy(config.require, config.sample_share)
     items = queued(warehouse)
     decided = by_item(review_store.decisions())
     rules = review_store.rules()
@@ -78,7 +78,7 @@ def approved(
     table = rows_to_arrow("review.approved", rows)
     mirror = rows_to_arrow("review.decisions", [_event_row(event) for event in events])
     warehouse.replace_all(
-        [Write("review.approved", table, {}), Write("review.decisions", mirror, {})]
+        [TableWrite("review.approved", table, {}), TableWrite("review.decisions", mirror, {})]
     )
     return report(
         table,

@@ -7,7 +7,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
 from assets.review.decisions import decisions
-from methods.review.overview import Forecast
+from methods.review.overview import ReviewForecast
 from methods.review.ratings import effort_rows
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -47,6 +47,6 @@ def _of_lead(review_store: ReviewStore) -> dict[str, object]:
     }
 
 
-def _unknown(plan: Forecast) -> str:
+def _unknown(plan: ReviewForecast) -> str:
     rounds = " and ".join(f"round {round}" for round in sorted(plan.lacks))
     return f"cannot be said: too few decisions, or days with any, in {rounds}"

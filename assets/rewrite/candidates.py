@@ -17,22 +17,22 @@ from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
+from methods.alignmmbench.candidates import NO_KEYWORD, DroppedEntry, SearchableEntry
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.tasks import KEYWORDS, Seen, cosines, phrase, seen_keywords
 from methods.batched import batched
 from methods.validation import require_known
-from resources.embedding.embedder import PictureEncoder
+from resources.embedding.embedder import ImageEncoder
 from resources.files.rows import known_images
 from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 VECTORS = "rewrite.picture_vectors"
 PORTION = 128
 """Pictures encoded and stored at once: a run that is killed loses at most this many."""
 
 
-class Looked(NamedTuple):
+class ImageSearchResult(NamedTuple):
     """What was seen, and what is said of it: best cosines show where a threshold can lie."""
 
     seen: Seen
@@ -43,11 +43,11 @@ def look_at(
     context: dg.AssetExecutionContext,
     warehouse: Warehouse,
     image_store: ImageStore,
-    encoder: PictureEncoder,
+    encoder: ImageEncoder,
     image_ids: Sequence[str],
     keywords: Mapping[str, Sequence[str]],
     at_least: float,
-) -> Looked:
+) -> ImageSearchResult:
     """The keywords that each picture shows; a picture that was encoded before is not encoded again."""
     import numpy as np
 
@@ -73,7 +73,7 @@ def look_at(
     best = np.concatenate([part.max(axis=1) for part in similarity])
     seen = seen_keywords(looked_at, similarity, keywords, at_least)
     middle, most = np.quantile(best, [0.5, 0.95])
-    return Looked(
+    return ImageSearchResult(
         seen,
         {
             "picture encoder": encoder.name,
@@ -144,7 +144,7 @@ def candidates(
     if not rows:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     pictured = [
-        Pictured(
+        SearchableEntry(
             row["entry_id"], row["image_id"], (row["caption"], row["title"], *row["categories"])
         )
         for row in rows
@@ -156,13 +156,13 @@ def candidates(
     keywords = {**KEYWORDS, **config.keywords}
     known = _excluded(config, warehouse)
     excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
-    looked = Looked({}, {})
+    looked = ImageSearchResult({}, {})
     if config.picture_encoder:
         looked = look_at(
             context,
             warehouse,
             image_store,
-            PictureEncoder(config.picture_encoder),
+            ImageEncoder(config.picture_encoder),
             [picture.image_id for picture in pictured],
             keywords,
             config.picture_similarity,
@@ -173,7 +173,7 @@ def candidates(
     lost = [_lost(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
     losses = rows_to_arrow(LOSSES, lost)
     warehouse.replace_all(
-        [Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
+        [TableWrite(TABLE, made, {}), TableWrite(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
     )
     of_task = Counter(candidate.task for candidate in chosen.candidates)
     without = [task for task in keywords if not of_task[task]]
@@ -203,7 +203,7 @@ def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
     return {*known, *(row["image_id"] for row in rows if row["image_id"])}
 
 
-def _lost(removed: Removed) -> dict[str, object]:
+def _lost(removed: DroppedEntry) -> dict[str, object]:
     where = {"set_id": removed.image_id, "call_key": None}
     instead = f" {removed.instead} stands for it." if removed.instead else ""
     detail = f"The picture {removed.image_id} is not taken.{instead}"

@@ -4,7 +4,12 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue import dialogues
 from assets.dialogue.set_rows import Row
@@ -39,7 +44,7 @@ def rewrites(
     if not seeds:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
     asks = [
-        Ask(
+        GenerationRequest(
             subject=seed,
             set_id=seed["set_id"],
             name=seed["dialogue_id"],

@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
-    Ask,
-    Generated,
+    GenerationRequest,
+    GenerationResult,
     GenerationSettings,
     Row,
     ask_and_read,
@@ -18,11 +18,11 @@ from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.rewrite.seeds import seeds
 from methods.ids import content_id
-from methods.rewriting.checks import SURPLUS, Band, kept_by_meaning, read_rewrites
+from methods.rewriting.checks import SURPLUS, SimilarityBand, kept_by_meaning, read_rewrites
 from resources.embedding.embedder import Embedder
 from resources.llm.gateway import Gateway
 from resources.settings.prompts import prompt
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, LOSSES = "rewrite.seed_rewrites", "rewrite.failed"
 STAGE = TABLE.split(".")[-1]
@@ -53,9 +53,9 @@ class SeedRewritesSettings(GenerationSettings):
         return self
 
     @property
-    def band(self) -> Band:
+    def band(self) -> SimilarityBand:
         """The similarities that are allowed."""
-        return Band(self.lowest_similarity, self.highest_similarity, self.highest_between)
+        return SimilarityBand(self.lowest_similarity, self.highest_similarity, self.highest_between)
 
 
 @table_asset(
@@ -75,7 +75,7 @@ def seed_rewrites(
     """Five rewrites of each seed's question: same meaning and language, other styles, no answer given
     away. What a check leaves out is in `rewrite.failed` with its reason."""
     asks = [
-        Ask(
+        GenerationRequest(
             subject=seed,
             set_id=seed["set_id"],
             name=f"seed {seed['seed_id']}",
@@ -100,7 +100,9 @@ def seed_rewrites(
     rows, left_out = _checked(written, config, embedder)
     failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
     made, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
-    warehouse.replace_all([Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": STAGE})])
+    warehouse.replace_all(
+        [TableWrite(TABLE, made, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
+    )
     n_of = Counter(row["seed_id"] for row in rows)
     details = {
         "seeds with fewer than asked for": sum(
@@ -113,7 +115,7 @@ def seed_rewrites(
 
 
 def _checked(
-    written: Generated, settings: SeedRewritesSettings, embedder: Embedder
+    written: GenerationResult, settings: SeedRewritesSettings, embedder: Embedder
 ) -> tuple[list[Row], list[Row]]:
     """Rows of the rewrites that are kept, and of those that are not, in the form of losses."""
     kept: list[Row] = []

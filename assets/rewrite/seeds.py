@@ -7,11 +7,17 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.generation import (
+    GenerationRequest,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
 from assets.rewrite.candidates import candidates
-from methods.alignmmbench.candidates import Candidate, drawn
+from methods.alignmmbench.candidates import TaskImage, drawn
 from methods.alignmmbench.drafting import (
     DEMANDS,
     LANGUAGES,
@@ -103,17 +109,17 @@ def drafts_asked(
     seed: int,
     language: str,
     more: Mapping[str, Any] | None = None,
-) -> list[Ask[Row]]:
+) -> list[GenerationRequest[Row]]:
     """Requests for `n` drafts of `tasks`: their candidates are drawn by `seed`. `more` are further
     values for the prompt."""
     rows = warehouse.read("rewrite/candidates").to_pylist()
     known = {(row["task"], row["image_id"]): row for row in rows}
     pool = [
-        Candidate(row["task"], row["entry_id"], row["image_id"], tuple(row["keywords"]))
+        TaskImage(row["task"], row["entry_id"], row["image_id"], tuple(row["keywords"]))
         for row in rows
     ]
     return [
-        Ask(
+        GenerationRequest(
             subject={"task": task, "entry_id": entry_id, "image_id": image_id},
             set_id=image_id,
             name=f"entry {entry_id}, {task}",
@@ -131,7 +137,7 @@ def drafts_asked(
     ]
 
 
-def few(asks: Sequence[Ask[Row]], n: int) -> dict[str, str]:
+def few(asks: Sequence[GenerationRequest[Row]], n: int) -> dict[str, str]:
     """A warning where there are fewer pictures with a keyword than drafts are asked for."""
     if len(asks) >= n:
         return {}

@@ -4,9 +4,9 @@
 The table of the pairs is declared in the core, which reads their sides (docs/decisions/0057).
 """
 
-from resources.settings.extras import Extra
+from resources.settings.extras import ExtraPackage
 
-EXTRA = Extra(
+EXTRA = ExtraPackage(
     definitions="extras.critic.definitions",
     read_by={"evaluate.judge_quality": ("evaluate.critic_pairs",)},
     commands="extras.critic.commands",

@@ -2,13 +2,13 @@
 
 import click
 
-from resources.command_line import HomeCommand
+from resources.command_line import WorkspaceCommand
 
 FOLDER = "critic"
 """Below the home: a folder a release, and what was trained."""
 
 
-@click.command("export-critic", cls=HomeCommand, example="vlm-loom result export-critic mmdu")
+@click.command("export-critic", cls=WorkspaceCommand, example="vlm-loom result export-critic mmdu")
 @click.argument("release")
 def export_critic(release: str) -> None:
     """Write what a critic is trained on, as files."""

@@ -5,9 +5,9 @@ annotation as a record. `client.py`: the server's API. `files.py`: tasks and ann
 Records are imported by `review/import_export.py`.
 """
 
-from resources.settings.extras import Extra
+from resources.settings.extras import ExtraPackage
 
-EXTRA = Extra(
+EXTRA = ExtraPackage(
     commands="extras.label_studio.commands",
     review_formats={"label-studio": "extras.label_studio.files"},
 )

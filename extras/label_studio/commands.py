@@ -12,7 +12,7 @@ import click
 
 from methods.errors import UserError
 from methods.review import KINDS, QueueItem
-from resources.command_line import Choice, HomeGroup
+from resources.command_line import ChoiceWithSuggestion, WorkspaceCommandGroup
 from review.commands import (
     known_reviewer,
     read_queue,
@@ -25,11 +25,11 @@ from review.commands import (
 TOKEN = "LABEL_STUDIO_TOKEN"
 
 _url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
-_kind = click.option("--kind", type=Choice(list(KINDS)), required=True)
+_kind = click.option("--kind", type=ChoiceWithSuggestion(list(KINDS)), required=True)
 _PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
 
 
-@click.group("label-studio", cls=HomeGroup)
+@click.group("label-studio", cls=WorkspaceCommandGroup)
 def label_studio() -> None:
     """Review in Label Studio; its token is in LABEL_STUDIO_TOKEN."""
 

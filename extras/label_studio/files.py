@@ -15,7 +15,7 @@ from resources.images.store import ImageStore
 from review.import_export import Record
 
 
-class NotAnExport(UserError):
+class LabelStudioFileError(UserError):
     """The file is no export of Label Studio; the message says what to do."""
 
 
@@ -40,13 +40,13 @@ def write_items(
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The records of an export in Label Studio's format JSON. Raises NotAnExport."""
+    """The records of an export in Label Studio's format JSON. Raises LabelStudioFileError."""
     try:
         tasks = from_json(read_file(path).decode("utf-8-sig"), most=None)
     except ValueError as error:
-        raise NotAnExport(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
+        raise LabelStudioFileError(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
     if not isinstance(tasks, list) or not all(
         isinstance(task, dict) and task.keys() >= {"id", "data", "annotations"} for task in tasks
     ):
-        raise NotAnExport(f"{path} has no tasks with annotations: export it as 'JSON'.")
+        raise LabelStudioFileError(f"{path} has no tasks with annotations: export it as 'JSON'.")
     return records_of(tasks)

@@ -4,9 +4,9 @@
 commands, and of scores, for the asset `evaluate/task_map` and its section of the report.
 """
 
-from resources.settings.extras import Extra
+from resources.settings.extras import ExtraPackage
 
-EXTRA = Extra(
+EXTRA = ExtraPackage(
     definitions="extras.task_map.definitions",
     read_by={"evaluate.reports": ("evaluate.task_map",)},
     report_section="extras.task_map.resources.section",

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from methods.delimited import Quoting
-from resources.command_line import FILE, QUOTING, Command, HomeCommand
+from resources.command_line import FILE, QUOTING, Command, WorkspaceCommand
 
 
 @click.command(
@@ -26,7 +26,7 @@ def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
 
 @click.command(
     "difficulty",
-    cls=HomeCommand,
+    cls=WorkspaceCommand,
     params=[QUOTING],
     example="vlm-loom result difficulty accuracies.csv mmiu-imported",
 )

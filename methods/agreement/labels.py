@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from methods.agreement.measured import (
     NOBODY_TWICE,
-    Measured,
+    MeasureValue,
     Ratings,
     counts_of,
     paired_ratings,
@@ -23,7 +23,7 @@ Level = Literal["nominal", "ordinal"]
 # --- Raw agreement -------------------------------------------------------------------------------
 
 
-def raw_agreement(ratings: Ratings) -> Measured:
+def raw_agreement(ratings: Ratings) -> MeasureValue:
     """How often two people who rated the same item gave it the same value, a mean over items in 0..1.
 
         P = (1/N) sum_i [ sum_c n_ic (n_ic - 1) ] / [ n_i (n_i - 1) ]
@@ -34,8 +34,8 @@ def raw_agreement(ratings: Ratings) -> Measured:
     """
     counts = counts_of(rated_twice(ratings))
     if not len(counts):
-        return Measured(None, NOBODY_TWICE)
-    return Measured(float(_agreeing(counts).mean()))
+        return MeasureValue(None, NOBODY_TWICE)
+    return MeasureValue(float(_agreeing(counts).mean()))
 
 
 def raw_agreement_of_draws(
@@ -61,7 +61,7 @@ def _agreeing(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 # --- Cohen's kappa -------------------------------------------------------------------------------
 
 
-def cohen_kappa(ratings: Ratings) -> Measured:
+def cohen_kappa(ratings: Ratings) -> MeasureValue:
     """Cohen's kappa: agreement of two raters beyond what chance alone would give, over items of both.
 
         kappa = (p_o - p_e) / (1 - p_e),    p_e = sum_c p_ac p_bc
@@ -72,16 +72,16 @@ def cohen_kappa(ratings: Ratings) -> Measured:
     """
     first, second = paired_ratings(ratings)
     if not len(first):
-        return Measured(None, NOBODY_TWICE)
+        return MeasureValue(None, NOBODY_TWICE)
     labels, codes = np.unique([first, second], return_inverse=True)
     # With one label of both kappa is 0/0; with one of a rater it is 0, however often they agree.
     if len(labels) == 1:
-        return Measured(None, "Both gave every item the same one label.")
+        return MeasureValue(None, "Both gave every item the same one label.")
     if min(len(np.unique(first)), len(np.unique(second))) == 1:
-        return Measured(None, "One of the two gave every item the same label.")
+        return MeasureValue(None, "One of the two gave every item the same label.")
     from sklearn.metrics import cohen_kappa_score
 
-    return Measured(float(cohen_kappa_score(*codes.reshape(2, -1))))
+    return MeasureValue(float(cohen_kappa_score(*codes.reshape(2, -1))))
 
 
 def cohen_kappa_of_draws(
@@ -116,7 +116,7 @@ def cohen_kappa_of_draws(
 # --- Of any number of raters ---------------------------------------------------------------------
 
 
-def fleiss_kappa(ratings: Ratings) -> Measured:
+def fleiss_kappa(ratings: Ratings) -> MeasureValue:
     """Fleiss' kappa: agreement of any number of raters beyond chance, over items rated twice or more.
 
         kappa = (P - P_e) / (1 - P_e),    P_e = sum_c p_c^2
@@ -127,22 +127,22 @@ def fleiss_kappa(ratings: Ratings) -> Measured:
     """
     counts = counts_of(rated_twice(ratings))
     if not len(counts):
-        return Measured(None, NOBODY_TWICE)
+        return MeasureValue(None, NOBODY_TWICE)
     n_ratings = np.unique(counts.sum(axis=1))
     if len(n_ratings) > 1:
         few, many = n_ratings[0], n_ratings[-1]
-        return Measured(
+        return MeasureValue(
             None, f"Items have {few} to {many} ratings each; it is defined for equally many."
         )
     shares = counts.sum(axis=0) / counts.sum()
     if len(shares) == 1:
-        return Measured(None, "Every item was given the same one label.")
+        return MeasureValue(None, "Every item was given the same one label.")
     observed, expected = raw_agreement(ratings).value, float((shares**2).sum())
     assert observed is not None
-    return Measured((observed - expected) / (1 - expected))
+    return MeasureValue((observed - expected) / (1 - expected))
 
 
-def krippendorff_alpha(ratings: Ratings, level: Level) -> Measured:
+def krippendorff_alpha(ratings: Ratings, level: Level) -> MeasureValue:
     """Krippendorff's alpha: agreement of any number of raters, with ratings missing anywhere.
 
         alpha = 1 - (n - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
@@ -155,16 +155,16 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> Measured:
     """
     counts = counts_of(rated_twice(ratings))
     if not len(counts):
-        return Measured(None, NOBODY_TWICE)
+        return MeasureValue(None, NOBODY_TWICE)
     if counts.shape[1] == 1:
-        return Measured(None, "Every rating is the same.")
+        return MeasureValue(None, "Every rating is the same.")
     weights = counts / (counts.sum(axis=1, keepdims=True) - 1)
     coincidences = weights.T @ counts - np.diag(weights.sum(axis=0))
     margins = coincidences.sum(axis=1)
     difference = _DIFFERENCES[level](margins)
     observed = (coincidences * difference).sum()
     expected = (np.outer(margins, margins) * difference).sum()
-    return Measured(float(1 - (margins.sum() - 1) * observed / expected))
+    return MeasureValue(float(1 - (margins.sum() - 1) * observed / expected))
 
 
 def _nominal(margins: NDArray[np.float64]) -> NDArray[np.float64]:

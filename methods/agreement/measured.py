@@ -14,14 +14,14 @@ NOBODY_TWICE = "No item was rated by two."
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasureValue:
     """A measure's value; None with the reason where it is not defined."""
 
     value: float | None
     reason: str | None = None
 
 
-Measure = Callable[[Ratings], Measured]
+Measure = Callable[[Ratings], MeasureValue]
 
 N_RESAMPLES = 1000
 

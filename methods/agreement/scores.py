@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, paired_ratings
+from methods.agreement.measured import NOBODY_TWICE, MeasureValue, Ratings, paired_ratings
 
 MIN_ITEMS = 3
 """Of a correlation: with two items it is always 1 or -1."""
@@ -33,7 +33,7 @@ ROUNDING = 1e-18
 # Sources: MMDU, Table 4 (judge and people); AlignMMBench (its evaluator and people).
 
 
-def pearson(ratings: Ratings) -> Measured:
+def pearson(ratings: Ratings) -> MeasureValue:
     """Pearson's r: how close one's scores are to a linear function of the other's, in -1..1.
 
     r = sum_i (a_i - mean a)(b_i - mean b) / sqrt( sum_i (a_i - mean a)^2  sum_i (b_i - mean b)^2 )
@@ -43,7 +43,7 @@ def pearson(ratings: Ratings) -> Measured:
     return _correlated(ratings, lambda first, second: pearsonr(first, second).statistic)
 
 
-def spearman(ratings: Ratings) -> Measured:
+def spearman(ratings: Ratings) -> MeasureValue:
     """Spearman's rho: how well the two put the items in the same order, in -1..1.
 
     rho = Pearson's r of the ranks; items with the same score share the mean of their ranks
@@ -53,7 +53,7 @@ def spearman(ratings: Ratings) -> Measured:
     return _correlated(ratings, lambda first, second: spearmanr(first, second).statistic)
 
 
-def kendall(ratings: Ratings) -> Measured:
+def kendall(ratings: Ratings) -> MeasureValue:
     """Kendall's tau-b: of two items, how often both put the same one first, in -1..1.
 
         tau_b = (C - D) / sqrt( (C + D + T_a) (C + D + T_b) )
@@ -69,23 +69,23 @@ def kendall(ratings: Ratings) -> Measured:
     )
 
 
-def _correlated(ratings: Ratings, correlation: Correlation) -> Measured:
+def _correlated(ratings: Ratings, correlation: Correlation) -> MeasureValue:
     """The correlation of two raters' scores over the items both rated, or why there is none."""
     first, second = paired_ratings(ratings)
     if not len(first):
-        return Measured(None, NOBODY_TWICE)
+        return MeasureValue(None, NOBODY_TWICE)
     if len(first) < MIN_ITEMS:
-        return Measured(None, f"A correlation needs {MIN_ITEMS} items or more.")
+        return MeasureValue(None, f"A correlation needs {MIN_ITEMS} items or more.")
     # It would be 0/0.
     if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Measured(None, "One of the two gave every item the same score.")
-    return Measured(float(correlation(first, second)))
+        return MeasureValue(None, "One of the two gave every item the same score.")
+    return MeasureValue(float(correlation(first, second)))
 
 
 # --- Distances -----------------------------------------------------------------------------------
 
 
-def mean_absolute_error(ratings: Ratings) -> Measured:
+def mean_absolute_error(ratings: Ratings) -> MeasureValue:
     """The mean difference of an item's two scores in points, from 0 up.
 
         MAE = (1/N) sum_i |a_i - b_i|
@@ -94,11 +94,11 @@ def mean_absolute_error(ratings: Ratings) -> Measured:
     """
     first, second = paired_ratings(ratings)
     if not len(first):
-        return Measured(None, NOBODY_TWICE)
-    return Measured(float(np.abs(first - second).mean()))
+        return MeasureValue(None, NOBODY_TWICE)
+    return MeasureValue(float(np.abs(first - second).mean()))
 
 
-def quadratic_kappa(ratings: Ratings) -> Measured:
+def quadratic_kappa(ratings: Ratings) -> MeasureValue:
     """Quadratic weighted kappa: agreement beyond chance, large errors counting more; at most 1.
 
         kappa = 1 - sum_i (a_i - b_i)^2 / N  :  sum_i sum_j (a_i - b_j)^2 / N^2
@@ -114,18 +114,18 @@ def quadratic_kappa(ratings: Ratings) -> Measured:
     """
     first, second = paired_ratings(ratings)
     if not len(first):
-        return Measured(None, NOBODY_TWICE)
+        return MeasureValue(None, NOBODY_TWICE)
     # Of a rater with one score kappa is 0 by definition, however often the other agrees.
     if min(first.var(), second.var()) < ROUNDING:
-        return Measured(None, "One of the two gave every item the same score.")
+        return MeasureValue(None, "One of the two gave every item the same score.")
     by_chance = first.var() + second.var() + (first.mean() - second.mean()) ** 2
-    return Measured(float(1 - ((first - second) ** 2).mean() / by_chance))
+    return MeasureValue(float(1 - ((first - second) ** 2).mean() / by_chance))
 
 
 # --- Bands ---------------------------------------------------------------------------------------
 
 
-def fuzzy_accuracy(ratings: Ratings) -> Measured:
+def fuzzy_accuracy(ratings: Ratings) -> MeasureValue:
     """How often scores from 1 to 10 lie in the same of four bands: a share of items, in 0..1.
 
         f = (1/N) sum_i [ band(a_i) = band(b_i) ],    bands 1-2, 3-5, 6-8, 9-10
@@ -135,7 +135,7 @@ def fuzzy_accuracy(ratings: Ratings) -> Measured:
     return _share_in_one_band(ratings, FUZZY)
 
 
-def strict_accuracy(ratings: Ratings) -> Measured:
+def strict_accuracy(ratings: Ratings) -> MeasureValue:
     """How often scores from 1 to 10 lie in the same of seven bands: a share of items, in 0..1.
 
         s = (1/N) sum_i [ band(a_i) = band(b_i) ],    bands 1, 2, 3, 4-5, 6, 7-8, 9-10
@@ -145,11 +145,11 @@ def strict_accuracy(ratings: Ratings) -> Measured:
     return _share_in_one_band(ratings, STRICT)
 
 
-def _share_in_one_band(ratings: Ratings, bands: Bands) -> Measured:
+def _share_in_one_band(ratings: Ratings, bands: Bands) -> MeasureValue:
     first, second = paired_ratings(ratings)
     if not len(first):
-        return Measured(None, NOBODY_TWICE)
-    return Measured(float((band_of(first, bands) == band_of(second, bands)).mean()))
+        return MeasureValue(None, NOBODY_TWICE)
+    return MeasureValue(float((band_of(first, bands) == band_of(second, bands)).mean()))
 
 
 def band_of(scores: NDArray[np.float64], bands: Bands) -> NDArray[np.int64]:

@@ -7,17 +7,17 @@ from methods.agreement.scores import FUZZY
 from methods.alignmmbench import predictions as prediction_forms
 from methods.alignmmbench import published as published_forms
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
-from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
-from methods.evaluation.judging import AskJudge, Judging, Place
+from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
@@ -48,8 +48,8 @@ class Alignmmbench:
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)
     abilities: Sequence[str] = (CATEGORY, TASK)
-    published: PublishedForms | None = published_forms
-    predictions: PredictionForms | None = prediction_forms
+    published: PublishedFormats | None = published_forms
+    predictions: PredictionFormats | None = prediction_forms
     score_range = (LOWEST, HIGHEST)
     metrics: Sequence[Metric] = (
         *(
@@ -71,7 +71,7 @@ class Alignmmbench:
         self._judge_sees_images = judge_sees_images
         self.judge_version = "rated-with-images@3" if judge_sees_images else "rated@3"
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""
         yield from ask_without_pictures(
             item, lambda without_pictures: ask_dialogue(without_pictures, limits)
@@ -80,10 +80,10 @@ class Alignmmbench:
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The question with its history, the reference and the answer, by the rules of its task."""
 
-        def request(turn: Turn, reference: str, answer: str) -> AskJudge:
+        def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             task = item.labels.get(TASK, "")
-            return AskJudge(
-                Place(PLAIN, turn.turn, ANSWER),
+            return JudgeRequest(
+                JudgmentKey(PLAIN, turn.turn, ANSWER),
                 JUDGE_CHINESE_PROMPT if is_chinese(turn.question) else JUDGE_ENGLISH_PROMPT,
                 {
                     "task": task,

@@ -9,7 +9,7 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
 
 
-class ApprovedTurn(NamedTuple):
+class ApprovedExchange(NamedTuple):
     """A question and its answer, and the calls that wrote them where nobody changed them."""
 
     question: str
@@ -32,7 +32,7 @@ class ApprovedWording:
     language: str
     revision: int
     reviewers: tuple[str, ...]
-    turns: tuple[ApprovedTurn, ...]
+    turns: tuple[ApprovedExchange, ...]
 
     @property
     def item_id(self) -> str:

@@ -13,7 +13,7 @@ EXCLUDED, NEAR_EXCLUDED = "excluded", "near_excluded"
 EXACT, NEAR = "exact_duplicate", "near_duplicate"
 
 
-class Pictured(NamedTuple):
+class SearchableEntry(NamedTuple):
     """An entry: its picture as SHA-256, and the texts that keywords are looked for in."""
 
     entry_id: str
@@ -21,7 +21,7 @@ class Pictured(NamedTuple):
     texts: tuple[str, ...]
 
 
-class Candidate(NamedTuple):
+class TaskImage(NamedTuple):
     """A picture for a task, and the keywords that it was found by: in its texts, and in itself."""
 
     task: str
@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     seen: tuple[str, ...] = ()
 
 
-class Removed(NamedTuple):
+class DroppedEntry(NamedTuple):
     """An entry that is no candidate: why, and the picture that stands in its place, if one does."""
 
     entry_id: str
@@ -40,20 +40,20 @@ class Removed(NamedTuple):
     instead: str | None = None
 
 
-class Found(NamedTuple):
+class TaskImageSelection(NamedTuple):
     """Candidates in order of task and entry, and every other entry with its reason."""
 
-    candidates: list[Candidate]
-    removed: list[Removed]
+    candidates: list[TaskImage]
+    removed: list[DroppedEntry]
 
 
 def candidates(
-    entries: Sequence[Pictured],
+    entries: Sequence[SearchableEntry],
     keywords: Mapping[str, Sequence[str]],
     groups: Mapping[str, str],
     excluded: Collection[str],
     seen: Seen = MappingProxyType({}),
-) -> Found:
+) -> TaskImageSelection:
     """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
 
     `seen` has the keywords of each task that a picture shows, where pictures were looked at.
@@ -81,22 +81,22 @@ def candidates(
         elif group in of_group:
             reason, instead = NEAR, of_group[group]
         if reason:
-            removed.append(Removed(entry.entry_id, entry.image_id, reason, instead))
+            removed.append(DroppedEntry(entry.entry_id, entry.image_id, reason, instead))
             continue
         images.add(entry.image_id)
         of_group[group] = entry.image_id
         kept += [
-            Candidate(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
+            TaskImage(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
             for task, words in matched.items()
             if words or shown.get(task)
         ]
     kept.sort(key=lambda candidate: (candidate.task, candidate.entry_id))
-    return Found(kept, removed)
+    return TaskImageSelection(kept, removed)
 
 
 def drawn(
-    candidates: Sequence[Candidate], tasks: Sequence[str], n: int, seed: int
-) -> list[Candidate]:
+    candidates: Sequence[TaskImage], tasks: Sequence[str], n: int, seed: int
+) -> list[TaskImage]:
     """`n` candidates of `tasks`, none twice; fewer where there are no more.
 
     Tasks take turns in an order by seed; one without a candidate left is passed over. Each takes, in an
@@ -104,14 +104,14 @@ def drawn(
     can. Asking for more keeps what there is.
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
-    left: dict[str, list[Candidate]] = {task: [] for task in turns}
+    left: dict[str, list[TaskImage]] = {task: [] for task in turns}
     for candidate in candidates:
         if candidate.task in left:
             left[candidate.task].append(candidate)
     for task, own in left.items():
         own.sort(key=lambda candidate: content_id("candidate", seed, task, candidate.image_id))
     uses = {candidate.image_id: 0 for own in left.values() for candidate in own}
-    taken: list[Candidate] = []
+    taken: list[TaskImage] = []
     while len(taken) < n and any(left.values()):
         for task in [task for task in turns if left[task]][: n - len(taken)]:
             chosen = min(left[task], key=lambda candidate: uses[candidate.image_id])

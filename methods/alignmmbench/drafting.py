@@ -71,7 +71,7 @@ class Seed(NamedTuple):
     reference: str
 
 
-class Dialogue(NamedTuple):
+class DialogueDraft(NamedTuple):
     """Earlier turns as (user, assistant), the last question with its reference, the planted error."""
 
     history: tuple[tuple[str, str], ...]
@@ -88,7 +88,7 @@ def read_seed(reply: str, language: str) -> Seed:
     return _seed(reply_object(reply, SEED_SCHEMA), language)
 
 
-def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
+def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
     """The dialogue of a writer's reply, a JSON object as `DIALOGUE_SCHEMA` says, for Coherence or
     Incoherence.
 
@@ -115,7 +115,7 @@ def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
     questions = [user.casefold() for user, _ in turns]
     if last.question.casefold() in questions or len(set(questions)) < len(questions):
         raise ParseError("repeated_question", "Two turns have the same question.")
-    return Dialogue(tuple(turns), last, _planted(given.get("error"), task, turns))
+    return DialogueDraft(tuple(turns), last, _planted(given.get("error"), task, turns))
 
 
 def seed_id(image_id: str, task: str, seed: Seed) -> str:
@@ -123,7 +123,7 @@ def seed_id(image_id: str, task: str, seed: Seed) -> str:
     return content_id("alignmmbench seed", image_id, task, *seed)
 
 
-def dialogue_id(image_id: str, task: str, dialogue: Dialogue) -> str:
+def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
     """The id of a dialogue: a hash of picture, task and all its texts."""
     return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
 

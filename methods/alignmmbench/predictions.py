@@ -6,21 +6,21 @@ Rows of other forms name it by `item_id` or `id`.
 from collections.abc import Sequence
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Unplaced
+from methods.evaluation.predictions import PredictionKey, Unplaced
 
 IDS = ("question_id", "item_id", "id")
 
 
-def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """The question of each row."""
     known = {item.item_id for item in items}
     return [_place(row, known) for row in rows]
 
 
-def _place(row: Row, known: set[str]) -> Place | Unplaced:
+def _place(row: FileRow, known: set[str]) -> PredictionKey | Unplaced:
     column = next((name for name in IDS if row.cells.get(name)), IDS[0])
     item_id = known_id(row, column, known)
-    return Place(item_id, PLAIN) if item_id in known else "unknown"
+    return PredictionKey(item_id, PLAIN) if item_id in known else "unknown"

@@ -24,16 +24,16 @@ import numpy as np
 from methods.agreement.measures import LABELS_OF_PAIR, measured_rows
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.choice.read_answers import STRATA, Place, ReadAnswer
+from methods.choice.read_answers import STRATA, ExtractedAnswer, Place
 from methods.evaluation.columns import Ends, estimate
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, estimated
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.scoring import floored, units_of
 from methods.evaluation.statistics.estimates import PERCENTILES
 
-Letter = Callable[[ReadAnswer], str | None]
-Observed = Mapping[str, Sequence[Scored]]
+Letter = Callable[[ExtractedAnswer], str | None]
+Observed = Mapping[str, Sequence[ScoredObservation]]
 """The observations of each model."""
 
 ALL_MODELS = ""
@@ -45,7 +45,7 @@ _CODES = {letter: float(code) for code, letter in enumerate(LETTERS + NO_CHOICE)
 
 def reading_findings(
     metrics: Sequence[Metric],
-    answers: Sequence[ReadAnswer],
+    answers: Sequence[ExtractedAnswer],
     observed: Observed,
     people: Mapping[str, str],
     *,
@@ -54,7 +54,7 @@ def reading_findings(
 ) -> Iterator[Finding]:
     """The figures of one release, of all models and of each contestant.
 
-    `people` has the letter that people read, by `ReadAnswer.queue_id`.
+    `people` has the letter that people read, by `ExtractedAnswer.queue_id`.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
     letters_of_people = {
@@ -85,8 +85,8 @@ def reading_findings(
 # --- Shares ----------------------------------------------------------------------------------------
 
 
-def _shares(answers: Sequence[ReadAnswer]) -> Iterator[Finding]:
-    read: dict[tuple[str, str, str], Callable[[ReadAnswer], bool]] = {
+def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
+    read: dict[tuple[str, str, str], Callable[[ExtractedAnswer], bool]] = {
         ("read", RULE, ""): lambda answer: answer.rule is not None,
         ("read", COMPAT_RULE, ""): lambda answer: answer.compat_rule is not None,
         ("read", EXTRACTOR, ""): lambda answer: answer.extractor is not None,
@@ -118,7 +118,7 @@ def _shares(answers: Sequence[ReadAnswer]) -> Iterator[Finding]:
         yield estimated(share, value)
 
 
-def _is_lost(reason: str, answer: ReadAnswer) -> bool:
+def _is_lost(reason: str, answer: ExtractedAnswer) -> bool:
     return answer.letter is None and answer.lost == reason
 
 
@@ -126,11 +126,11 @@ def _is_lost(reason: str, answer: ReadAnswer) -> bool:
 
 
 def _agreement(
-    answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
+    answers: Sequence[ExtractedAnswer], people: Mapping[Place, str], **resampling: int
 ) -> Iterator[Finding]:
     """Where both readers have read an answer; with people by stratum, too."""
 
-    def by_people(answer: ReadAnswer) -> str | None:
+    def by_people(answer: ExtractedAnswer) -> str | None:
         return people.get(answer.place)
 
     pairs: list[tuple[str, Letter, str, Letter]] = [
@@ -155,7 +155,7 @@ def _agreement(
 
 
 def _agreed(
-    both: Sequence[tuple[ReadAnswer, str, str]],
+    both: Sequence[tuple[ExtractedAnswer, str, str]],
     reader: str,
     other: str,
     stratum: str,
@@ -191,7 +191,7 @@ def _agreed(
 
 def _effects(
     metrics: Sequence[Metric],
-    answers: Sequence[ReadAnswer],
+    answers: Sequence[ExtractedAnswer],
     observed: Observed,
 ) -> Iterator[Finding]:
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
@@ -246,8 +246,8 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
 
 
 def by_rules_alone(
-    scored: Sequence[Scored], model: str, read: Mapping[Place, ReadAnswer]
-) -> list[Scored]:
+    scored: Sequence[ScoredObservation], model: str, read: Mapping[Place, ExtractedAnswer]
+) -> list[ScoredObservation]:
     """A model's strict observations if no model were asked where no rule reads: those are wrong."""
     unread = {place for place, answer in read.items() if answer.rule is None}
     return [

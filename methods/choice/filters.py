@@ -9,7 +9,7 @@ TEXT_ONLY, WRONG_ITEM = "text_only", "wrong_item"
 
 
 @dataclass(frozen=True)
-class Flagged:
+class FlaggedItem:
     """An item with the models that are right, wrong, and not known to be either."""
 
     item_id: str
@@ -19,7 +19,7 @@ class Flagged:
 
 
 @dataclass(frozen=True)
-class Filtered:
+class FilterResult:
     """What a filter found in a release.
 
     `n_undecided` items have too few known results. `why`: why it could flag nothing; None where it
@@ -28,14 +28,14 @@ class Filtered:
 
     models: tuple[str, ...]
     n_items: int
-    flagged: tuple[Flagged, ...]
+    flagged: tuple[FlaggedItem, ...]
     n_undecided: int
     why: str | None
 
 
 def text_only(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
-) -> Filtered:
+) -> FilterResult:
     """Items that more than half of `models`, asked without the pictures, have right.
 
     Of the models whose result is known, of which an item needs at least `least`.
@@ -47,7 +47,7 @@ def text_only(
 
 def wrong_items(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
-) -> Filtered:
+) -> FilterResult:
     """Items that none of `models` has right; `least` as for `text_only`."""
     return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
 
@@ -57,8 +57,8 @@ def _filtered(
     models: Sequence[str],
     items: Sequence[str],
     least: int,
-    is_flagged: Callable[[Flagged], bool],
-) -> Filtered:
+    is_flagged: Callable[[FlaggedItem], bool],
+) -> FilterResult:
     named = tuple(dict.fromkeys(models))
     with_results = [model for model in named if model in outcomes]
     if len(with_results) < least:
@@ -66,17 +66,19 @@ def _filtered(
             f"Nothing is flagged: {len(with_results)} of the {len(named)} models of the set have "
             f"results on this release, and {least} are needed."
         )
-        return Filtered(named, len(items), (), len(items), why)
+        return FilterResult(named, len(items), (), len(items), why)
     votes = [_votes(outcomes, named, item) for item in items]
     decided = [
         item_votes for item_votes in votes if len(item_votes.right) + len(item_votes.wrong) >= least
     ]
     flagged = tuple(item_votes for item_votes in decided if is_flagged(item_votes))
-    return Filtered(named, len(items), flagged, len(votes) - len(decided), None)
+    return FilterResult(named, len(items), flagged, len(votes) - len(decided), None)
 
 
-def _votes(outcomes: Outcomes, models: Sequence[str], item: str) -> Flagged:
+def _votes(outcomes: Outcomes, models: Sequence[str], item: str) -> FlaggedItem:
     models_by_outcome: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for model in models:
         models_by_outcome[outcomes.get(model, {}).get(item)].append(model)
-    return Flagged(item, *(tuple(models_by_outcome[outcome]) for outcome in (True, False, None)))
+    return FlaggedItem(
+        item, *(tuple(models_by_outcome[outcome]) for outcome in (True, False, None))
+    )

@@ -173,7 +173,7 @@ def asked(item: Item, below: str) -> Message:
     return Message("user", (*parts, Text(f"{above}\n{below}")))
 
 
-class ToPlace(Protocol):
+class UnorderedChoices(Protocol):
     """A tuple with the right choice and the wrong ones, and what else the place is drawn by."""
 
     @property
@@ -185,7 +185,7 @@ class ToPlace(Protocol):
         """The wrong choices."""
 
 
-class Placed(NamedTuple):
+class LetteredChoices(NamedTuple):
     """The choices of an item in order of letter, and the letter of the right one."""
 
     choices: tuple[str, ...]
@@ -193,8 +193,8 @@ class Placed(NamedTuple):
 
 
 def placed(
-    items: Sequence[ToPlace], seed: int, kept: Mapping[int, str] | None = None
-) -> list[Placed]:
+    items: Sequence[UnorderedChoices], seed: int, kept: Mapping[int, str] | None = None
+) -> list[LetteredChoices]:
     """The choices of each item in an order of their own.
 
     Of items with equally many choices, each letter is the right one equally often, up to one, among the
@@ -218,10 +218,10 @@ def placed(
             counts[key] += 1
         choices = sorted(item.distractors, key=partial(content_id, seed, item))
         choices.insert(LETTERS.index(key), item.answer)
-        all_placed.append(Placed(tuple(choices), key))
+        all_placed.append(LetteredChoices(tuple(choices), key))
     return all_placed
 
 
-def _counts(used: dict[int, Counter[str]], item: ToPlace) -> Counter[str]:
+def _counts(used: dict[int, Counter[str]], item: UnorderedChoices) -> Counter[str]:
     n_choices = 1 + len(item.distractors)
     return used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))

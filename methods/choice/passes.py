@@ -17,7 +17,7 @@ from methods.choice.lettered import (
 )
 from methods.choice.read_answers import compat, compat_letter
 from methods.choice.strict import strict
-from methods.evaluation.asking import Asking, Extract, Limits, Transcript
+from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, unjudged
@@ -28,7 +28,7 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError
 
 
-class Asked(NamedTuple):
+class QuestionPasses(NamedTuple):
     """How often a question was asked, and whether a pass of it was lost."""
 
     n_passes: int
@@ -56,7 +56,7 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 
 
 def pass_counts(
-    n_passes: Mapping[str, int], asked: Mapping[str, Mapping[str, Asked]]
+    n_passes: Mapping[str, int], asked: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
     """The passes of each model; `asked` is by model and item, `n_passes` those that each item has.
 
@@ -118,7 +118,7 @@ OBSERVED = (RIGHT_COMPAT, RIGHT)
 TURN = 1
 
 
-class Letters(NamedTuple):
+class ExtractedLetters(NamedTuple):
     """The letters read from one answer; None where the extractor's reading was lost."""
 
     strict: str | None
@@ -126,8 +126,8 @@ class Letters(NamedTuple):
 
 
 def ask_pass(
-    item: Item, trial: str, order: Order, below: str, limits: Limits
-) -> Generator[Asking, Any, Letters | None]:
+    item: Item, trial: str, order: Order, below: str, limits: AskingLimits
+) -> Generator[Asking, Any, ExtractedLetters | None]:
     """Ask the question in an order, `below` standing under it, and read the answer.
 
     Every pass of an item leaves out the same images where all of them are too many (`dialogue.py`).
@@ -139,7 +139,7 @@ def ask_pass(
     if answer.text is None:
         return None
     texts = in_order(item.choices, order)
-    letter = yield Extract(
+    letter = yield ExtractionRequest(
         trial,
         TURN,
         strict(answer.text, texts).letter,
@@ -148,10 +148,10 @@ def ask_pass(
         letter_reader(len(texts)),
         texts,
     )
-    return Letters(letter, compat_letter(compat(answer.text, texts), letter, texts))
+    return ExtractedLetters(letter, compat_letter(compat(answer.text, texts), letter, texts))
 
 
-def missed(letters: Letters, right: str) -> bool:
+def missed(letters: ExtractedLetters, right: str) -> bool:
     """Whether the pass is lost under both readings: it is known not to be right."""
     return None not in letters and right not in letters
 

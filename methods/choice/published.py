@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, in_order, with_hint
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import Unplaced
@@ -100,7 +100,7 @@ def build_release(
 Picture = Callable[[str], bytes]
 
 
-class Question(NamedTuple):
+class PublishedQuestion(NamedTuple):
     """A record as read: `key` is the letter of the right choice, None where it is held out."""
 
     item_id: str
@@ -113,7 +113,7 @@ class Question(NamedTuple):
     hint_name: str = "Hint"
 
 
-def published_item(where: str, of: Question) -> PublishedItem:
+def published_item(where: str, of: PublishedQuestion) -> PublishedItem:
     """The record as an item, if it holds together. Raises PublishedError."""
     if not of.question.strip():
         raise PublishedError(f"{where} has no question")
@@ -227,7 +227,7 @@ class Questions:
             {} if numbered else {str(place): item for place, item in enumerate(items, start=1)}
         )
 
-    def find(self, row: Row) -> Item | Unplaced:
+    def find(self, row: FileRow) -> Item | Unplaced:
         """The question of a row, by its id, else by its index. Raises PublishedError."""
         for name in IDS:
             if row.cells.get(name):
@@ -242,7 +242,7 @@ class Questions:
         return by_id or by_place or "unknown"
 
 
-def index_of(row: Row, column: str = "index") -> str:
+def index_of(row: FileRow, column: str = "index") -> str:
     """A row's index; one that a tool wrote as a float is whole again. Raises PublishedError."""
     return whole_index(row.where, column, row.cells.get(column, ""))
 

@@ -104,7 +104,7 @@ Place = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
-class ReadAnswer:
+class ExtractedAnswer:
     """One answer and its readings: letters of choices, or Z; None where that reader read nothing.
 
     `rule` is the strict rules' letter, `extractor` that of the model that is asked where they read
@@ -169,13 +169,16 @@ class ReadAnswer:
 
 
 def drawn(
-    answers: Iterable[ReadAnswer], n: int, seed: int, group: Callable[[ReadAnswer], object]
-) -> list[ReadAnswer]:
+    answers: Iterable[ExtractedAnswer],
+    n: int,
+    seed: int,
+    group: Callable[[ExtractedAnswer], object],
+) -> list[ExtractedAnswer]:
     """`n` answers of each group, or all where there are fewer; in the order of their places.
 
     They are drawn by a hash of seed and place: an answer that comes or goes changes one of them.
     """
-    groups: dict[object, list[ReadAnswer]] = {}
+    groups: dict[object, list[ExtractedAnswer]] = {}
     for answer in answers:
         groups.setdefault(group(answer), []).append(answer)
     chosen = [

@@ -96,28 +96,28 @@ MOST_CHARACTERS = 20_000
 MOST_WORDS = 15
 
 
-class Reading(NamedTuple):
+class ExtractedLetter(NamedTuple):
     """The letter that was read, `Z` for none of the choices, None where no rule reads it; the rule."""
 
     letter: str | None
     rule: str | None
 
 
-UNREAD = Reading(None, None)
+UNREAD = ExtractedLetter(None, None)
 
 
-def strict(answer: str, choices: Sequence[str]) -> Reading:
+def strict(answer: str, choices: Sequence[str]) -> ExtractedLetter:
     """Read `answer` to a question with `choices`, in the order of their letters."""
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
-        return Reading(NO_CHOICE, "empty")
-    reader = _Reader(choices)
+        return ExtractedLetter(NO_CHOICE, "empty")
+    reader = _LetterReader(choices)
     for rules in (reader.final, reader.whole, reader.declared, reader.parts):
         readings = list(rules(text))
         if readings:
             return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
     if is_refusal(answer):
-        return Reading(NO_CHOICE, "refused")
+        return ExtractedLetter(NO_CHOICE, "refused")
     return next(reader.texts(text), UNREAD)
 
 
@@ -130,7 +130,7 @@ def _as_read(choice: str) -> str:
     return folded(plain(choice)) or folded(choice)
 
 
-class _Reader:
+class _LetterReader:
     """The rules for one question's choices; each yields what it names, several letters if several."""
 
     def __init__(self, choices: Sequence[str]):
@@ -139,19 +139,19 @@ class _Reader:
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 
-    def final(self, text: str) -> Iterator[Reading]:
+    def final(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 1."""
         for place in phrases.FINAL.finditer(text):
             phrase = (place["tag"] or place["phrase"] or "").strip()
             for letter in self._alone(phrase) or self._start(phrases.unsaid(phrase)):
-                yield Reading(letter, "final")
+                yield ExtractedLetter(letter, "final")
 
-    def whole(self, text: str) -> Iterator[Reading]:
+    def whole(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 2 and 3."""
-        yield from (Reading(letter, "alone") for letter in self._alone(text, texts=False))
-        yield from (Reading(letter, "text") for letter in self._with_text(text))
+        yield from (ExtractedLetter(letter, "alone") for letter in self._alone(text, texts=False))
+        yield from (ExtractedLetter(letter, "text") for letter in self._with_text(text))
 
-    def declared(self, text: str) -> Iterator[Reading]:
+    def declared(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 5, of strong phrases: the last one counts."""
         text = phrases.unsaid(text)
         places: dict[int, list[str]] = {}
@@ -162,9 +162,9 @@ class _Reader:
             places[match.start("letter")] = self._known(match["letter"])
         last = max((place for place, letters in places.items() if letters), default=None)
         if last is not None:
-            yield from (Reading(letter, "declared") for letter in places[last])
+            yield from (ExtractedLetter(letter, "declared") for letter in places[last])
 
-    def parts(self, text: str) -> Iterator[Reading]:
+    def parts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 4 and 6 to 8, and rule 5 of weak phrases; only of what follows a list of choices."""
         whole = phrases.unsaid(text)
         text = option_lists.after_list(whole)
@@ -176,16 +176,16 @@ class _Reader:
             yield from self._closing(text)
         yield from self._sentence(text)
 
-    def texts(self, text: str) -> Iterator[Reading]:
+    def texts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 9 to 12."""
         if letter := option_lists.only_yes(text):
-            yield from (Reading(known, "only yes") for known in self._known(letter))
+            yield from (ExtractedLetter(known, "only yes") for known in self._known(letter))
         elif letter := self._concluded(text):
-            yield Reading(letter, "concluded")
+            yield ExtractedLetter(letter, "concluded")
         elif letter := self._only_named(text):
-            yield Reading(letter, "only named")
+            yield ExtractedLetter(letter, "only named")
         elif letter := self._stated(text):
-            yield Reading(letter, "stated")
+            yield ExtractedLetter(letter, "stated")
 
     # --- Rules -------------------------------------------------------------------------------------
 
@@ -199,37 +199,39 @@ class _Reader:
         same = folded(text)
         return [letter for letter, choice in self._texts.items() if choice and choice == same]
 
-    def _letter_and_text(self, text: str) -> Iterator[Reading]:
+    def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING_LETTER.match(text)
         if match and (known := self._known(match["letter"])):
             own = self._texts[known[0]]
             if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
-                yield Reading(known[0], "letter and text")
+                yield ExtractedLetter(known[0], "letter and text")
 
-    def _weakly_declared(self, text: str) -> Iterator[Reading]:
+    def _weakly_declared(self, text: str) -> Iterator[ExtractedLetter]:
         for head in phrases.WEAK_HEAD.finditer(text):
             if not sentences.is_negated(text, head.start()):
                 rest = text[head.end() :]
-                yield from (Reading(letter, "declared") for letter in self._start(rest))
+                yield from (ExtractedLetter(letter, "declared") for letter in self._start(rest))
 
-    def _leading(self, text: str) -> Iterator[Reading]:
+    def _leading(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING.match(text)
         if match:
             rest = text[match.end() :]
             known = self._known(match["letter"] or match["bare"] or match["small"])
             more = self._start(rest) if known else []
             for letter in known if set(known) & set(more) else [*known, *more]:
-                yield Reading(letter, "leading")
+                yield ExtractedLetter(letter, "leading")
 
-    def _closing(self, text: str) -> Iterator[Reading]:
+    def _closing(self, text: str) -> Iterator[ExtractedLetter]:
         last = text.rpartition("\n")[2].strip()
         match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
         if match:
-            yield from (Reading(letter, "closing") for letter in self._known(match["letter"]))
+            yield from (
+                ExtractedLetter(letter, "closing") for letter in self._known(match["letter"])
+            )
 
-    def _sentence(self, text: str) -> Iterator[Reading]:
+    def _sentence(self, text: str) -> Iterator[ExtractedLetter]:
         if phrases.ONE_SENTENCE.fullmatch(text) and len(text.split()) <= MOST_WORDS:
-            yield from (Reading(letter, "sentence") for letter in self._states(text))
+            yield from (ExtractedLetter(letter, "sentence") for letter in self._states(text))
 
     def _states(self, sentence: str) -> list[str]:
         """The choices whose text a sentence ends in, after a form of "be" or the like."""

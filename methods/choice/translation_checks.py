@@ -135,7 +135,7 @@ _LETTERED = re.compile(rf"[(\[【]?(?:{MARKS}|[甲乙丙丁])(?:[)\]】]|[.:、]
 _VERDICT = re.compile(r"(?i)\b(?:in)?correct|\bright|\bwrong|\btrue|\bfalse|\berror|\banswer")
 
 
-class Word(NamedTuple):
+class LatinWord(NamedTuple):
     """A word in Latin letters, and whether it begins a sentence."""
 
     text: str
@@ -239,23 +239,23 @@ def _formulas(text: str) -> Iterator[str]:
 # --- Words and names -------------------------------------------------------------------------------
 
 
-def _words(text: str) -> list[Word]:
+def _words(text: str) -> list[LatinWord]:
     """The words in Latin letters of a text, without unit symbols and formulas."""
     text = _UNIT.sub(lambda unit: " " * len(unit[0]), text)
     return [
-        Word(match[0].removesuffix("'s"), _START.search(text[: match.start()]) is not None)
+        LatinWord(match[0].removesuffix("'s"), _START.search(text[: match.start()]) is not None)
         for match in _WORD.finditer(text)
     ]
 
 
-def _is_letter(word: Word, text: str) -> bool:
+def _is_letter(word: LatinWord, text: str) -> bool:
     """Whether a word is a letter that stands for itself, and not `A dog` or `I`."""
     if len(word.text) > 1 or not word.text.isupper() or word.text == "I":
         return False
     return word.text != "A" or not word.begins or text.strip(" .'\"") == "A"
 
 
-def _is_name(word: Word) -> bool:
+def _is_name(word: LatinWord) -> bool:
     """Whether a word has to be kept, or listed with its rendering."""
     text = word.text
     if len(text) < 2 or text.startswith("I'") or _DAYS.fullmatch(text):
@@ -297,7 +297,7 @@ def _has(text: str, name: str) -> bool:
     return re.search(rf"(?<![{_LATIN}0-9]){name}(?![{_LATIN}0-9])", text) is not None
 
 
-def _particles(words: list[Word]) -> set[str]:
+def _particles(words: list[LatinWord]) -> set[str]:
     """Words in small letters inside a name: the `de` of `Rio de Janeiro`."""
     return {
         middle[1].text
@@ -307,7 +307,7 @@ def _particles(words: list[Word]) -> set[str]:
 
 
 def _require_no_others(
-    where: str, words: list[Word], kept: Counter[str], may_stay: set[str]
+    where: str, words: list[LatinWord], kept: Counter[str], may_stay: set[str]
 ) -> None:
     of_source = {word.text.casefold() for word in words}
     for word in kept.keys() - may_stay:
@@ -326,7 +326,7 @@ def _require_script(
     where: str,
     before: str,
     after: str,
-    words: list[Word],
+    words: list[LatinWord],
     may_stay: set[str],
     language: Language,
 ) -> None:

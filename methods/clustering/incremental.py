@@ -130,7 +130,7 @@ class Clustering:
     clusters: Communities
 
 
-class _Pass(NamedTuple):
+class _CommunityUpdate(NamedTuple):
     """One pass: prior communities, prior and new membership, rows of the new communities' centres."""
 
     kind: Kind
@@ -166,10 +166,14 @@ def _clustering(
     entries: Entries,
     prior: PriorClustering,
     result: TwoPassResult,
-    communities: Callable[[Entries, PriorClustering, _Pass, Communities | None], Communities],
+    communities: Callable[
+        [Entries, PriorClustering, _CommunityUpdate, Communities | None], Communities
+    ],
 ) -> Clustering:
-    by_category = _Pass("group", prior.groups, prior.group, result.group, result.new_groups)
-    by_caption = _Pass(
+    by_category = _CommunityUpdate(
+        "group", prior.groups, prior.group, result.group, result.new_groups
+    )
+    by_caption = _CommunityUpdate(
         "cluster", prior.clusters, prior.cluster, result.cluster, result.new_clusters
     )
     groups = communities(entries, prior, by_category, None)
@@ -177,7 +181,7 @@ def _clustering(
 
 
 def _extended(
-    entries: Entries, prior: PriorClustering, step: _Pass, groups: Communities | None
+    entries: Entries, prior: PriorClustering, step: _CommunityUpdate, groups: Communities | None
 ) -> Communities:
     """The prior communities that still have entries, then the new ones."""
     n_old, n_new = len(step.prior.ids), len(step.new_centres)
@@ -193,14 +197,14 @@ def _extended(
 
 
 def _reclustered(
-    entries: Entries, prior: PriorClustering, step: _Pass, groups: Communities | None
+    entries: Entries, prior: PriorClustering, step: _CommunityUpdate, groups: Communities | None
 ) -> Communities:
     changes = _changes(prior, step, len(step.new_centres))
     continues = changes.continued(len(step.new_centres))
     return _communities(entries, step, continues, step.new_centres, changes, groups)
 
 
-def _changes(prior: PriorClustering, step: _Pass, n_new: int) -> CommunityChanges:
+def _changes(prior: PriorClustering, step: _CommunityUpdate, n_new: int) -> CommunityChanges:
     existed = prior.known | (step.was.community >= 0)
     return compare_communities(
         step.was.community, step.now.community, existed, len(step.prior.ids), n_new
@@ -209,7 +213,7 @@ def _changes(prior: PriorClustering, step: _Pass, n_new: int) -> CommunityChange
 
 def _communities(
     entries: Entries,
-    step: _Pass,
+    step: _CommunityUpdate,
     continues: Labels,
     centres: Labels,
     changes: CommunityChanges,

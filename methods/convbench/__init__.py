@@ -9,7 +9,7 @@ from methods.convbench.comparing import (
     COMPARE_CONVERSATION_PROMPT,
     COMPARE_TURN_PROMPT,
     GRADE_PROMPT,
-    Comparing,
+    JudgingScope,
 )
 from methods.convbench.scores import (
     DIMENSIONS,
@@ -19,13 +19,20 @@ from methods.convbench.scores import (
     SINGLE_TURN_METRICS,
     lacking,
 )
-from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript, Unasked
+from methods.evaluation.asking import (
+    PLAIN,
+    Asking,
+    AskingLimits,
+    ContextPolicy,
+    SkippedTurn,
+    Transcript,
+)
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.evaluation.without_pictures import ask_without_pictures
 from methods.prompts.messages import IMAGE_HERE
 
@@ -52,8 +59,8 @@ class Convbench:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (0, 1)
     abilities: Sequence[str] = ()
-    published: PublishedForms | None = published_forms
-    predictions: PredictionForms | None = None
+    published: PublishedFormats | None = published_forms
+    predictions: PredictionFormats | None = None
 
     def __init__(
         self,
@@ -64,7 +71,7 @@ class Convbench:
         grades: bool = False,
     ):
         self._single_turn = single_turn
-        self._comparing = Comparing(
+        self._comparing = JudgingScope(
             trials=(PLAIN,) if single_turn else tuple(N_GIVEN),
             focus=focus,
             turn_judgments=turn_judgments,
@@ -91,7 +98,7 @@ class Convbench:
             *(grade for grade in GRADES if grades and grade.name.removesuffix(" grade") in known),
         )
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The three settings one after the other, or each turn alone.
 
         The first request of a setting may be that of another one, where a model's own answer is the
@@ -105,7 +112,7 @@ class Convbench:
         """Every turn that was asked against its reference, then each whole conversation."""
         return (yield from self._comparing.judge(item, transcript))
 
-    def _ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def _ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         if self._single_turn:
             for turn in item.turns:
                 yield from ask_dialogue(_alone(item, turn.turn), limits)
@@ -113,7 +120,7 @@ class Convbench:
         for trial, n_given in N_GIVEN.items():
             if why := lacking(item, trial):
                 for turn in item.turns:
-                    yield Unasked(trial, turn.turn, why, no_reference=True)
+                    yield SkippedTurn(trial, turn.turn, why, no_reference=True)
             else:
                 yield from ask_dialogue(_with_given(item, n_given), limits, trial)
 

@@ -35,7 +35,7 @@ from methods.convbench.scores import (
 )
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.contestants import is_model
-from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.metrics import ScoredObservation, Unit
 from methods.evaluation.metrics.units import matrix
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
@@ -58,7 +58,7 @@ BOTH_GIVEN = "both given"
 LATER_TURN = "later turn"
 
 
-class Change(NamedTuple):
+class ScoreTransition(NamedTuple):
     """Two scores of an item: the dimension and the trial of each, and what differs between them.
 
     `labels` are the task categories that errors are split by: that of the turn, and that of what is
@@ -72,28 +72,30 @@ class Change(NamedTuple):
 
 
 CHANGES = (
-    Change(
+    ScoreTransition(
         PERCEPTION_GIVEN,
         (REASONING, PLAIN),
         (REASONING, PERFECT_PERCEPTION),
         (TASK_LABELS[2], TASK_LABELS[1]),
     ),
-    Change(
+    ScoreTransition(
         PERCEPTION_GIVEN,
         (CREATION, PLAIN),
         (CREATION, PERFECT_PERCEPTION),
         (TASK_LABELS[3], TASK_LABELS[1]),
     ),
-    Change(
+    ScoreTransition(
         REASONING_GIVEN,
         (CREATION, PERFECT_PERCEPTION),
         (CREATION, PERFECT_REASONING),
         (TASK_LABELS[3], TASK_LABELS[2]),
     ),
-    Change(BOTH_GIVEN, (CREATION, PLAIN), (CREATION, PERFECT_REASONING), (TASK_LABELS[3],)),
-    Change(LATER_TURN, (PERCEPTION, PLAIN), (REASONING, PLAIN)),
-    Change(LATER_TURN, (REASONING, PLAIN), (CREATION, PLAIN)),
-    Change(LATER_TURN, (PERCEPTION, PLAIN), (CREATION, PLAIN)),
+    ScoreTransition(
+        BOTH_GIVEN, (CREATION, PLAIN), (CREATION, PERFECT_REASONING), (TASK_LABELS[3],)
+    ),
+    ScoreTransition(LATER_TURN, (PERCEPTION, PLAIN), (REASONING, PLAIN)),
+    ScoreTransition(LATER_TURN, (REASONING, PLAIN), (CREATION, PLAIN)),
+    ScoreTransition(LATER_TURN, (PERCEPTION, PLAIN), (CREATION, PLAIN)),
 )
 """What is compared. The first three are the paper's; with both given, the errors of creation that are
 its own remain."""
@@ -127,7 +129,7 @@ their task; trials in words; win rates with dimension and trial; changes by the 
 apart; and what each is to show the cause of, with when errors go and which errors these are."""
 
 
-class Judged(NamedTuple):
+class ItemScore(NamedTuple):
     """An item in one dimension and trial: its value, None unless every order was judged; why not."""
 
     cluster: str
@@ -136,25 +138,25 @@ class Judged(NamedTuple):
     status: str
 
 
-class Followed(NamedTuple):
+class MatchedItems(NamedTuple):
     """The items of one model that have both values, and how many others by reason."""
 
-    before: dict[str, Judged]
-    after: dict[str, Judged]
+    before: dict[str, ItemScore]
+    after: dict[str, ItemScore]
     left_out: Counter[str]
 
-    def of(self, label: str, value: str) -> "Followed":
+    def of(self, label: str, value: str) -> "MatchedItems":
         """The items whose task is this one; what is left out belongs to the whole."""
         kept = {name for name, judged in self.after.items() if judged.labels.get(label) == value}
         before, after = (
             {name: side[name] for name in side.keys() & kept} for side in (self.before, self.after)
         )
-        return Followed(before, after, Counter())
+        return MatchedItems(before, after, Counter())
 
 
 def attribution_rows(
-    observed: Mapping[str, Sequence[Scored]],
-    changes: Sequence[Change] = CHANGES,
+    observed: Mapping[str, Sequence[ScoredObservation]],
+    changes: Sequence[ScoreTransition] = CHANGES,
 ) -> list[Row]:
     """A row for each change, subset and model; `observed` has each contestant's observations.
 
@@ -188,7 +190,7 @@ def attribution_rows(
     return rows
 
 
-def _followed(scored: Sequence[Scored], change: Change) -> Followed:
+def _followed(scored: Sequence[ScoredObservation], change: ScoreTransition) -> MatchedItems:
     before, after = (_judged(scored, *place) for place in (change.before, change.after))
     left_out: Counter[str] = Counter()
     for item in before.keys() | after.keys():
@@ -202,11 +204,13 @@ def _followed(scored: Sequence[Scored], change: Change) -> Followed:
             left_out[why[0]] += 1
             before.pop(item, None)
             after.pop(item, None)
-    return Followed(before, after, left_out)
+    return MatchedItems(before, after, left_out)
 
 
-def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, Judged]:
-    of_items: dict[str, list[Scored]] = {}
+def _judged(
+    scored: Sequence[ScoredObservation], dimension: str, trial: str
+) -> dict[str, ItemScore]:
+    of_items: dict[str, list[ScoredObservation]] = {}
     for score in scored:
         if (score.metric, score.trial) == (dimension, trial):
             of_items.setdefault(score.item_id, []).append(score)
@@ -217,17 +221,17 @@ def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, J
         whole = len(values) == len(orders)
         lacking = next((score.status for score in orders if score.value is None), "judged")
         value = sum(values) / len(values) if whole else None
-        judged[item] = Judged(orders[0].cluster, orders[0].labels, value, lacking)
+        judged[item] = ItemScore(orders[0].cluster, orders[0].labels, value, lacking)
     return judged
 
 
-Cell = tuple[tuple[str, str], str, Followed]
+Cell = tuple[tuple[str, str], str, MatchedItems]
 SPAN = 100.0
 """A win rate can differ by so much."""
 _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 
-def _rows(change: Change, cells: Sequence[Cell]) -> list[Row]:
+def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
     """The rows of cells (subset, model, items) that are adjusted together."""
     untested = [_why_untested(of_model) for _, _, of_model in cells]
     tested = [place for place, why in enumerate(untested) if why is None]
@@ -264,7 +268,7 @@ def _rows(change: Change, cells: Sequence[Cell]) -> list[Row]:
     ]
 
 
-def _why_untested(of: Followed) -> str | None:
+def _why_untested(of: MatchedItems) -> str | None:
     """Why there is no test of these items; None where there is one.
 
     A test that cannot come below 1 whatever the differences are is none: it would only make the
@@ -277,7 +281,7 @@ def _why_untested(of: Followed) -> str | None:
     return None if any(unit.value for unit in _differences(of)) else NOTHING_CHANGES
 
 
-def _differences(of: Followed) -> list[Unit]:
+def _differences(of: MatchedItems) -> list[Unit]:
     return [
         Unit((item,), after.cluster, 100 * ((after.value or 0.0) - (of.before[item].value or 0.0)))
         for item, after in of.after.items()
@@ -291,7 +295,7 @@ def _verdict(difference: float | None, p: float | None) -> str | None:
     return "gain" if difference > 0 else "loss"
 
 
-def _counts(of: Followed) -> Row:
+def _counts(of: MatchedItems) -> Row:
     """How many errors go and how many right answers are lost; the scores on these items, 0 to 100."""
     items = sorted(of.before)
     before, after = (

@@ -14,7 +14,7 @@ CAPTIONED_TURN, FOCUSED_TURN = 1, 3
 """The turns that caption and focus points are references of."""
 
 
-class Written(NamedTuple):
+class TextWithOrigin(NamedTuple):
     """A text, and the call that wrote it where nobody changed it."""
 
     text: str
@@ -24,8 +24,8 @@ class Written(NamedTuple):
 class ApprovedTurn(NamedTuple):
     """A question, its answer by a careful writer, and the task category that it is of."""
 
-    question: Written
-    reference: Written
+    question: TextWithOrigin
+    reference: TextWithOrigin
     category: str
 
 
@@ -38,8 +38,8 @@ class ApprovedConversation:
     revision: int
     reviewers: tuple[str, ...]
     turns: tuple[ApprovedTurn, ApprovedTurn, ApprovedTurn]
-    caption: Written
-    focus: Written
+    caption: TextWithOrigin
+    focus: TextWithOrigin
 
 
 def build_conversations(

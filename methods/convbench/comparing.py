@@ -17,11 +17,11 @@ from methods.evaluation.asking import Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import numbered_question
 from methods.evaluation.judging import (
-    AskJudge,
+    JudgeRequest,
     Judging,
     Judgment,
+    JudgmentKey,
     Observation,
-    Place,
     observed,
     unjudged,
 )
@@ -48,7 +48,7 @@ Told = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Comparing:
+class JudgingScope:
     """What is judged of an item: in which trials, whether whole conversations, and what is told.
 
     Without `conversation` each turn stands alone, and the judge is told of no earlier one.
@@ -63,7 +63,7 @@ class Comparing:
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The turns of all trials at once, then the conversations with the verdicts on their turns."""
         views = [
-            _View(item, transcript, trial, self)
+            _VariantView(item, transcript, trial, self)
             for trial in self.trials
             if len(item.turns) > N_GIVEN[trial]
         ]
@@ -80,16 +80,16 @@ class Comparing:
         return observations
 
 
-class _View:
+class _VariantView:
     """One trial of an item as it is judged."""
 
-    def __init__(self, item: Item, transcript: Transcript, trial: str, how: Comparing):
+    def __init__(self, item: Item, transcript: Transcript, trial: str, how: JudgingScope):
         self._item, self._transcript, self._trial, self._how = item, transcript, trial, how
         self._asked = [turn for turn in item.turns if turn.turn > N_GIVEN[trial]]
         caption = item.turns[0].references.get("caption")
         self._caption = caption and with_image_numbers(caption)
 
-    def turns(self) -> Iterator[AskJudge]:
+    def turns(self) -> Iterator[JudgeRequest]:
         """The requests about the turns that can be compared."""
         for turn in self._asked:
             if self._unjudged([turn], OF_TURN[turn.turn]):
@@ -106,7 +106,7 @@ class _View:
             if self._how.grades:
                 yield self._graded(turn, GRADE, OF_TURN[turn.turn], [turn])
 
-    def conversations(self, verdicts: Mapping[Place, Judgment]) -> Iterator[AskJudge]:
+    def conversations(self, verdicts: Mapping[JudgmentKey, Judgment]) -> Iterator[JudgeRequest]:
         """The requests about the whole conversation, if all its turns can be compared."""
         last = self._item.turns[-1]
         if not self._how.conversation or self._unjudged(self._asked, OVERALL):
@@ -170,9 +170,9 @@ class _View:
         first = place_of_model(order) == "A"
         return {"a": model if first else reference, "b": reference if first else model}
 
-    def _verdict(self, verdicts: Mapping[Place, Judgment], turn: Turn, order: str) -> Told:
+    def _verdict(self, verdicts: Mapping[JudgmentKey, Judgment], turn: Turn, order: str) -> Told:
         """The judge's verdict on a turn in the same order, if there is one and it is to be told."""
-        judgment = verdicts.get(Place(self._trial, turn.turn, order))
+        judgment = verdicts.get(JudgmentKey(self._trial, turn.turn, order))
         if judgment is None or not self._how.turn_judgments:
             return {"winner": None, "reason": ""}
         return {"winner": winner_of(judgment.score, order), "reason": judgment.explanation}
@@ -180,12 +180,12 @@ class _View:
     def _focus(self, turn: Turn) -> str | None:
         return turn.references.get("focus") if self._how.focus else None
 
-    def _compared(self, turn: Turn, part: str, prompt: str, data: Told) -> AskJudge:
+    def _compared(self, turn: Turn, part: str, prompt: str, data: Told) -> JudgeRequest:
         dimension = OVERALL if part.startswith(WHOLE) else OF_TURN[turn.turn]
         read = partial(read_comparison, dimension=dimension, order=part)
         return self._request(turn, part, prompt, data, read, VERDICT_SCHEMA)
 
-    def _graded(self, turn: Turn, part: str, dimension: str, turns: Sequence[Turn]) -> AskJudge:
+    def _graded(self, turn: Turn, part: str, dimension: str, turns: Sequence[Turn]) -> JudgeRequest:
         graded = [
             {
                 "instruction": numbered_question(graded_turn),
@@ -209,12 +209,12 @@ class _View:
 
     def _request(
         self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
-    ) -> AskJudge:
+    ) -> JudgeRequest:
         """A request at the place of a turn; a caption stands in the picture's place."""
         shown = sum(len(earlier.image_positions) for earlier in self._item.turns[: turn.turn])
         images = () if self._caption else self._item.image_ids[:shown]
-        place = Place(self._trial, turn.turn, part)
-        return AskJudge(place, prompt, {**data, "caption": self._caption}, images, read, schema)
+        place = JudgmentKey(self._trial, turn.turn, part)
+        return JudgeRequest(place, prompt, {**data, "caption": self._caption}, images, read, schema)
 
 
 def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
@@ -230,7 +230,7 @@ def read_grade(reply: str, dimension: str) -> Judgment:
     return Judgment({grade_of(dimension): rating.score}, rating.score, rating.explanation)
 
 
-def _observed(place: Place, judgment: Judgment | None) -> list[Observation]:
+def _observed(place: JudgmentKey, judgment: Judgment | None) -> list[Observation]:
     dimension = OVERALL if place.part.startswith(WHOLE) else OF_TURN[place.turn]
     graded = place.part.endswith(GRADE)
     return observed([grade_of(dimension) if graded else dimension], place, judgment)

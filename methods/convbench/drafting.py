@@ -27,7 +27,7 @@ from methods.rewriting.checks import (
 )
 
 
-class Pictured(NamedTuple):
+class EntryImage(NamedTuple):
     """An entry and its picture; pictures with one `group_id` look alike."""
 
     entry_id: str
@@ -35,12 +35,12 @@ class Pictured(NamedTuple):
     group_id: str
 
 
-def drawn(entries: Iterable[Pictured], n: int, seed: int) -> list[Pictured]:
+def drawn(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
     """`n` entries whose pictures do not look alike, fewer where there are no more.
 
     Of each group the entry with the smallest id stands for all. Asking for more keeps what there is.
     """
-    of_group: dict[str, Pictured] = {}
+    of_group: dict[str, EntryImage] = {}
     for entry in sorted(entries):
         of_group.setdefault(entry.group_id, entry)
     ordered = sorted(
@@ -52,7 +52,7 @@ def drawn(entries: Iterable[Pictured], n: int, seed: int) -> list[Pictured]:
 _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
 
 
-class Named(NamedTuple):
+class TaskNameMatch(NamedTuple):
     """A name, how many turns have it, the category that it belongs to, and its cosine to that name.
 
     `nearest` is the category most like the name among the others, for people to decide whether they are
@@ -79,7 +79,7 @@ def task_name(text: str) -> str:
     )
 
 
-def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> list[Named]:
+def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> list[TaskNameMatch]:
     """The category of each name in `counts`, which has the number of turns by name.
 
     `vectors` are the unit vectors of the names, in their order, shape (names, d). Names within `tau`
@@ -100,7 +100,7 @@ def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> li
         similarity = cosine_of.pop(chief)
         nearest = max(cosine_of, key=lambda other: cosine_of[other], default=None)
         categories.append(
-            Named(
+            TaskNameMatch(
                 names[row],
                 counts[names[row]],
                 names[chief],
@@ -135,17 +135,17 @@ TURNS_SCHEMA = object_schema(
 """JSON schemas of the replies."""
 
 
-class Turn(NamedTuple):
+class TurnDraft(NamedTuple):
     """A question on one line, and the name of its task in its usual form."""
 
     question: str
     task: str
 
 
-class Turns(NamedTuple):
+class ConversationDraft(NamedTuple):
     """Perception, reasoning and creation, and what a good creation has to have, point by point."""
 
-    turns: tuple[Turn, Turn, Turn]
+    turns: tuple[TurnDraft, TurnDraft, TurnDraft]
     focus: tuple[str, ...]
 
 
@@ -160,7 +160,7 @@ def read_instruction(reply: str) -> str:
     return instruction
 
 
-def read_turns(reply: str) -> Turns:
+def read_turns(reply: str) -> ConversationDraft:
     """The turns of a writer's reply, a JSON object as `TURNS_SCHEMA` says.
 
     Raises ParseError for the reasons of `read_instruction`, and `repeated_question` (a question that
@@ -175,7 +175,7 @@ def read_turns(reply: str) -> Turns:
             raise ParseError(
                 "repeated_question", f"The question for {CAPABILITIES[place]} is an earlier one."
             )
-    return Turns(turns, _focus(given.get("focus")))
+    return ConversationDraft(turns, _focus(given.get("focus")))
 
 
 def read_caption(reply: str) -> str:
@@ -217,7 +217,7 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
     return None
 
 
-def item_id(image_id: str, instruction: str, draft: Turns) -> str:
+def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
     """The id of an item: a hash of picture, instruction, questions and focus points."""
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
@@ -226,7 +226,7 @@ def item_id(image_id: str, instruction: str, draft: Turns) -> str:
 # --- Reading ---------------------------------------------------------------------------------------
 
 
-def _turn(given: Mapping[str, object], capability: str) -> Turn:
+def _turn(given: Mapping[str, object], capability: str) -> TurnDraft:
     turn = given.get(capability)
     if not isinstance(turn, dict):
         raise ParseError("wrong_fields", f'The reply needs "{capability}" as an object.')
@@ -236,7 +236,7 @@ def _turn(given: Mapping[str, object], capability: str) -> Turn:
         raise ParseError(
             "task_too_long", f"A task is named in up to {MOST_CATEGORY_WORDS} words: {task[:80]!r}."
         )
-    return Turn(question, task)
+    return TurnDraft(question, task)
 
 
 def _focus(given: object) -> tuple[str, ...]:

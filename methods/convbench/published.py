@@ -23,7 +23,7 @@ from methods.convbench.scores import N_TURNS, TASK_LABELS
 from methods.delimited import DelimitedError, rows_of
 from methods.evaluation.indexes import whole
 from methods.evaluation.items import ReferenceKind, Turn
-from methods.evaluation.published import PublishedError, PublishedItem, Table
+from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
 from methods.evaluation.published_tables import shown
 from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import is_unicode
@@ -48,21 +48,21 @@ INSTRUCTION, REFERENCE, CATEGORY, CAPTION, FOCUS = (
 )
 
 
-class Meaning(NamedTuple):
+class ColumnMeaning(NamedTuple):
     """What a column has; `turn` is None where the column does not say it."""
 
     what: str
     turn: int | None = None
 
 
-def _meanings() -> dict[str, Meaning]:
+def _meanings() -> dict[str, ColumnMeaning]:
     known = {
-        **dict.fromkeys(("caption", "instructionconditionedcaption"), Meaning(CAPTION, 1)),
+        **dict.fromkeys(("caption", "instructionconditionedcaption"), ColumnMeaning(CAPTION, 1)),
         **dict.fromkeys(
-            ("focus", "focuspoints", "focusdemands", "demands"), Meaning(FOCUS, N_TURNS)
+            ("focus", "focuspoints", "focusdemands", "demands"), ColumnMeaning(FOCUS, N_TURNS)
         ),
-        **dict.fromkeys(("reference", "answer"), Meaning(REFERENCE)),
-        **dict.fromkeys(("category", "task", "tasktype"), Meaning(CATEGORY)),
+        **dict.fromkeys(("reference", "answer"), ColumnMeaning(REFERENCE)),
+        **dict.fromkeys(("category", "task", "tasktype"), ColumnMeaning(CATEGORY)),
     }
     words = {
         INSTRUCTION: ("instruction",),
@@ -71,24 +71,24 @@ def _meanings() -> dict[str, Meaning]:
     }
     for turn, ordinal in enumerate(TURN_NAMES, start=1):
         name = TASK_LABELS[turn]
-        known[name] = Meaning(CATEGORY, turn)
+        known[name] = ColumnMeaning(CATEGORY, turn)
         for what, synonyms in words.items():
             for word in synonyms:
                 for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
-                    known[form] = Meaning(what, turn)
-        known[f"{ordinal}turninstructioncategory"] = Meaning(CATEGORY, turn)
+                    known[form] = ColumnMeaning(what, turn)
+        known[f"{ordinal}turninstructioncategory"] = ColumnMeaning(CATEGORY, turn)
     for word in ("focus", "focuspoints", "demand", "demands"):
         for form in (f"thethirdturn{word}", f"thirdturn{word}", f"creation{word}"):
-            known[form] = Meaning(FOCUS, N_TURNS)
+            known[form] = ColumnMeaning(FOCUS, N_TURNS)
     return known
 
 
-MEANINGS: Mapping[str, Meaning] = _meanings()
+MEANINGS: Mapping[str, ColumnMeaning] = _meanings()
 """What a column has, by its letters and digits."""
 _ID, _IMAGE, _TURN = "id", "imageid", "turn"
-WRITTEN: Mapping[str, Meaning] = {
+WRITTEN: Mapping[str, ColumnMeaning] = {
     **{
-        form.format(ordinal, ordinal.capitalize()): Meaning(what, turn)
+        form.format(ordinal, ordinal.capitalize()): ColumnMeaning(what, turn)
         for what, form in (
             (INSTRUCTION, "The_{}_turn_instruction"),
             (REFERENCE, "{}_turn_answer"),
@@ -96,8 +96,8 @@ WRITTEN: Mapping[str, Meaning] = {
         )
         for turn, ordinal in enumerate(TURN_NAMES, start=1)
     },
-    "instruction-conditioned-caption": Meaning(CAPTION, 1),
-    "third_turn_demands": Meaning(FOCUS, N_TURNS),
+    "instruction-conditioned-caption": ColumnMeaning(CAPTION, 1),
+    "third_turn_demands": ColumnMeaning(FOCUS, N_TURNS),
 }
 """The columns that are written after ID and image_id, as the released scorer names them; those that no
 item has a text for are not."""
@@ -112,31 +112,33 @@ class _Record:
     """What is known of an ID: its picture's name, its texts by meaning."""
 
     image: str = ""
-    texts: dict[Meaning, str] = field(default_factory=dict)
+    texts: dict[ColumnMeaning, str] = field(default_factory=dict)
 
 
 class _Column(NamedTuple):
     place: int
-    meaning: Meaning
+    meaning: ColumnMeaning
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Items of one CSV, in order. Raises PublishedError."""
     try:
-        table = Table(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
+        table = PublishedTable(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
     except DelimitedError as error:
         raise PublishedError(str(error)) from None
     yield from read_tables([table], lambda _: None)
 
 
-def read_tables(tables: Sequence[Table], say: Callable[[str], None]) -> Iterator[PublishedItem]:
+def read_tables(
+    tables: Sequence[PublishedTable], say: Callable[[str], None]
+) -> Iterator[PublishedItem]:
     """Items of the one table that has instructions, in order, with what the others have by their ID.
 
     `say` is told of columns that mean nothing, of values without a column and of IDs without an
     item. Raises PublishedError for no such table or two of them, for an ID that is there twice, for
     a row without one of its instructions, and for two texts for one thing.
     """
-    first = Meaning(INSTRUCTION, 1)
+    first = ColumnMeaning(INSTRUCTION, 1)
     main = [table for table in tables if any(c.meaning == first for c in _columns(table))]
     if not main:
         raise PublishedError("it has no column The_first_turn_instruction")
@@ -154,11 +156,11 @@ def read_tables(tables: Sequence[Table], say: Callable[[str], None]) -> Iterator
         yield _item(item_id, record)
 
 
-def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
+def _records(table: PublishedTable, say: Callable[[str], None]) -> dict[str, _Record]:
     """The records of the table with instructions."""
     columns = {column.meaning: column.place for column in _columns(table)}
     for turn, ordinal in enumerate(TURN_NAMES, start=1):
-        if Meaning(INSTRUCTION, turn) not in columns:
+        if ColumnMeaning(INSTRUCTION, turn) not in columns:
             raise PublishedError(f"it has no column The_{ordinal}_turn_instruction")
     at_id, at_image = (_place(table, name) for name in (_ID, _IMAGE))
     if at_id is None:
@@ -176,7 +178,7 @@ def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
         if not item_id:
             raise PublishedError(f"{where} has no ID")
         for turn, ordinal in enumerate(TURN_NAMES, start=1):
-            if Meaning(INSTRUCTION, turn) not in texts:
+            if ColumnMeaning(INSTRUCTION, turn) not in texts:
                 raise PublishedError(f"{where} ({shown(item_id)}) has no {ordinal} instruction")
         if item_id in records:
             raise PublishedError(f"two records have the ID {shown(item_id)}")
@@ -187,7 +189,7 @@ def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
     return records
 
 
-def _add(records: dict[str, _Record], table: Table, say: Callable[[str], None]) -> None:
+def _add(records: dict[str, _Record], table: PublishedTable, say: Callable[[str], None]) -> None:
     """Put the texts of another table into the records of their ID."""
     columns = _columns(table)
     at_id, at_turn = (_place(table, name) for name in (_ID, _TURN))
@@ -213,7 +215,7 @@ def _add(records: dict[str, _Record], table: Table, say: Callable[[str], None]) 
                         f"{where} of {shown(table.name)} does not say which turn its {meaning.what} is "
                         "of: in a column turn (1 to 3), or in the name of the table"
                     )
-                meaning = Meaning(meaning.what, turn)
+                meaning = ColumnMeaning(meaning.what, turn)
             if records[item_id].texts.setdefault(meaning, text) != text:
                 raise PublishedError(
                     f"{shown(item_id)} has two texts as the {meaning.what} of turn {meaning.turn}"
@@ -233,20 +235,20 @@ def _item(item_id: str, record: _Record) -> PublishedItem:
         Turn(
             turn,
             (_FIRST if turn == 1 and record.image else "")
-            + record.texts[Meaning(INSTRUCTION, turn)],
+            + record.texts[ColumnMeaning(INSTRUCTION, turn)],
             (1,) if turn == 1 and record.image else (),
             {
-                kind: record.texts[Meaning(what, turn)]
+                kind: record.texts[ColumnMeaning(what, turn)]
                 for what, kind in KINDS.items()
-                if Meaning(what, turn) in record.texts
+                if ColumnMeaning(what, turn) in record.texts
             },
         )
         for turn in TASK_LABELS
     )
     categories = {
-        name: record.texts[Meaning(CATEGORY, turn)].strip()
+        name: record.texts[ColumnMeaning(CATEGORY, turn)].strip()
         for turn, name in TASK_LABELS.items()
-        if Meaning(CATEGORY, turn) in record.texts
+        if ColumnMeaning(CATEGORY, turn) in record.texts
     }
     return PublishedItem(
         item_id,
@@ -257,7 +259,7 @@ def _item(item_id: str, record: _Record) -> PublishedItem:
     )
 
 
-def _columns(table: Table) -> list[_Column]:
+def _columns(table: PublishedTable) -> list[_Column]:
     """The columns that mean a text of an item. Raises PublishedError where two mean the same."""
     header = table.rows[0] if table.rows else ()
     named = ((place, MEANINGS.get(_letters(name))) for place, name in enumerate(header))
@@ -268,7 +270,7 @@ def _columns(table: Table) -> list[_Column]:
     return columns
 
 
-def _say_left_out(table: Table, say: Callable[[str], None]) -> None:
+def _say_left_out(table: PublishedTable, say: Callable[[str], None]) -> None:
     """Say which columns mean nothing, and how many values stand in none."""
     header = table.rows[0]
     names = [name.strip() for name in header]
@@ -290,13 +292,13 @@ def _say_left_out(table: Table, say: Callable[[str], None]) -> None:
         say(f"{number_of(stray, 'value')} of {shown(table.name)} in columns without a name")
 
 
-def _rows(table: Table) -> Iterator[tuple[str, Sequence[str]]]:
+def _rows(table: PublishedTable) -> Iterator[tuple[str, Sequence[str]]]:
     for number, row in enumerate(table.rows[1:], start=1):
         if any(cell.strip() for cell in row):
             yield f"record {number}", row
 
 
-def _place(table: Table, name: str) -> int | None:
+def _place(table: PublishedTable, name: str) -> int | None:
     header = table.rows[0] if table.rows else ()
     return next((place for place, cell in enumerate(header) if _letters(cell) == name), None)
 
@@ -344,18 +346,19 @@ def write_published(
     return {FILE_NAME: lines()}
 
 
-def _texts(item: PublishedItem) -> dict[Meaning, str]:
+def _texts(item: PublishedItem) -> dict[ColumnMeaning, str]:
     texts = {
-        Meaning(INSTRUCTION, turn.turn): turn.question.removeprefix(_FIRST) for turn in item.turns
+        ColumnMeaning(INSTRUCTION, turn.turn): turn.question.removeprefix(_FIRST)
+        for turn in item.turns
     }
     texts |= {
-        Meaning(what, turn.turn): turn.references[kind]
+        ColumnMeaning(what, turn.turn): turn.references[kind]
         for turn in item.turns
         for what, kind in KINDS.items()
         if kind in turn.references
     }
     return texts | {
-        Meaning(CATEGORY, turn): item.labels[name]
+        ColumnMeaning(CATEGORY, turn): item.labels[name]
         for turn, name in TASK_LABELS.items()
         if name in item.labels
     }

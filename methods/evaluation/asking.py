@@ -1,9 +1,9 @@
 """Asking a model about an item, without I/O: what a benchmark yields, and what it is sent back.
 
-A benchmark's `ask` is a generator. It yields an `Ask` and is sent the `Answer`; it yields an `Extract`
-and is sent what was read from an answer. A driver sends the requests (`assets/evaluate/inference.py`),
-a test sends plain values. What is yielded names a trial, which tells askings of one item apart:
-`plain`, `shift-1`, `perfect-perception`, `retest-1`.
+A benchmark's `ask` is a generator. It yields an `AnswerRequest` and is sent the `Answer`; it yields an
+`ExtractionRequest` and is sent what was read from an answer. A driver sends the requests
+(`assets/evaluate/inference.py`), a test sends plain values. What is yielded names a trial, which tells
+askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -44,14 +44,14 @@ def policy_of(version: str) -> ContextPolicy:
 
 
 @dataclass(frozen=True)
-class Limits:
+class AskingLimits:
     """What asking one contestant keeps to."""
 
     context_policy: ContextPolicy = "fail"
 
 
 @dataclass(frozen=True)
-class Ask:
+class AnswerRequest:
     """The model is asked; the generator is sent its `Answer`.
 
     `turns_left_out` counts the oldest turns that `messages` lack, `images_left_out` the images that
@@ -72,7 +72,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Given:
+class ReferenceTurn:
     """A turn is put in place of the model's own; recorded as given, never as answered."""
 
     trial: str
@@ -81,7 +81,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Unasked:
+class SkippedTurn:
     """A turn that should have been asked cannot be; it is recorded with the reason.
 
     `no_reference`: since the release lacks the reference that it needs, which is no loss.
@@ -94,7 +94,7 @@ class Unasked:
 
 
 @dataclass(frozen=True)
-class Extract:
+class ExtractionRequest:
     """A reading of an answer: by rule, or by the extractor where no rule reads it.
 
     `by_rule` is the reading where a rule found one; then no model is asked. Else the extractor is sent
@@ -114,7 +114,7 @@ class Extract:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of an `Ask`; `text` is None unless it can be judged and stand in a history.
+    """What came of an `AnswerRequest`; `text` is None unless it can be judged and stand in a history.
 
     `call_key` names the call that gave it. `too_long`: the server refused the request for its length,
     its number of images, or a reason that it does not name, so that a shorter one may be answered.
@@ -126,9 +126,10 @@ class Answer:
     too_long: bool = False
 
 
-Asking = Ask | Given | Unasked | Extract
-"""What an `ask` generator yields; it is sent an Answer for an Ask, a reading or None for an Extract,
-None for the others."""
+Asking = AnswerRequest | ReferenceTurn | SkippedTurn | ExtractionRequest
+"""What an `ask` generator yields; it is sent an Answer for an AnswerRequest, a reading or None for an
+ExtractionRequest, None for the others.
+"""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ class Transcript:
         )
 
 
-def readings_of(asking: Generator[Asking, Any, None], transcript: Transcript) -> Iterator[Extract]:
+def readings_of(
+    asking: Generator[Asking, Any, None], transcript: Transcript
+) -> Iterator[ExtractionRequest]:
     """The readings that an `ask` makes of the answers of a transcript; nothing is asked.
 
     It ends with the first question that the transcript has no answer to.
@@ -166,10 +169,10 @@ def readings_of(asking: Generator[Asking, Any, None], transcript: Transcript) ->
         except StopIteration:
             return
         came = None
-        if isinstance(step, Ask):
+        if isinstance(step, AnswerRequest):
             came = transcript.answers.get((step.trial, step.turn))
             if came is None:
                 return
-        elif isinstance(step, Extract):
+        elif isinstance(step, ExtractionRequest):
             yield step
             came = transcript.readings.get((step.trial, step.turn))

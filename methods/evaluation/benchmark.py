@@ -7,12 +7,12 @@ A benchmark says how an item is asked, how the answers are judged, and what is s
 from collections.abc import Generator, Sequence
 from typing import Any, Protocol
 
-from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 
 GROUP = "vlm_loom.benchmarks"
 """The group of entry points by which packages name their benchmarks."""
@@ -45,12 +45,12 @@ class Benchmark(Protocol):
     """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
     ones as a map, and the level above them side by side. Empty where items have none."""
 
-    published: PublishedForms | None = None
+    published: PublishedFormats | None = None
     """Reads and writes the files that it is published in; None where they cannot be imported."""
-    predictions: PredictionForms | None = None
+    predictions: PredictionFormats | None = None
     """Matches the rows of a file of predictions with its items; None where they cannot be imported."""
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """Yields what to ask; is sent what came (`asking.py`)."""
         ...
 

@@ -9,7 +9,7 @@ from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import encoded
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """A record of a file: the words that name it, and its cells as texts."""
 
     where: str

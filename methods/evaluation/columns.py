@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Unit
-from methods.evaluation.metrics.observations import Names
-from methods.evaluation.metrics.terms import Terms
+from methods.evaluation.metrics.observations import ObservationNames
+from methods.evaluation.metrics.terms import WeightedTerms
 from methods.evaluation.metrics.units import Units
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import pseudo_values, score_estimates
@@ -30,7 +30,7 @@ from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 ROWS_AT_ONCE = 1_000
 """Columns that are worked on at once, of about as many clusters."""
-Column = Sequence[Unit] | Terms
+Column = Sequence[Unit] | WeightedTerms
 """The units that one number is the mean of, or those of the terms of a composite."""
 Ends = tuple[float, float]
 """The lowest and the highest value that a unit can have."""
@@ -44,7 +44,7 @@ class _Row(NamedTuple):
     sizes: Floats
 
 
-class _Packed(NamedTuple):
+class _PackedTerm(NamedTuple):
     """One term: a row for each stratum, and the mean of these where there are several."""
 
     rows: list[_Row]
@@ -55,17 +55,17 @@ class _Sum(NamedTuple):
     """A column: its terms with their weights, and the ends of its scale."""
 
     weights: Sequence[float]
-    terms: list[_Packed]
+    terms: list[_PackedTerm]
     ends: Ends
 
 
-class Columns:
+class UnitColumns:
     """Columns that are worked out together; the mean is over units, or over the means of strata."""
 
     def __init__(self) -> None:
-        self._names = Names()
+        self._names = ObservationNames()
         self._clusters: dict[str, int] = {}
-        self._number_of: dict[int, tuple[Names, NDArray[np.int32]]] = {}
+        self._number_of: dict[int, tuple[ObservationNames, NDArray[np.int32]]] = {}
         self._columns: list[_Sum] = []
         self._place: dict[bytes, int] = {}
         self._added: list[int] = []
@@ -77,7 +77,11 @@ class Columns:
             self._added.append(self._added[-1])
             return
         self._last = units, ends
-        terms = units if isinstance(units, Terms) else Terms([1.0], [self._as_units(units)])
+        terms = (
+            units
+            if isinstance(units, WeightedTerms)
+            else WeightedTerms([1.0], [self._as_units(units)])
+        )
         packed = list(map(self._packed, terms.units))
         sizes = [[len(row.sums) for row in term.rows] for term in packed]
         about = repr((ends, [*terms.weights], sizes))
@@ -111,14 +115,14 @@ class Columns:
     def _as_units(self, units: Sequence[Unit]) -> Units:
         return Units.of(units, None if isinstance(units, Units) else self._names)
 
-    def _packed(self, units: Units) -> _Packed:
+    def _packed(self, units: Units) -> _PackedTerm:
         of = units.valued()
         clusters = self._numbers_of(of)
         strata = of.of_strata()
         rows = [_row(clusters[members], of.values[members]) for _, members in strata]
         if len(strata) < 2:
-            return _Packed(rows, None)
-        return _Packed(rows, fmean(fmean(of.values[members].tolist()) for _, members in strata))
+            return _PackedTerm(rows, None)
+        return _PackedTerm(rows, fmean(fmean(of.values[members].tolist()) for _, members in strata))
 
     def _numbers_of(self, units: Units) -> NDArray[np.int32]:
         """The number of each unit's cluster among those of all columns."""
@@ -145,7 +149,7 @@ def _row(clusters: NDArray[np.int32], values: Floats) -> _Row:
 
 def estimate(columns: Sequence[Column], ends: Sequence[Ends]) -> list[Estimate]:
     """The mean of each column's units, which lie between its ends, with its interval."""
-    packed = Columns()
+    packed = UnitColumns()
     for units, of_column in zip(columns, ends, strict=True):
         packed.add(units, of_column)
     return packed.estimates()
@@ -166,7 +170,7 @@ def _clustered(column: _Sum) -> tuple[Floats, Floats]:
     return whole.sums[0], whole.sizes[0]
 
 
-def _of_term(term: _Packed) -> tuple[NDArray[np.int32], Floats, Floats]:
+def _of_term(term: _PackedTerm) -> tuple[NDArray[np.int32], Floats, Floats]:
     """Clusters, sums and sizes; of a mean of strata, pseudo-values and 1 for each."""
     if not term.rows:
         return np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0)

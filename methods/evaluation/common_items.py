@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import floored, in_common, terms_of
 
@@ -35,8 +35,8 @@ class CommonScore(NamedTuple):
 
 def common_scores(
     metrics: Sequence[Metric],
-    before: Sequence[Scored],
-    after: Sequence[Scored],
+    before: Sequence[ScoredObservation],
+    after: Sequence[ScoredObservation],
     items: Mapping[str, str],
     *,
     same_calls: bool,

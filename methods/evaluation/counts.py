@@ -7,14 +7,14 @@ import numpy as np
 
 from methods.evaluation.asking import NO_ANSWER
 from methods.evaluation.judging import NO_PICTURE
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.observations import Observations
 from methods.evaluation.metrics.units import turn_numbers
 
 _FAILED = ("failed", "not_asked", "not_judged", NO_PICTURE)
 
 
-def counts_of(scored: Sequence[Scored]) -> dict[str, int]:
+def counts_of(scored: Sequence[ScoredObservation]) -> dict[str, int]:
     """Counts of one model's turns: an item's turn in a trial counts once, whatever it is scored for.
 
     `n_failed` are those without a judgment for reasons that no other count names. `n_refused` are all

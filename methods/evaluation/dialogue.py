@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from methods.evaluation.asking import (
     PLAIN,
     Answer,
-    Ask,
+    AnswerRequest,
     Asking,
+    AskingLimits,
     ContextPolicy,
-    Given,
-    Limits,
-    Unasked,
+    ReferenceTurn,
+    SkippedTurn,
 )
 from methods.evaluation.items import Item
 from methods.prompts.messages import Image, Message, Text, interleave, with_images_at
 
 
-def ask_dialogue(item: Item, limits: Limits, trial: str = PLAIN) -> Generator[Asking, Answer, None]:
+def ask_dialogue(
+    item: Item, limits: AskingLimits, trial: str = PLAIN
+) -> Generator[Asking, Answer, None]:
     """Every turn after the earlier ones, each followed by the model's own answer, or a given one.
 
     A turn without an answer ends the dialogue: later turns would need it in their history, and neither
@@ -28,9 +30,9 @@ def ask_dialogue(item: Item, limits: Limits, trial: str = PLAIN) -> Generator[As
     ended_by = None
     for turn in item.turns:
         if turn.given is not None:
-            yield Given(trial, turn.turn, turn.given)
+            yield ReferenceTurn(trial, turn.turn, turn.given)
         elif ended_by is not None:
-            yield Unasked(trial, turn.turn, f"Turn {ended_by} has no answer.")
+            yield SkippedTurn(trial, turn.turn, f"Turn {ended_by} has no answer.")
         if ended_by is not None:
             continue
         images = [item.image_ids[position - 1] for position in turn.image_positions]
@@ -81,7 +83,7 @@ class Dialogue:
         """What the assistant says to the last turn."""
         self._exchanges[-1].answer = text
 
-    def ask(self, turn: int) -> Generator[Ask, Answer, Answer]:
+    def ask(self, turn: int) -> Generator[AnswerRequest, Answer, Answer]:
         """The last turn after the others, with less each time that it is too long.
 
         `truncate` leaves out the oldest turn, until the question is alone; `tile` sends all images as
@@ -90,7 +92,7 @@ class Dialogue:
         may be too long all the same.
         """
         while True:
-            answer = yield Ask(
+            answer = yield AnswerRequest(
                 self._trial,
                 turn,
                 self._messages(),

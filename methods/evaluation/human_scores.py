@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from methods.errors import UserError
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.contestants import FILE
 from methods.evaluation.indexes import known_id, whole
 from methods.evaluation.items import Item
@@ -54,7 +54,7 @@ class HumanScoresError(UserError):
     """A file of scores cannot be taken; the message names what is wrong, or says what to do."""
 
 
-class Scored(NamedTuple):
+class HumanScoreKey(NamedTuple):
     """What one rater scored: a dimension of a model's answer to a turn. `rater` is empty if unnamed."""
 
     item_id: str
@@ -65,7 +65,7 @@ class Scored(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatingScope:
     """What may be scored: items, models with answers, dimensions (the overall one last), the scale."""
 
     items: Sequence[Item]
@@ -82,10 +82,10 @@ class HumanScores:
     `reasons` are the raters', of those scores that have one.
     """
 
-    scores: Mapping[Scored, float]
+    scores: Mapping[HumanScoreKey, float]
     counts: Mapping[Reason, int]
     n_rows: int
-    reasons: Mapping[Scored, str] = field(default_factory=dict)
+    reasons: Mapping[HumanScoreKey, str] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
@@ -98,7 +98,7 @@ class HumanScores:
         )
 
 
-def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
+def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
     """The scores of the records.
 
     Raises HumanScoresError where there is none, and for an item or a turn that is no whole number.
@@ -112,14 +112,14 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
         item.item_id: [turn.turn for turn in item.turns if turn.given is None]
         for item in rated.items
     }
-    scores: dict[Scored, float] = {}
-    reasons: dict[Scored, str] = {}
-    contradicting: Counter[Scored] = Counter()
+    scores: dict[HumanScoreKey, float] = {}
+    reasons: dict[HumanScoreKey, str] = {}
+    contradicting: Counter[HumanScoreKey] = Counter()
     counts: Counter[Reason] = Counter()
     for row in rows:
         cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
         try:
-            item_id = known_id(Row(row.where, cells), item, turns)
+            item_id = known_id(FileRow(row.where, cells), item, turns)
             cells[TURN] = whole(row.where, TURN, cells.get(TURN, ""))
         except PublishedError as error:
             raise HumanScoresError(f"{error}: correct the row.") from None
@@ -151,8 +151,8 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
 
 
 def _read(
-    rated: Rated, turns: Mapping[str, Sequence[int]], item_id: str, cells: Mapping[str, str]
-) -> tuple[Scored, float] | Reason:
+    rated: RatingScope, turns: Mapping[str, Sequence[int]], item_id: str, cells: Mapping[str, str]
+) -> tuple[HumanScoreKey, float] | Reason:
     """What the record scores, and how; or why it is no score."""
     if item_id not in turns:
         return "unknown_item"
@@ -176,7 +176,7 @@ def _read(
         return "no_number"
     if not rated.lowest <= score <= rated.highest:
         return "off_the_scale"
-    return Scored(item_id, model, turn, dimension, cells.get(RATER, "")), score
+    return HumanScoreKey(item_id, model, turn, dimension, cells.get(RATER, "")), score
 
 
 def _turn(turns: Sequence[int], cell: str) -> int | Literal["unknown_turn", "turn_missing"]:
@@ -185,7 +185,7 @@ def _turn(turns: Sequence[int], cell: str) -> int | Literal["unknown_turn", "tur
     return next((turn for turn in turns if str(turn) == cell), "unknown_turn")
 
 
-def _item_column(rows: Sequence[Row]) -> str:
+def _item_column(rows: Sequence[FileRow]) -> str:
     """The column that names the item. Raises HumanScoresError where a column is missing."""
     named = {name for row in rows for name in row.cells}
     item = next((name for name in ITEM if name in named), None)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container
 from decimal import Decimal
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.published import PublishedError
 
 _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|[eE][+-][0-9]{1,3})")
@@ -37,7 +37,7 @@ def whole_index(where: str, column: str, text: str) -> str:
     return str(int(text)) if re.fullmatch("0[0-9]{1,15}", text) else text
 
 
-def known_id(row: Row, column: str, known: Container[str]) -> str:
+def known_id(row: FileRow, column: str, known: Container[str]) -> str:
     """The id in a row's cell: as it stands if it is one of `known`, else as `whole`.
 
     Raises:

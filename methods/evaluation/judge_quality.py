@@ -16,7 +16,7 @@ from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
@@ -33,7 +33,7 @@ from methods.evaluation.statistics.variance_components import (
     variance_components,
 )
 
-Observed = Mapping[str, Sequence[Scored]]
+Observed = Mapping[str, Sequence[ScoredObservation]]
 """One judge's observations of each model."""
 
 INTERNAL, EXTERNAL = "internal", "external"
@@ -59,7 +59,7 @@ class AnswerKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scale:
+class JudgeScale:
     """What a judge scores, the overall dimension last, and its lowest and highest score."""
 
     dimensions: Sequence[str]
@@ -80,7 +80,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReferenceMeasures:
     """What scores are compared with: words of each answer, people's mean scores by dimension.
 
     `people` are theirs by where they come from (`INTERNAL`, `EXTERNAL`), `sides` those of a critic's
@@ -92,7 +92,7 @@ class Beside:
     sides: Mapping[AnswerKey, str] = field(default_factory=dict)
 
 
-class _Answer(NamedTuple):
+class _AnswerPart(NamedTuple):
     place: AnswerKey
     part: str
     cluster: str
@@ -102,7 +102,7 @@ class _Answer(NamedTuple):
 class _Scores:
     """Scores of judges on one dimension: answers x judges x replicates, NaN where there is none."""
 
-    answers: list[_Answer]
+    answers: list[_AnswerPart]
     scores: Floats
 
     @property
@@ -123,9 +123,9 @@ class _Scores:
 
 
 def judge_rows(
-    scale: Scale,
+    scale: JudgeScale,
     observed: Observed,
-    beside: Beside,
+    beside: ReferenceMeasures,
     *,
     seed: int,
     n_resamples: int,
@@ -170,7 +170,7 @@ def judge_rows(
 
 
 def pair_rows(
-    scale: Scale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
+    scale: JudgeScale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
 ) -> Iterator[Finding]:
     """Agreement of two judges, the second of that name, on every dimension in every unit.
 
@@ -183,7 +183,7 @@ def pair_rows(
         yield from _agreement(scores, scores.means, name, dimension, scale, seed, drawn)
 
 
-def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Finding]:
+def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:
     """Where the variance of the overall scores comes from: with one judge, items and replicates.
 
     An item is one model's answer. As many replicates count as every judge has.
@@ -202,14 +202,14 @@ def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Finding]
 
 def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
     """What the judges gave on a dimension, of all answers that one of them scored."""
-    given: list[dict[_Answer, tuple[float, ...]]] = [{} for _ in judges]
+    given: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
     for number, observed in enumerate(judges):
         for model, scored in observed.items():
             for score in scored:
                 if score.metric == dimension and score.value is not None:
                     place = AnswerKey(model, score.item_id, score.trial, score.turn)
                     replicates = score.replicates or (score.value,)
-                    given[number][_Answer(place, score.part, score.cluster)] = replicates
+                    given[number][_AnswerPart(place, score.part, score.cluster)] = replicates
     answers = sorted(set().union(*given))
     most = max((len(scores) for of_judge in given for scores in of_judge.values()), default=1)
     scores = np.full((len(answers), len(judges), most), np.nan)
@@ -239,7 +239,7 @@ def _split(
     }
 
 
-def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Finding]:
+def _distribution(of: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
     """Over all single scores: replicates are scores of their own."""
     distribution = score_distribution(of.scores, scale.lowest, scale.highest)
     spread = distribution.standard_deviation
@@ -262,7 +262,7 @@ def _agreement(
     pairs: Floats,
     other: str,
     dimension: str,
-    scale: Scale,
+    scale: JudgeScale,
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
@@ -324,7 +324,7 @@ def _length(
         )
 
 
-def _unit(answer: _Answer) -> tuple[str, str, str, int, str]:
+def _unit(answer: _AnswerPart) -> tuple[str, str, str, int, str]:
     """What models have in common; the cluster first."""
     _, item_id, trial, turn = answer.place
     return answer.cluster, item_id, trial, turn, answer.part

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import AskJudge, Judging, Observation, observed, unjudged
+from methods.evaluation.judging import JudgeRequest, Judging, Observation, observed, unjudged
 from methods.prompts.messages import with_image_numbers
 
 
@@ -12,14 +12,14 @@ def judge_turns(
     item: Item,
     transcript: Transcript,
     metrics: Sequence[str],
-    request: Callable[[Turn, str, str], AskJudge],
+    request: Callable[[Turn, str, str], JudgeRequest],
 ) -> Judging:
     """Observations of each turn that was asked; `request` makes one of a turn, reference and answer.
 
     A given turn is none of the model's. A turn without a reference, or without an answer, is an
     observation with that status.
     """
-    asked: list[AskJudge] = []
+    asked: list[JudgeRequest] = []
     observations: list[Observation] = []
     for turn in item.turns:
         if turn.given is not None:

@@ -43,7 +43,7 @@ BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
 """Statuses of what the model failed: it gave nothing to judge."""
 
 
-class Place(NamedTuple):
+class JudgmentKey(NamedTuple):
     """Which judgment of an item: its trial, its turn, and which of several of that turn."""
 
     trial: str
@@ -52,12 +52,12 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AskJudge:
+class JudgeRequest:
     """A request to the judge about the answer of a trial and turn; the prompt `prompt` is rendered
     with `data` and `images`. `read` makes a Judgment of the reply or raises ParseError.
     """
 
-    place: Place
+    place: JudgmentKey
     prompt: str
     data: Mapping[str, Any]
     images: tuple[str, ...]
@@ -108,7 +108,7 @@ class Observation:
     part: str = ""
 
 
-Judging = Generator[Sequence[AskJudge], Sequence[Judgment | None], list[Observation]]
+Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Observation]]
 
 
 def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> list[Observation]:
@@ -118,7 +118,9 @@ def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> l
     return [Observation(metric, trial, turn, status) for metric in metrics]
 
 
-def observed(metrics: Sequence[str], place: Place, judgment: Judgment | None) -> list[Observation]:
+def observed(
+    metrics: Sequence[str], place: JudgmentKey, judgment: Judgment | None
+) -> list[Observation]:
     """Observations of one judgment; `not_judged` where there is none."""
     if judgment is None:
         return [
@@ -131,7 +133,7 @@ def observed(metrics: Sequence[str], place: Place, judgment: Judgment | None) ->
     ]
 
 
-def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observation]:
+def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
     """The observations of a generator that is sent the judgments there are; None for the others."""
     try:
         asked = next(judging)
@@ -143,8 +145,8 @@ def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observ
 
 
 def requests_of(
-    judging: Judging, judgments: Mapping[Place, Judgment] | None = None
-) -> Iterator[AskJudge]:
+    judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
+) -> Iterator[JudgeRequest]:
     """What a generator asks the judge, which is sent the judgments there are; None for the others."""
     known = judgments or {}
     with suppress(StopIteration):

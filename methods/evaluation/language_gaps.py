@@ -17,14 +17,14 @@ import numpy as np
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.observations import Numbers
-from methods.evaluation.metrics.terms import Terms
+from methods.evaluation.metrics.terms import WeightedTerms
 from methods.evaluation.metrics.units import Units, by_stratum, comparable, in_all, matrix
 from methods.evaluation.ranking import on_clusters
 from methods.evaluation.scoring import ALL, floored, terms_of
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.comparisons import Comparison, Sides, compared_sides
+from methods.evaluation.statistics.comparisons import Comparison, PairTotals, compared_sides
 from methods.evaluation.statistics.resampling import cluster_totals
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
@@ -33,7 +33,7 @@ SPLIT_BY = ("l2-category",)
 9 to 13)."""
 
 
-class Pairing(NamedTuple):
+class ItemPairing(NamedTuple):
     """Ids of the items that two releases have alike, and how many others there are.
 
     `n_unlike` have an id that both have, and are another item but for it.
@@ -46,15 +46,15 @@ class Pairing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Observed:
+class ReleaseObservations:
     """One of the two releases: its name in a reason, its items, each model's observations."""
 
     release_id: str
     items: Sequence[Item]
-    of_models: Mapping[str, Sequence[Scored]] = field(default_factory=dict)
+    of_models: Mapping[str, Sequence[ScoredObservation]] = field(default_factory=dict)
 
 
-class Column(NamedTuple):
+class GapScores(NamedTuple):
     """One model by one metric: both scores on common units, the units' differences in each term of the
     metric, why there are none."""
 
@@ -64,12 +64,12 @@ class Column(NamedTuple):
     reason: str | None
 
 
-def paired(first: Iterable[Item], second: Iterable[Item]) -> Pairing:
+def paired(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
     """Which items of two releases are the same but for their language."""
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()
     alike = {item_id for item_id in both if _alike(ones[item_id], others[item_id])}
-    return Pairing(
+    return ItemPairing(
         frozenset(alike), len(ones) - len(both), len(others) - len(both), len(both) - len(alike)
     )
 
@@ -91,8 +91,8 @@ def _alike(one: Item, other: Item) -> bool:
 
 def language_gap_findings(
     metrics: Sequence[Metric],
-    first: Observed,
-    second: Observed,
+    first: ReleaseObservations,
+    second: ReleaseObservations,
 ) -> Iterator[Finding]:
     """Both scores and their difference by metric, subset and model that was observed on either.
 
@@ -121,7 +121,7 @@ def language_gap_findings(
                 yield from _findings(replace(finding, subject=model), column, comparison)
 
 
-def _compared(metric: Metric, columns: Sequence[Column]) -> list[Comparison]:
+def _compared(metric: Metric, columns: Sequence[GapScores]) -> list[Comparison]:
     """Each model's differences compared with 0, by one metric."""
     of_terms = [
         [column.differences[place] for column in columns] for place in range(len(metric.terms))
@@ -129,13 +129,13 @@ def _compared(metric: Metric, columns: Sequence[Column]) -> list[Comparison]:
     found = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
     totals = weighted_sum([term.weight for term in metric.terms], on_clusters(found, of_terms))
     compared = compared_sides(
-        Sides([(row, row) for row in range(len(columns))], totals), metric.span
+        PairTotals([(row, row) for row in range(len(columns))], totals), metric.span
     )
     n_units = np.min([of.sizes.sum(axis=1) for of in found], axis=0)
     return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
 
 
-def _findings(of: Finding, column: Column, compared: Comparison) -> Iterator[Finding]:
+def _findings(of: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
     for measure, value in (
         ("first_score", column.first_value),
         ("second_score", column.second_value),
@@ -163,30 +163,32 @@ def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]
             yield from (((label, value), values[value]) for value in sorted(values))
 
 
-def _of_items(side: Observed, item_ids: set[str]) -> Observed:
+def _of_items(side: ReleaseObservations, item_ids: set[str]) -> ReleaseObservations:
     """The release with the observations that count at the floor, of these items alone."""
     of_models = {
         model: floored([score for score in scored if score.item_id in item_ids])
         for model, scored in side.of_models.items()
     }
-    return Observed(side.release_id, side.items, of_models)
+    return ReleaseObservations(side.release_id, side.items, of_models)
 
 
-def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Column:
+def _column(
+    metric: Metric, model: str, first: ReleaseObservations, second: ReleaseObservations
+) -> GapScores:
     """One model's scores on the units that both releases have a value for, and their differences."""
     absent = [side.release_id for side in (first, second) if model not in side.of_models]
     none = [Units.of([]) for _ in metric.terms]
     if absent:
-        return Column(None, None, none, f"It has no scores on {absent[0]}.")
+        return GapScores(None, None, none, f"It has no scores on {absent[0]}.")
     ones, others = (terms_of(metric, side.of_models[model], "floor") for side in (first, second))
     pairs = [comparable(pair) for pair in zip(ones.units, others.units, strict=True)]
     shared = [[_of(units, in_all(pair)) for units in pair] for pair in pairs]
-    scores = [Terms(ones.weights, units).mean() for units in zip(*shared, strict=True)]
+    scores = [WeightedTerms(ones.weights, units).mean() for units in zip(*shared, strict=True)]
     if None in scores:
-        return Column(None, None, none, "No unit has a value on both.")
+        return GapScores(None, None, none, "No unit has a value on both.")
     first_value, second_value = (metric.statistic(score) for score in scores if score is not None)
     differences = [_difference(*by_stratum(pair)) for pair in shared]
-    return Column(first_value, second_value, differences, None)
+    return GapScores(first_value, second_value, differences, None)
 
 
 def _of(units: Units, numbers: Numbers) -> Units:

@@ -10,7 +10,7 @@ import numpy as np
 
 from methods.evaluation.asking import OWN_DOING
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.statistics.resampling import Floats
 
 Outcomes = Mapping[str, Mapping[str, bool | None]]
@@ -26,7 +26,7 @@ def is_right_or_wrong(benchmark: Benchmark) -> bool:
     return by_rule and tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
 
 
-def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[Scored]]) -> Outcomes:
+def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservation]]) -> Outcomes:
     """Each contestant's outcome on each item that it was observed on.
 
     A refusal, and a reply that is no answer, is the model's own doing and not right. What was lost

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from methods.errors import UserError
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import shown
@@ -41,7 +41,7 @@ class PredictionError(UserError):
     """A file of predictions cannot be taken; the message names the record, or says what to do."""
 
 
-class Place(NamedTuple):
+class PredictionKey(NamedTuple):
     """What is answered: a turn of a pass of an item; it is 1 where only one turn is asked at all."""
 
     item_id: str
@@ -49,16 +49,18 @@ class Place(NamedTuple):
     turn: int = 1
 
 
-def place_of(item: Item, trial: str, turn: int) -> Place:
+def place_of(item: Item, trial: str, turn: int) -> PredictionKey:
     """The place of an asked turn; turns that the benchmark gives are none."""
     n_asked = sum(each.given is None for each in item.turns)
-    return Place(item.item_id, trial, turn if n_asked > 1 else 1)
+    return PredictionKey(item.item_id, trial, turn if n_asked > 1 else 1)
 
 
-class PredictionForms(Protocol):
+class PredictionFormats(Protocol):
     """The attribute `predictions` of a benchmark: a module or an object with this function."""
 
-    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    def places(
+        self, items: Sequence[Item], rows: Sequence[FileRow]
+    ) -> list[PredictionKey | Unplaced]:
         """Which pass each row has the prediction of, or why none.
 
         Raises PublishedError for an index that is no whole number.
@@ -74,7 +76,7 @@ class Predictions:
     which is not empty.
     """
 
-    texts: Mapping[Place, str]
+    texts: Mapping[PredictionKey, str]
     counts: Mapping[str, int]
     n_rows: int
     n_items: int
@@ -86,7 +88,7 @@ class Predictions:
 
 
 def predictions_of(
-    forms: PredictionForms, items: Sequence[Item], rows: Sequence[Row]
+    forms: PredictionFormats, items: Sequence[Item], rows: Sequence[FileRow]
 ) -> Predictions:
     """The predictions of the rows.
 
@@ -96,8 +98,8 @@ def predictions_of(
     Of a pass with several predictions that differ, none is taken: which one was meant is not known.
     """
     column = _column(rows)
-    texts: dict[Place, str] = {}
-    contradicting: Counter[Place] = Counter()
+    texts: dict[PredictionKey, str] = {}
+    contradicting: Counter[PredictionKey] = Counter()
     counts: Counter[str] = Counter()
     try:
         places = forms.places(items, rows)
@@ -134,7 +136,7 @@ def predictions_of(
     return Predictions(texts, +counts, len(rows), n_items)
 
 
-def _column(rows: Sequence[Row]) -> str:
+def _column(rows: Sequence[FileRow]) -> str:
     """The column with the predictions. Raises PredictionError where there is none."""
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
@@ -146,7 +148,7 @@ def _column(rows: Sequence[Row]) -> str:
     return column
 
 
-def _require_no_key(items: Sequence[Item], texts: Mapping[Place, str]) -> None:
+def _require_no_key(items: Sequence[Item], texts: Mapping[PredictionKey, str]) -> None:
     """Raise PredictionError where the texts are the right answers, as published files have them."""
     keys = {item.item_id: item.turns[0].references.get("key") for item in items}
     known = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]

@@ -34,7 +34,7 @@ import numpy as np
 
 from methods.evaluation.asking import Transcript
 from methods.evaluation.judge_quality import Observed
-from methods.evaluation.judging import Place
+from methods.evaluation.judging import JudgmentKey
 from methods.evaluation.statistics.comparisons import holm
 from methods.evaluation.statistics.shifts import clusters_needed, mean_shift
 from methods.ids import content_id
@@ -91,7 +91,7 @@ _LAST: Mapping[Planted, Mapping[str, str]] = {
 _CLOSING = {"en": "That is my answer.", "zh": "以上是我的回答。"}
 
 
-class Pair(NamedTuple):
+class BiasTestPair(NamedTuple):
     """Two scores of one answer, the second under what is probed; `cluster` is that of its item."""
 
     cluster: str
@@ -110,7 +110,9 @@ def planted(probe: str, answer: str, *, chinese: bool) -> str:
     return f"{answer.rstrip()}\n\n{text}"
 
 
-def with_planted(transcript: Transcript, place: Place, probe: str, *, chinese: bool) -> Transcript:
+def with_planted(
+    transcript: Transcript, place: JudgmentKey, probe: str, *, chinese: bool
+) -> Transcript:
     """The transcript with the probe's text in the answer of that place. It must have a text."""
     key = place.trial, place.turn
     answer = transcript.answers[key]
@@ -118,7 +120,7 @@ def with_planted(transcript: Transcript, place: Place, probe: str, *, chinese: b
     return replace(transcript, answers={**transcript.answers, key: replace(answer, text=text)})
 
 
-class Sought(NamedTuple):
+class ShiftTestDesign(NamedTuple):
     """What is looked for: a shift of `least` or more, of at most `span`, which is found in the share
     `power` of cases by a test of the level `alpha`, all probes of a judge together.
 
@@ -137,7 +139,7 @@ class Sought(NamedTuple):
         return self.alpha / self.n_probes
 
 
-def n_needed(sought: Sought, deviation: float, most: int) -> int:
+def n_needed(sought: ShiftTestDesign, deviation: float, most: int) -> int:
     """Of how many answers, each of another cluster, the least shift is found; not more than `most`."""
     return clusters_needed(
         sought.least,
@@ -165,7 +167,7 @@ def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:
     return max(observed, expected / 2)
 
 
-class Drawn(NamedTuple):
+class SampledAnswer(NamedTuple):
     """An answer that may be asked about: what names it, and what is balanced."""
 
     key: tuple[str | int, ...]
@@ -174,14 +176,14 @@ class Drawn(NamedTuple):
     place: tuple[str | int, ...]
 
 
-def spread(answers: Iterable[Drawn], n: int, seed: int) -> list[tuple[str | int, ...]]:
+def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[str | int, ...]]:
     """The keys of `n` answers, or of all if there are fewer; more answers go on where fewer end.
 
     Every cluster has one before any has a second, and so on. Of a cluster's answers the next is of the
     model with the fewest so far, then of the place (trial, turn, part) with the fewest, then by a hash
     of the seed, so that judges of the same answers are asked about the same ones.
     """
-    of_cluster: dict[str, list[Drawn]] = defaultdict(list)
+    of_cluster: dict[str, list[SampledAnswer]] = defaultdict(list)
     for answer in sorted(answers, key=lambda answer: content_id(seed, *answer.key)):
         of_cluster[answer.cluster].append(answer)
     order = sorted(of_cluster, key=lambda cluster: content_id(seed, cluster))
@@ -203,7 +205,7 @@ def spread(answers: Iterable[Drawn], n: int, seed: int) -> list[tuple[str | int,
 
 
 def shift_row(
-    probe: str, pairs: Sequence[Pair], why_not: str, *, n_lost: int, sought: Sought
+    probe: str, pairs: Sequence[BiasTestPair], why_not: str, *, n_lost: int, sought: ShiftTestDesign
 ) -> dict[str, Any]:
     """The mean over clusters of after - before: a row of `evaluate.judge_probes`, not yet adjusted.
 
@@ -239,7 +241,7 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
     return judged
 
 
-def favour(own: Sequence[Pair], rest: Sequence[Pair]) -> list[Pair]:
+def favour(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[BiasTestPair]:
     """Pairs of models of the judge's family, with its mean shift on the rest of the cluster added to
     what the other judges gave: what is left is favour. A cluster without the rest has none.
     """
@@ -255,7 +257,7 @@ def favour(own: Sequence[Pair], rest: Sequence[Pair]) -> list[Pair]:
 
 def beside_others(
     judge: str, observed: Mapping[str, Observed], metric: str, models: Collection[str]
-) -> list[Pair]:
+) -> list[BiasTestPair]:
     """What other judges gave the answers of `models` (their mean), and what `judge` gave them.
 
     `observed` has each judge's observations of each model, on one release and of one version.
@@ -281,5 +283,5 @@ def beside_others(
             if name != judge and key in of_judge
         ]
         if others:
-            pairs.append(Pair(cluster, fmean(others), value))
+            pairs.append(BiasTestPair(cluster, fmean(others), value))
     return pairs

@@ -40,7 +40,7 @@ class PublishedItem:
     """Whether the item is of use without the files that its paths name: it can be judged."""
 
 
-class Table(NamedTuple):
+class PublishedTable(NamedTuple):
     """A table of a published file as texts, its header first; `name` is that of the sheet or file."""
 
     name: str
@@ -55,7 +55,7 @@ class PublishedError(Exception):
     """
 
 
-class PublishedForms(Protocol):
+class PublishedFormats(Protocol):
     """The attribute `published` of a benchmark: a module or an object with these functions."""
 
     @property
@@ -83,11 +83,11 @@ class PublishedForms(Protocol):
 
 
 @runtime_checkable
-class TableForms(Protocol):
+class TableFormats(Protocol):
     """The same for a benchmark that is published as tables which are matched by id, in any number."""
 
     def read_tables(
-        self, tables: Sequence[Table], say: Callable[[str], None]
+        self, tables: Sequence[PublishedTable], say: Callable[[str], None]
     ) -> Iterator[PublishedItem]:
         """Items of the tables; `say` is told in a clause what of them is left out.
 

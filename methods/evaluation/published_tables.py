@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from methods.delimited import MOST_CELL, DelimitedError, Quoting, rows_of
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.json_text import TwoValues, from_json
+from methods.json_text import DuplicateKeyError, from_json
 from methods.spreadsheet_cells import unmarked_rows
 
 IMAGES = ("image", "image_path")
@@ -119,7 +119,7 @@ def json_records(text: str) -> list[Any]:
     """The records of a JSON file. Raises PublishedError unless it is a list."""
     try:
         records = from_json(text, most=None, unambiguous=True)
-    except TwoValues as error:
+    except DuplicateKeyError as error:
         raise PublishedError(f"in an object {error}: leave one") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""

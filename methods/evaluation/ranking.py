@@ -19,15 +19,15 @@ from methods.evaluation.contestants import (
     is_model,
     model_of,
 )
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
-from methods.evaluation.metrics.terms import Terms, by_term, coverage_of
+from methods.evaluation.metrics.terms import WeightedTerms, by_term, coverage_of
 from methods.evaluation.metrics.units import Units, by_stratum, cluster_names, in_all, matrix
 from methods.evaluation.scoring import by_subset, in_form, terms_of
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import (
     Comparison,
-    Sides,
+    PairTotals,
     compared_sides,
     holm,
     sides,
@@ -47,7 +47,7 @@ _WITHOUT_RANK = {
 
 def compare(
     metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[Scored]],
+    observed: Mapping[str, Sequence[ScoredObservation]],
     *,
     least_coverage: float,
 ) -> tuple[list[Row], list[Row]]:
@@ -75,11 +75,11 @@ def compare(
     }
     cells: list[_Cell] = []
     for metric in metrics:
-        before: list[Terms] = []
+        before: list[WeightedTerms] = []
         for form, of_form in (("floor", "floor"), ("common", "judged")):
             of_names = [terms_of(metric, counting[name, of_form], of_form) for name in names]
             # Where nothing failed the forms are the same.
-            if form == "common" and all(map(Terms.equals, of_names, before)):
+            if form == "common" and all(map(WeightedTerms.equals, of_names, before)):
                 cells.append(cells[-1]._replace(form=form))
                 continue
             before, of_models = of_names, of_names[: len(models)]
@@ -122,7 +122,7 @@ class _Cell(NamedTuple):
     with_itself: Compared
 
 
-def _all(columns: Sequence[Terms], span: float) -> Compared:
+def _all(columns: Sequence[WeightedTerms], span: float) -> Compared:
     """Every pair of columns."""
     if any(terms.has_strata for terms in columns):
         of_terms = by_term(columns)
@@ -133,7 +133,9 @@ def _all(columns: Sequence[Terms], span: float) -> Compared:
     return _compared(columns, span)
 
 
-def _chosen(columns: Sequence[Terms], chosen: Sequence[tuple[int, int]], span: float) -> Compared:
+def _chosen(
+    columns: Sequence[WeightedTerms], chosen: Sequence[tuple[int, int]], span: float
+) -> Compared:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
     found = [
         _compared(_weighted([columns[first], columns[second]]), span)[0] for first, second in chosen
@@ -145,16 +147,16 @@ def _chosen(columns: Sequence[Terms], chosen: Sequence[tuple[int, int]], span: f
     ]
 
 
-def _weighted(columns: Sequence[Terms]) -> list[Terms]:
+def _weighted(columns: Sequence[WeightedTerms]) -> list[WeightedTerms]:
     """The columns with the units of each term weighted by their strata."""
     weighted = [by_stratum(of_term) for of_term in by_term(columns)]
     return [
-        Terms(terms.weights, units)
+        WeightedTerms(terms.weights, units)
         for terms, units in zip(columns, zip(*weighted, strict=True), strict=True)
     ]
 
 
-def _compared(columns: Sequence[Terms], span: float) -> Compared:
+def _compared(columns: Sequence[WeightedTerms], span: float) -> Compared:
     if len(columns) < 2:
         return []
     of, n_units = _paired_sides(columns)
@@ -166,7 +168,7 @@ def _compared(columns: Sequence[Terms], span: float) -> Compared:
     return list(zip(pairs, effects, strict=True))
 
 
-def _paired_sides(columns: Sequence[Terms]) -> tuple[Sides, Floats]:
+def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]:
     """The differences of every two of two or more columns.
 
     Returns:
@@ -176,7 +178,7 @@ def _paired_sides(columns: Sequence[Terms]) -> tuple[Sides, Floats]:
     found = [sides(*matrix(of_term)) for of_term in of_terms]
     totals = weighted_sum(columns[0].weights, on_clusters([f.totals for f in found], of_terms))
     n_units = np.min([of.totals.sizes.sum(axis=1) for of in found], axis=0)
-    return Sides(found[0].pairs, totals), n_units
+    return PairTotals(found[0].pairs, totals), n_units
 
 
 def on_clusters(
@@ -198,7 +200,7 @@ def on_clusters(
 
 def compare_parts(
     metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[Scored]],
+    observed: Mapping[str, Sequence[ScoredObservation]],
     labels: Sequence[str],
 ) -> list[Row]:
     """Every two models on the items with each value of `labels`, by the first metric that is split.

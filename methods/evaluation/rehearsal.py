@@ -6,12 +6,12 @@ protocol.
 
 from methods.evaluation.asking import (
     Answer,
-    Ask,
-    Extract,
-    Given,
-    Limits,
+    AnswerRequest,
+    AskingLimits,
+    ExtractionRequest,
+    ReferenceTurn,
+    SkippedTurn,
     Transcript,
-    Unasked,
 )
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -22,33 +22,33 @@ MOST_STEPS = 1_000
 """Of one item; a benchmark that yields more does not end."""
 
 
-class RehearsalError(Exception):
+class ItemDryRunError(Exception):
     """An item cannot be asked or judged; the message is a clause that says what is wrong."""
 
 
 def rehearse(benchmark: Benchmark, item: Item) -> None:
-    """Ask and judge an item as if each answer were "A" and no judge replied. Raises RehearsalError."""
+    """Ask and judge an item as if each answer were "A" and no judge replied. Raises ItemDryRunError."""
     try:
         transcript = _asked(benchmark, item)
     except Exception as error:
-        raise RehearsalError(f"cannot be asked ({_told(error)})") from error
+        raise ItemDryRunError(f"cannot be asked ({_told(error)})") from error
     try:
         observations = replay(benchmark.judge(item, transcript), {})
         _require_metrics(benchmark, observations)
         _require_asked(transcript, observations)
     except Exception as error:
-        raise RehearsalError(f"cannot be judged ({_told(error)})") from error
+        raise ItemDryRunError(f"cannot be judged ({_told(error)})") from error
 
 
 def _told(error: Exception) -> str:
     message = str(error).rstrip(".")
-    return message if isinstance(error, RehearsalError) else f"{type(error).__name__}: {message}"
+    return message if isinstance(error, ItemDryRunError) else f"{type(error).__name__}: {message}"
 
 
 def _asked(benchmark: Benchmark, item: Item) -> Transcript:
     answers: dict[tuple[str, int], Answer] = {}
     readings: dict[tuple[str, int], str | None] = {}
-    asking = benchmark.ask(item, Limits())
+    asking = benchmark.ask(item, AskingLimits())
     came: Answer | str | None = None
     for _ in range(MOST_STEPS):
         try:
@@ -57,35 +57,35 @@ def _asked(benchmark: Benchmark, item: Item) -> Transcript:
             return Transcript(answers, readings)
         came = None
         match step:
-            case Ask():
+            case AnswerRequest():
                 came = answers[step.trial, step.turn] = STAND_IN
-            case Given():
+            case ReferenceTurn():
                 answers[step.trial, step.turn] = Answer("given", step.text)
-            case Extract():
+            case ExtractionRequest():
                 came = readings[step.trial, step.turn] = step.by_rule
-            case Unasked():
+            case SkippedTurn():
                 answers[step.trial, step.turn] = Answer("not_asked")
             case _:
-                raise RehearsalError(f"`ask` yields a {type(step).__name__}")
-    raise RehearsalError(f"`ask` yields more than {MOST_STEPS:,} times")
+                raise ItemDryRunError(f"`ask` yields a {type(step).__name__}")
+    raise ItemDryRunError(f"`ask` yields more than {MOST_STEPS:,} times")
 
 
 def _require_metrics(benchmark: Benchmark, observations: object) -> None:
-    """Raise RehearsalError unless they are observations of what the benchmark says it observes."""
+    """Raise ItemDryRunError unless they are observations of what the benchmark says it observes."""
     if not isinstance(observations, list) or not all(
         isinstance(observation, Observation) for observation in observations
     ):
-        raise RehearsalError("`judge` returns something else than a list of observations")
+        raise ItemDryRunError("`judge` returns something else than a list of observations")
     if other := {observation.metric for observation in observations} - set(benchmark.dimensions):
-        raise RehearsalError(
+        raise ItemDryRunError(
             f"`judge` observes {sorted(other)[0]!r}, which is none of `dimensions`"
         )
 
 
 def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
-    """Raise RehearsalError where a trial is judged that nobody is asked."""
+    """Raise ItemDryRunError where a trial is judged that nobody is asked."""
     asked = {trial for trial, _ in transcript.answers}
     if other := {observation.trial for observation in observations} - asked:
-        raise RehearsalError(
+        raise ItemDryRunError(
             f"`judge` judges the trial {sorted(other)[0]!r}, which `ask` never asks"
         )

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.evaluation.columns import Columns
+from methods.evaluation.columns import UnitColumns
 from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
-from methods.evaluation.metrics.terms import Terms
+from methods.evaluation.metrics.terms import WeightedTerms
 from methods.evaluation.metrics.terms import in_common as terms_in_common
 from methods.evaluation.metrics.units import Units
 from methods.evaluation.slices import TURN_LABELS, subsets
@@ -31,7 +31,7 @@ ALL_ITEMS = "all_items"
 """The form with the items that no model was asked."""
 
 
-class Cell(NamedTuple):
+class ScoreKey(NamedTuple):
     """What one score is of; `place` is that of the metric in its benchmark's list."""
 
     metric: Metric
@@ -43,8 +43,8 @@ class Cell(NamedTuple):
 
 def score_rows(
     metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[Scored]],
-    with_lost: Mapping[str, Sequence[Scored]] | None = None,
+    observed: Mapping[str, Sequence[ScoredObservation]],
+    with_lost: Mapping[str, Sequence[ScoredObservation]] | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each metric, form, subset and model: value, interval, method, n_units, counts.
 
@@ -57,7 +57,7 @@ def score_rows(
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
     parts = {model: {ALL: of, **by_subset(of, split)} for model, of in columns.items()}
     every = with_names_in_common(with_lost or {})
-    cells, packed = [], Columns()
+    cells, packed = [], UnitColumns()
     # The units of one cell at a time: those of all cells would fill the memory.
     for cell, terms in chain(_cells(metrics, parts), _of_all_items(metrics, every)):
         if len(terms):
@@ -95,25 +95,27 @@ def score_rows(
     return rows
 
 
-def floored(scored: Sequence[Scored], lost: Collection[str] = BY_THE_MODEL) -> Observations:
+def floored(
+    scored: Sequence[ScoredObservation], lost: Collection[str] = BY_THE_MODEL
+) -> Observations:
     """The observations with a value, and those of the statuses `lost`: not what the judge failed."""
     of = Observations.of(scored)
     counted = np.array([status in lost for status in of.names.statuses], dtype=bool)
     return of.take(of.known | counted[of.column("statuses")])
 
 
-def judged_only(scored: Sequence[Scored]) -> Observations:
+def judged_only(scored: Sequence[ScoredObservation]) -> Observations:
     """The observations that have a value."""
     of = Observations.of(scored)
     return of.take(of.known)
 
 
-def in_form(scored: Sequence[Scored], form: str) -> Observations:
+def in_form(scored: Sequence[ScoredObservation], form: str) -> Observations:
     """The observations that count in the form `floor` or `judged`."""
     return floored(scored) if form == "floor" else judged_only(scored)
 
 
-def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Units:
+def units_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -> Units:
     """The units with a value, of one model's observations that count in the form.
 
     Those of a composite metric are its values item by item: its number is `terms_of`.
@@ -122,12 +124,12 @@ def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Units:
     return Units.of(metric.units(counting, floor=form == "floor"), names).valued()
 
 
-def terms_of(metric: Metric, counting: Sequence[Scored], form: str) -> Terms:
+def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -> WeightedTerms:
     """The units with a value of each term, of one model's observations that count in the form."""
-    return Terms.of(metric, counting, floor=form == "floor")
+    return WeightedTerms.of(metric, counting, floor=form == "floor")
 
 
-def in_common(columns: Mapping[str, Terms]) -> dict[str, Terms]:
+def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
     """The units of each contestant that every model has that has any; who is no model decides
     nothing."""
     return terms_in_common(columns, is_model)
@@ -141,7 +143,7 @@ def mean(units: Sequence[Unit]) -> float | None:
 def _cells(
     metrics: Sequence[Metric],
     parts: Mapping[str, Mapping[tuple[str, str], Observations]],
-) -> Iterator[tuple[Cell, Terms]]:
+) -> Iterator[tuple[ScoreKey, WeightedTerms]]:
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
         (model, subset): (floored(part), judged_only(part))
@@ -153,31 +155,34 @@ def _cells(
         for number, form in enumerate(("floor", "judged")):
             columns = {model: of_model[number] for model, of_model in both.items()}
             for model, terms in columns.items():
-                yield Cell(metric, place, form, ALL, model), terms
+                yield ScoreKey(metric, place, form, ALL, model), terms
         # What is judged, of the last form.
         for model, terms in in_common(columns).items():
-            yield Cell(metric, place, "common", ALL, model), terms
+            yield ScoreKey(metric, place, "common", ALL, model), terms
         if metric.aggregation != "micro":
             continue
         for (model, subset), of_part in counting.items():
             if subset != ALL and not (metric.of_whole_items and subset[0] in TURN_LABELS):
                 floor, judged = _in_both_forms(metric, *of_part)
-                yield Cell(metric, place, "floor", subset, model), floor
-                yield Cell(metric, place, "judged", subset, model), judged
+                yield ScoreKey(metric, place, "floor", subset, model), floor
+                yield ScoreKey(metric, place, "judged", subset, model), judged
 
 
 def _of_all_items(
     metrics: Sequence[Metric], every: Mapping[str, Observations]
-) -> Iterator[tuple[Cell, Terms]]:
+) -> Iterator[tuple[ScoreKey, WeightedTerms]]:
     for model, of in every.items():
         counting = floored(of, (*BY_THE_MODEL, NO_PICTURE))
         for place, metric in enumerate(metrics):
-            yield Cell(metric, place, ALL_ITEMS, ALL, model), terms_of(metric, counting, "floor")
+            yield (
+                ScoreKey(metric, place, ALL_ITEMS, ALL, model),
+                terms_of(metric, counting, "floor"),
+            )
 
 
 def _in_both_forms(
     metric: Metric, floor: Observations, judged: Observations
-) -> tuple[Terms, Terms]:
+) -> tuple[WeightedTerms, WeightedTerms]:
     terms = terms_of(metric, floor, "floor")
     # Where nothing failed the forms are the same.
     return terms, terms if len(judged) == len(floor) else terms_of(metric, judged, "judged")

@@ -35,7 +35,7 @@ _SIZES = (*range(1, 11), 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 
 
 @dataclass(frozen=True)
-class Spread:
+class ResampleSpread:
     """The mean of the resamples, and the 2.5th and 97.5th percentile."""
 
     mean: float
@@ -53,8 +53,8 @@ class Subset:
 
     items: tuple[int, ...]
     tau: float
-    held_out: Spread
-    random: Spread
+    held_out: ResampleSpread
+    random: ResampleSpread
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ def _taus(ahead: Floats, chosen: NDArray[np.int64], sizes: Sequence[int]) -> Flo
     return taus
 
 
-def _spreads(taus: Sequence[Floats]) -> list[Spread]:
+def _spreads(taus: Sequence[Floats]) -> list[ResampleSpread]:
     low, high = np.percentile(taus, [2.5, 97.5], axis=0)
     return [
-        Spread(*map(float, figures))
+        ResampleSpread(*map(float, figures))
         for figures in zip(np.mean(taus, axis=0), low, high, strict=True)
     ]
 

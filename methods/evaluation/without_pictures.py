@@ -1,8 +1,8 @@
 """Asking an item whose pictures the release does not have.
 
-Who is to see pictures is not asked; who answers without them is (`Ask.lacks`). That a picture was never
-there is the benchmark's loss: where a model was not asked for it, the item is left out of everybody's
-scores (`no_picture`).
+Who is to see pictures is not asked; who answers without them is (`AnswerRequest.lacks`). That a picture
+was never there is the benchmark's loss: where a model was not asked for it, the item is left out of
+everybody's scores (`no_picture`).
 """
 
 from collections.abc import Callable, Generator
@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from methods.evaluation.asking import Ask, Asking
+from methods.evaluation.asking import AnswerRequest, Asking
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import is_data_url
 from methods.prompts.messages import IMAGE_HERE
@@ -53,4 +53,4 @@ def ask_without_pictures(
     with suppress(StopIteration):
         while True:
             step = asking.send(came)
-            came = yield replace(step, lacks=lacks) if isinstance(step, Ask) else step
+            came = yield replace(step, lacks=lacks) if isinstance(step, AnswerRequest) else step

@@ -18,7 +18,7 @@ import numpy as np
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.scoring import floored, units_of
 from methods.evaluation.statistics.comparisons import compare_differences
 from methods.prompts.messages import IMAGE_HERE
@@ -96,7 +96,7 @@ def text_of(item: Item) -> str:
 def wording_findings(
     metrics: Sequence[Metric],
     items: Sequence[Item],
-    observed: Mapping[str, Sequence[Scored]],
+    observed: Mapping[str, Sequence[ScoredObservation]],
 ) -> Iterator[Finding]:
     """Effects, of a model and style each, and spreads, of a model and group each.
 

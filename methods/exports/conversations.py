@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from methods.choice.lettered import LETTERS
-from methods.evaluation.asking import Answer, Ask, Asking, Extract, Limits
+from methods.evaluation.asking import Answer, AnswerRequest, Asking, AskingLimits, ExtractionRequest
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.indexes import known_id, whole
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, PredictionForms, Unplaced, place_of
+from methods.evaluation.predictions import PredictionFormats, PredictionKey, Unplaced, place_of
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, Message, Text
 
@@ -19,7 +19,7 @@ TRIAL = "trial"
 """The column that a row names its trial in."""
 
 
-class Own(NamedTuple):
+class ModelAnswerSlot(NamedTuple):
     """Where the model's answer to a turn stands."""
 
     turn: int
@@ -35,14 +35,14 @@ class Conversation(NamedTuple):
 
     item_id: str
     trial: str
-    messages: tuple[Message | Own, ...]
+    messages: tuple[Message | ModelAnswerSlot, ...]
     target: str
     choices: tuple[str, ...] = ()
 
     @property
     def turns(self) -> tuple[int, ...]:
         """The turns that the model answers."""
-        return tuple(each.turn for each in self.messages if isinstance(each, Own))
+        return tuple(each.turn for each in self.messages if isinstance(each, ModelAnswerSlot))
 
 
 def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversation]:
@@ -51,8 +51,8 @@ def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversat
     Passes that a miss would end are all there. Where there is no benchmark it is asked turn by turn.
     """
     asks, choices = _asked(_placed(item), benchmark)
-    marks = {_mark(item, ask): Own(ask.turn) for ask in asks}
-    last: list[Ask] = []
+    marks = {_mark(item, ask): ModelAnswerSlot(ask.turn) for ask in asks}
+    last: list[AnswerRequest] = []
     for ask in asks:
         if last and _goes_on(last[-1], ask, marks):
             last[-1] = ask
@@ -65,22 +65,26 @@ def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversat
         ]
         shown = choices.get((ask.trial, ask.turn), item.choices)
         target = _target(item, ask, shown)
-        yield Conversation(item.item_id, ask.trial, (*said, Own(ask.turn)), target, shown)
+        yield Conversation(
+            item.item_id, ask.trial, (*said, ModelAnswerSlot(ask.turn)), target, shown
+        )
 
 
-class NamedPlaces:
+class NamedPositions:
     """Places of rows that name item, trial and turn; other rows are left to `forms`."""
 
-    def __init__(self, benchmark: Benchmark | None, forms: PredictionForms | None) -> None:
+    def __init__(self, benchmark: Benchmark | None, forms: PredictionFormats | None) -> None:
         self._benchmark, self._forms = benchmark, forms
 
-    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    def places(
+        self, items: Sequence[Item], rows: Sequence[FileRow]
+    ) -> list[PredictionKey | Unplaced]:
         """Which turn of which pass each row has the prediction of, or why none."""
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
         placed = iter(self._forms.places(items, others) if self._forms else [])
         known: dict[str, set[tuple[str, str]]] = {}
-        found: list[Place | Unplaced] = []
+        found: list[PredictionKey | Unplaced] = []
         for row in rows:
             trial, turn = row.cells.get(TRIAL), whole(row.where, "turn", row.cells.get("turn", ""))
             item = by_id.get(known_id(row, "item_id", by_id))
@@ -102,8 +106,8 @@ class NamedPlaces:
 
 def _asked(
     item: Item, benchmark: Benchmark | None
-) -> tuple[list[Ask], Mapping[tuple[str, int], tuple[str, ...]]]:
-    """Every `Ask` of an item, and the choices as they were asked in it."""
+) -> tuple[list[AnswerRequest], Mapping[tuple[str, int], tuple[str, ...]]]:
+    """Every `AnswerRequest` of an item, and the choices as they were asked in it."""
     # Without a key nothing is missed, and every pass is asked.
     turns = tuple(
         replace(
@@ -113,9 +117,11 @@ def _asked(
     )
     keyless = replace(item, turns=turns)
     asking: Generator[Asking, Any, None] = (
-        benchmark.ask(keyless, Limits()) if benchmark else ask_dialogue(keyless, Limits())
+        benchmark.ask(keyless, AskingLimits())
+        if benchmark
+        else ask_dialogue(keyless, AskingLimits())
     )
-    asks: list[Ask] = []
+    asks: list[AnswerRequest] = []
     choices: dict[tuple[str, int], tuple[str, ...]] = {}
     came: Answer | str | None = None
     while True:
@@ -124,11 +130,11 @@ def _asked(
         except StopIteration:
             return asks, choices
         came = None
-        if isinstance(step, Ask):
+        if isinstance(step, AnswerRequest):
             came = Answer("answered", _mark(item, step))
             if step.lacks is None:
                 asks.append(step)
-        elif isinstance(step, Extract):
+        elif isinstance(step, ExtractionRequest):
             choices[step.trial, step.turn] = step.choices
             came = LETTERS[0]
 
@@ -142,12 +148,14 @@ def _placed(item: Item) -> Item:
     return replace(item, turns=tuple(turns))
 
 
-def _mark(item: Item, ask: Ask) -> str:
+def _mark(item: Item, ask: AnswerRequest) -> str:
     """A text that stands for an answer; no other text is it."""
     return content_id("answer", item.item_id, ask.trial, ask.turn)
 
 
-def _goes_on(before: Ask, ask: Ask, marks: Mapping[str, Own]) -> bool:
+def _goes_on(
+    before: AnswerRequest, ask: AnswerRequest, marks: Mapping[str, ModelAnswerSlot]
+) -> bool:
     """Whether one asks on after the answer to another."""
     n = len(before.messages)
     return (
@@ -155,7 +163,7 @@ def _goes_on(before: Ask, ask: Ask, marks: Mapping[str, Own]) -> bool:
         and len(ask.messages) > n
         and ask.messages[:n] == before.messages
         and ask.messages[n].role == "assistant"
-        and marks.get(_text(ask.messages[n])) == Own(before.turn)
+        and marks.get(_text(ask.messages[n])) == ModelAnswerSlot(before.turn)
     )
 
 
@@ -163,7 +171,7 @@ def _text(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
-def _target(item: Item, ask: Ask, choices: Sequence[str]) -> str:
+def _target(item: Item, ask: AnswerRequest, choices: Sequence[str]) -> str:
     references = item.turns[ask.turn - 1].references if ask.turn <= len(item.turns) else {}
     key = references.get("key")
     if key and item.choices:

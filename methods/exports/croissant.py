@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.exports.dataset_card import Page, licence_in_words, limits, summary
+from methods.exports.dataset_card import DatasetCardInput, licence_in_words, limits, summary
 from methods.licences.reading import address_of
 from methods.release_card import reviewed_by
 
@@ -36,7 +36,7 @@ _CONTEXT: Mapping[str, Any] = {
 }
 
 
-class Shard(NamedTuple):
+class CroissantFile(NamedTuple):
     """A file with rows, by its path in the folder."""
 
     path: str
@@ -44,7 +44,9 @@ class Shard(NamedTuple):
     n_bytes: int
 
 
-def croissant(page: Page, shards: Sequence[Shard], features: Mapping[str, Any]) -> dict[str, Any]:
+def croissant(
+    page: DatasetCardInput, shards: Sequence[CroissantFile], features: Mapping[str, Any]
+) -> dict[str, Any]:
     """The description of a dataset with these files, whose columns are `features`."""
     card = page.cards[0]
     licence = page.licence.licence
@@ -74,7 +76,7 @@ def croissant(page: Page, shards: Sequence[Shard], features: Mapping[str, Any]) 
     }
 
 
-def _responsible(page: Page) -> dict[str, Any]:
+def _responsible(page: DatasetCardInput) -> dict[str, Any]:
     """The RAI fields, as far as a release says what they are about."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
@@ -112,7 +114,7 @@ def _responsible(page: Page) -> dict[str, Any]:
     return {f"rai:{name}": value for name, value in said.items() if value}
 
 
-def _file(shard: Shard) -> dict[str, Any]:
+def _file(shard: CroissantFile) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": shard.path,
@@ -124,7 +126,7 @@ def _file(shard: Shard) -> dict[str, Any]:
     }
 
 
-def _file_set(page: Page) -> dict[str, Any]:
+def _file_set(page: DatasetCardInput) -> dict[str, Any]:
     return {
         "@type": "cr:FileSet",
         "@id": SHARDS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from methods.exports.rows import Exported
+from methods.exports.rows import ExportedItem
 from methods.licences.together import SetLicence
 from methods.markdown import code, table
 from methods.prompts.messages import IMAGE_HERE
@@ -46,7 +46,7 @@ LEFT_OUT = (
 
 
 @dataclass(frozen=True)
-class Part:
+class DatasetSplit:
     """One release, a split of one language: its files, its rows, and their size in bytes."""
 
     release_id: str
@@ -59,7 +59,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Page:
+class DatasetCardInput:
     """What a page is made of; `cards` are of the releases in it, the first one gives the name."""
 
     cards: Sequence[Card]
@@ -67,9 +67,9 @@ class Page:
     left_out: Mapping[str, int]
     agreement: Sequence[Mapping[str, Any]]
     files: Mapping[str, str]
-    parts: Sequence[Part] = ()
+    parts: Sequence[DatasetSplit] = ()
     features: Sequence[Mapping[str, Any]] = ()
-    example: Exported | None = None
+    example: ExportedItem | None = None
     pictures: Sequence[str] = ()
     """Paths of the example's pictures."""
     loading: str = ""
@@ -79,13 +79,13 @@ class Page:
     notes: Sequence[str] = field(default_factory=tuple)
 
 
-def dataset_page(page: Page) -> str:
+def dataset_page(page: DatasetCardInput) -> str:
     """The page with its header."""
     header = yaml.safe_dump(_header(page), sort_keys=False, allow_unicode=True)
     return f"---\n{header}---\n\n{page_text(page)}"
 
 
-def page_text(page: Page) -> str:
+def page_text(page: DatasetCardInput) -> str:
     """The page without the header; what is from outside stands in it as code."""
     return "\n".join(_lines(page)).rstrip("\n") + "\n"
 
@@ -128,7 +128,7 @@ def licence_in_words(licence: SetLicence, stated: str = "") -> str:
     )
 
 
-def _header(page: Page) -> dict[str, Any]:
+def _header(page: DatasetCardInput) -> dict[str, Any]:
     card = page.cards[0]
     languages = sorted({part.language for part in page.parts if part.language})
     n_rows = sum(part.n_rows for part in page.parts) or card["n_items"]
@@ -164,7 +164,7 @@ def _header(page: Page) -> dict[str, Any]:
     return header
 
 
-def _info(page: Page, config: str) -> dict[str, Any]:
+def _info(page: DatasetCardInput, config: str) -> dict[str, Any]:
     parts = [part for part in page.parts if part.config == config]
     n_bytes = sum(part.n_bytes for part in parts)
     return {
@@ -188,7 +188,7 @@ def _licence_fields(licence: SetLicence) -> dict[str, Any]:
     return {"license": "other", "license_name": name.lower()}
 
 
-def _lines(page: Page) -> Iterator[str]:
+def _lines(page: DatasetCardInput) -> Iterator[str]:
     card = page.cards[0]
     said = dict(facts(card))
     built = card.get("origin", "built") == "built"
@@ -244,7 +244,7 @@ def _section(title: str) -> Iterator[str]:
     yield from ("", f"## {title}", "")
 
 
-def _review(page: Page) -> Iterator[str]:
+def _review(page: DatasetCardInput) -> Iterator[str]:
     card = page.cards[0]
     policy = reviewed_by(card)
     what = {
@@ -272,7 +272,7 @@ def _review(page: Page) -> Iterator[str]:
         yield "No agreement between people was measured."
 
 
-def limits(page: Page) -> Iterator[str]:
+def limits(page: DatasetCardInput) -> Iterator[str]:
     """What a reader should know before using it, in sentences."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
@@ -296,7 +296,7 @@ def limits(page: Page) -> Iterator[str]:
     yield from page.notes
 
 
-def _example(item: Exported, pictures: Sequence[str]) -> Iterator[str]:
+def _example(item: ExportedItem, pictures: Sequence[str]) -> Iterator[str]:
     yield " ".join(f"![picture {number}]({path})" for number, path in enumerate(pictures, start=1))
     for turn in item.turns[:2]:
         yield from ("", f"> **User:** {_quoted(turn.question)}")

@@ -16,7 +16,7 @@ from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.slices import labels_by_turn
 
 
-class Counted(NamedTuple):
+class PassWeight(NamedTuple):
     """How a pass counts in the score of a benchmark.
 
     `passes` is in how many passes its item has to be right; 0 if this one is not among them. Items of a
@@ -39,7 +39,7 @@ def letter_metric(benchmark: Benchmark | None) -> Metric | None:
     return metric if known and getattr(metric, "observation", None) == RIGHT else None
 
 
-def counted(metric: Metric, item: Item, trial: str) -> Counted | None:
+def counted(metric: Metric, item: Item, trial: str) -> PassWeight | None:
     """How a pass of an item counts; None if its right answer is not known.
 
     Args:
@@ -56,4 +56,4 @@ def counted(metric: Metric, item: Item, trial: str) -> Counted | None:
         n_passes = int(isinstance(metric, Mean) and trial == metric.trial)
     label = metric.aggregation.removeprefix(BY_LABEL)
     stratum = "" if label == metric.aggregation else labels.get(label, UNLABELLED)
-    return Counted(n_passes, stratum, item.cluster)
+    return PassWeight(n_passes, stratum, item.cluster)

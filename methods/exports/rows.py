@@ -18,7 +18,7 @@ BY_LETTER = "Answer with the option's letter from the given choices directly."
 """What stands below choices: the wording that LLaVA-1.5 was trained with."""
 
 
-class Picture(NamedTuple):
+class CreditedImage(NamedTuple):
     """A picture of an item, by the SHA-256 of its bytes, and whose it is; empty: not known."""
 
     image_id: str
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
     changes: str = UNCHANGED
 
 
-class Said(NamedTuple):
+class ExportedMessage(NamedTuple):
     """A message: texts, and numbers of the item's pictures (from 0) where they enter."""
 
     role: Literal["user", "assistant"]
@@ -43,7 +43,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedItem:
     """An item; `turns` are without references where they are held out.
 
     `said` are the messages of several dialogues in one, in place of `turns`; `stacked` are their ids.
@@ -51,17 +51,17 @@ class Exported:
 
     item_id: str
     turns: tuple[Turn, ...]
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[CreditedImage, ...] = ()
     choices: tuple[str, ...] = ()
     group_id: str | None = None
     labels: Mapping[str, str] | None = None
     revision: int = 0
     n_reviewers: int = 0
-    said: tuple[Said, ...] = ()
+    said: tuple[ExportedMessage, ...] = ()
     stacked: tuple[str, ...] = ()
 
 
-def exported_of(row: Row, *, with_answers: bool) -> Exported:
+def exported_of(row: Row, *, with_answers: bool) -> ExportedItem:
     """The item of a row of `sql/release/export_rows.sql`."""
     turns = [
         Turn(
@@ -73,7 +73,7 @@ def exported_of(row: Row, *, with_answers: bool) -> Exported:
         )
         for turn in row["turns"] or ()
     ]
-    return Exported(
+    return ExportedItem(
         row["item_id"],
         tuple(turns),
         tuple(map(_picture, row["images"] or ())),
@@ -85,7 +85,7 @@ def exported_of(row: Row, *, with_answers: bool) -> Exported:
     )
 
 
-def table_row(item: Exported) -> dict[str, Any]:
+def table_row(item: ExportedItem) -> dict[str, Any]:
     """The item as a row of a table, without the pictures themselves."""
     return {
         "item_id": item.item_id,
@@ -110,24 +110,24 @@ def table_row(item: Exported) -> dict[str, Any]:
     }
 
 
-def messages(item: Exported) -> list[Said]:
+def messages(item: ExportedItem) -> list[ExportedMessage]:
     """The dialogue up to the first turn that has no answer; empty where no turn has one."""
     said = list(item.said)
     for turn in item.turns:
         answer = _answer(turn)
         if answer is None:
             break
-        said.append(Said("user", tuple(_asked(turn, item.choices))))
-        said.append(Said("assistant", (answer,)))
+        said.append(ExportedMessage("user", tuple(_asked(turn, item.choices))))
+        said.append(ExportedMessage("assistant", (answer,)))
     return said
 
 
-def asked(item: Exported, turn: Turn) -> Said:
+def asked(item: ExportedItem, turn: Turn) -> ExportedMessage:
     """What the user says in a turn."""
-    return Said("user", tuple(_asked(turn, item.choices)))
+    return ExportedMessage("user", tuple(_asked(turn, item.choices)))
 
 
-def shown(said: Sequence[Said]) -> list[int]:
+def shown(said: Sequence[ExportedMessage]) -> list[int]:
     """The numbers of the pictures that messages show, in their order."""
     return [part for message in said for part in message.parts if isinstance(part, int)]
 
@@ -156,10 +156,10 @@ def _asked(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
         yield "\n" + "\n".join([*lettered, BY_LETTER])
 
 
-def _picture(row: Row) -> Picture:
+def _picture(row: Row) -> CreditedImage:
     said = row["attribution"] or ""
     changed = CHANGED.search(said)
-    return Picture(
+    return CreditedImage(
         row["image_id"],
         row["title"] or "",
         row["page_url"] or "",

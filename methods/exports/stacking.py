@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from methods.exports.rows import Exported, Said, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_NAME
 
@@ -20,7 +20,7 @@ _PLACE = re.compile(r"\bImage(\d{1,9}): \Z")
 """What stands before a picture in a text of MMDU's form."""
 
 
-class Budget(NamedTuple):
+class TokenBudget(NamedTuple):
     """What a record holds at most; `tokenizer` is the path of one, empty where the rule counts."""
 
     tokens: int
@@ -31,7 +31,7 @@ class Budget(NamedTuple):
 class Stack(NamedTuple):
     """Dialogues of one record, and their tokens; not `whole`: more than the budget."""
 
-    items: tuple[Exported, ...]
+    items: tuple[ExportedItem, ...]
     tokens: int
     whole: bool
 
@@ -41,20 +41,20 @@ def by_rule(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
-def tokens_of(item: Exported, count: Count, budget: Budget) -> int:
+def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
     """The tokens of a dialogue: of its texts, its pictures and what stands around each message."""
     said = messages(item)
     texts = sum(count(part) for each in said for part in each.parts if isinstance(part, str))
     return texts + len(shown(said)) * budget.picture_tokens + len(said) * PER_MESSAGE
 
 
-def stacks(items: Sequence[Exported], count: Count, budget: Budget) -> list[Stack]:
+def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> list[Stack]:
     """The dialogues in records, each in the first one that has room for it, in their order.
 
     No picture is twice in a record: it would have two numbers. A dialogue that is longer than the
     budget, or that names a picture that it does not show, stands alone; nothing is cut.
     """
-    made: list[list[Exported]] = []
+    made: list[list[ExportedItem]] = []
     sizes: list[int] = []
     pictures: list[set[str]] = []
     closed: set[int] = set()
@@ -86,14 +86,14 @@ def stacks(items: Sequence[Exported], count: Count, budget: Budget) -> list[Stac
     ]
 
 
-def joined(items: Sequence[Exported]) -> Exported:
+def joined(items: Sequence[ExportedItem]) -> ExportedItem:
     """The dialogues as one item; `<image-i>` and the pictures count on from those before.
 
     Pictures that no message shows are left away; one dialogue alone is as it is.
     """
     if len(items) == 1:
         return items[0]
-    said: list[Said] = []
+    said: list[ExportedMessage] = []
     before = 0
     pictures = []
     for item in items:
@@ -116,7 +116,7 @@ def joined(items: Sequence[Exported]) -> Exported:
     )
 
 
-def in_words(budget: Budget, made: Sequence[int], n_longer: int) -> str:
+def in_words(budget: TokenBudget, made: Sequence[int], n_longer: int) -> str:
     """What a page says of stacks: how tokens were counted, and of which dialogues nothing was cut.
 
     `made` has the number of dialogues of each record.
@@ -148,7 +148,7 @@ def _placed(match: re.Match[str], numbers: dict[int, int]) -> str:
     return match[0] if number is None else f"Image{number + 1}: "
 
 
-def _names_what_it_shows(item: Exported) -> bool:
+def _names_what_it_shows(item: ExportedItem) -> bool:
     said = messages(item)
     entered = set(shown(said))
     named = (

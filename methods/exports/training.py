@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from methods.evaluation.published import PublishedItem
-from methods.exports.rows import Exported, Said, asked, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, asked, messages, shown
 from methods.mmdu.published import mmdu_record
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 
 Record = dict[str, Any]
-MakeRecord = Callable[[Exported, Sequence[str]], Record | None]
+MakeRecord = Callable[[ExportedItem, Sequence[str]], Record | None]
 """Makes the record of an item whose pictures are at these paths; None where no turn has an answer."""
 
 IMAGE = "<image>"
@@ -28,7 +28,7 @@ TOO_MANY, OF_ANOTHER_KIND = "more pictures", "pictures of another kind"
 LLAMA_FACTORY_FILE = "data.jsonl"
 
 
-def llava(item: Exported, paths: Sequence[str]) -> Record | None:
+def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """As LLaVA and Qwen's own scripts read it: one picture is a path, several are a list of paths."""
     said = messages(item)
     if not said:
@@ -38,7 +38,7 @@ def llava(item: Exported, paths: Sequence[str]) -> Record | None:
     return {"id": item.item_id, **image, "conversations": _conversations(said), **_sources(item)}
 
 
-def sharegpt(item: Exported, paths: Sequence[str]) -> Record | None:
+def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """Conversations of human and gpt, and a list of pictures."""
     said = messages(item)
     if not said:
@@ -52,7 +52,7 @@ def sharegpt(item: Exported, paths: Sequence[str]) -> Record | None:
     }
 
 
-def swift(item: Exported, paths: Sequence[str]) -> Record | None:
+def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """Messages by role, and a list of pictures: ms-swift, and LLaMA-Factory with its description."""
     said = messages(item)
     if not said:
@@ -65,7 +65,7 @@ def swift(item: Exported, paths: Sequence[str]) -> Record | None:
     }
 
 
-def openai(item: Exported, urls: Sequence[str]) -> Record | None:
+def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
     """Messages of OpenAI's chat API, with pictures as parts; `urls` are data URLs."""
     said = messages(item)
     if not said:
@@ -93,7 +93,7 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
     )
 
 
-def mmdu(item: Exported, paths: Sequence[str]) -> Record | None:
+def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """As MMDU's authors publish it; an answer that there is not is empty."""
     turns = [
         type(turn)(
@@ -127,17 +127,17 @@ def dataset_info(name: str) -> Mapping[str, Any]:
     }
 
 
-def _conversations(said: Sequence[Said]) -> list[Record]:
+def _conversations(said: Sequence[ExportedMessage]) -> list[Record]:
     return [{"from": NAMES[each.role], "value": _marked(each)} for each in said]
 
 
-def _marked(said: Said) -> str:
+def _marked(said: ExportedMessage) -> str:
     """The text with a token for each picture, and no other."""
     parts = [part if isinstance(part, int) else _TOKENS.sub("< ", part) for part in said.parts]
     return said._replace(parts=tuple(parts)).text(IMAGE)
 
 
-def _openai_message(said: Said, urls: Sequence[str]) -> Record:
+def _openai_message(said: ExportedMessage, urls: Sequence[str]) -> Record:
     if said.role == "assistant":
         return {"role": said.role, "content": said.text("")}
     parts: list[Record] = [
@@ -149,6 +149,6 @@ def _openai_message(said: Said, urls: Sequence[str]) -> Record:
     return {"role": said.role, "content": parts}
 
 
-def _sources(item: Exported) -> Record:
+def _sources(item: ExportedItem) -> Record:
     stacked = {"dialogues": list(item.stacked)} if item.stacked else {}
     return {**stacked, "image_sources": [picture._asdict() for picture in item.pictures]}

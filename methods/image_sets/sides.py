@@ -22,7 +22,7 @@ IMPORTED: Reason = "in_imported_benchmark"
 BOTH: frozenset[Kind] = frozenset({"benchmark", "instruction"})
 
 
-class PageImage(NamedTuple):
+class SplitImage(NamedTuple):
     """One image of one page, whatever the texts around it are, with what it is compared by."""
 
     page_id: str
@@ -38,7 +38,7 @@ class PageImage(NamedTuple):
         return self.page_id, self.image_id
 
 
-class Side(NamedTuple):
+class SplitDecision(NamedTuple):
     """The side of an image of a page; None if it is left out of both, for the reason."""
 
     side: Kind | None
@@ -55,7 +55,7 @@ class SplitSpec:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class ExternalContent:
     """What benchmarks that were made elsewhere have: ids of pages, and of images that are one of theirs
     or look like it."""
 
@@ -67,7 +67,7 @@ class Elsewhere:
 class _Block:
     """Images of pages that hang together and have no side yet."""
 
-    members: list[PageImage] = field(default_factory=list)
+    members: list[SplitImage] = field(default_factory=list)
 
     @property
     def name(self) -> Key:
@@ -86,11 +86,11 @@ class _Block:
 
 
 def sides(
-    corpus: Sequence[PageImage],
+    corpus: Sequence[SplitImage],
     spec: SplitSpec,
-    prior: Mapping[Key, Side] | None = None,
-    tested: Elsewhere | None = None,
-) -> dict[Key, Side]:
+    prior: Mapping[Key, SplitDecision] | None = None,
+    tested: ExternalContent | None = None,
+) -> dict[Key, SplitDecision]:
     """The side of each image of a page, by its name; `prior` are the sides of an earlier run.
 
     Images that share a page or an image, that are near-duplicates, or that are in one cluster (if
@@ -105,10 +105,10 @@ def sides(
     a single one there is no other way. The result does not depend on the order of the input.
     """
     known = dict(prior or {})
-    tested_keys = _keys_of(tested or Elsewhere())
+    tested_keys = _keys_of(tested or ExternalContent())
     by_name = {page_image.name: page_image for page_image in sorted(corpus)}
     for name in _displaced(by_name.values(), known, tested_keys, spec):
-        known[name] = Side(None, IMPORTED)
+        known[name] = SplitDecision(None, IMPORTED)
     side_of = {name: side for name, side in known.items() if _is_settled(side)}
     taken = _taken(side_of, by_name, tested_keys, spec)
     newcomers = [page_image for name, page_image in by_name.items() if name not in side_of]
@@ -123,19 +123,23 @@ def sides(
         if not met:
             free.append(block)
         else:
-            side: Side = Side(None, BRIDGES) if len(met) > 1 else Side(met.pop(), "joined")
+            side: SplitDecision = (
+                SplitDecision(None, BRIDGES) if len(met) > 1 else SplitDecision(met.pop(), "joined")
+            )
             side_of.update((page_image.name, side) for page_image in block.members)
     for block, side_drawn in _drawn(free, side_of, by_name, spec):
-        side_of.update((page_image.name, Side(side_drawn, "drawn")) for page_image in block.members)
+        side_of.update(
+            (page_image.name, SplitDecision(side_drawn, "drawn")) for page_image in block.members
+        )
     return side_of
 
 
-def _is_settled(side: Side) -> bool:
+def _is_settled(side: SplitDecision) -> bool:
     """Whether it stays; what bridged the sides is looked at again, as what it met may be gone."""
     return side.side is not None or side.reason == IMPORTED
 
 
-def _keys(each: PageImage, spec: SplitSpec) -> list[Key]:
+def _keys(each: SplitImage, spec: SplitSpec) -> list[Key]:
     """What others that share it have to be on one side with."""
     keys = [("page", each.page_id), ("image", each.image_id)]
     if each.duplicate_group is not None:
@@ -145,12 +149,15 @@ def _keys(each: PageImage, spec: SplitSpec) -> list[Key]:
     return keys
 
 
-def _keys_of(tested: Elsewhere) -> set[Key]:
+def _keys_of(tested: ExternalContent) -> set[Key]:
     return {("page", page) for page in tested.pages} | {("image", image) for image in tested.images}
 
 
 def _displaced(
-    corpus: Iterable[PageImage], known: Mapping[Key, Side], tested: set[Key], spec: SplitSpec
+    corpus: Iterable[SplitImage],
+    known: Mapping[Key, SplitDecision],
+    tested: set[Key],
+    spec: SplitSpec,
 ) -> list[Key]:
     """Names on the instruction side that hang together with an imported benchmark."""
     if not tested:
@@ -167,8 +174,8 @@ def _displaced(
 
 
 def _taken(
-    found: Mapping[Key, Side],
-    by_name: Mapping[Key, PageImage],
+    found: Mapping[Key, SplitDecision],
+    by_name: Mapping[Key, SplitImage],
     tested: set[Key],
     spec: SplitSpec,
 ) -> dict[Key, set[Kind]]:
@@ -178,12 +185,12 @@ def _taken(
         taken[key].add("benchmark")
     for name, side in found.items():
         # What is not in the corpus any more keeps the side of its page and its image.
-        for key in _keys(by_name.get(name, PageImage(*name)), spec):
+        for key in _keys(by_name.get(name, SplitImage(*name)), spec):
             taken[key] |= BOTH if side.side is None else {side.side}
     return taken
 
 
-def _blocks(units: Iterable[PageImage], spec: SplitSpec) -> list[_Block]:
+def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
     """What hangs together, in a stable order."""
     listed = list(units)
     linked = components(
@@ -199,8 +206,8 @@ def _blocks(units: Iterable[PageImage], spec: SplitSpec) -> list[_Block]:
 
 def _drawn(
     free: Sequence[_Block],
-    found: Mapping[Key, Side],
-    by_name: Mapping[Key, PageImage],
+    found: Mapping[Key, SplitDecision],
+    by_name: Mapping[Key, SplitImage],
     spec: SplitSpec,
 ) -> list[tuple[_Block, Kind]]:
     """The side of each free block: strata in the order of a hash, the blocks of each in another one.
@@ -210,7 +217,7 @@ def _drawn(
     strata: dict[str, list[_Block]] = defaultdict(list)
     for block in free:
         strata[block.stratum(spec.by_cluster)].append(block)
-    settled: dict[str, dict[Kind, list[PageImage]]] = defaultdict(
+    settled: dict[str, dict[Kind, list[SplitImage]]] = defaultdict(
         lambda: {"benchmark": [], "instruction": []}
     )
     for name, side in found.items():

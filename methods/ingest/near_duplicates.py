@@ -20,7 +20,7 @@ _MOST_BANDS = 17
 """With more bands, comparing all pairs once is less work: 18 bands need 153 passes over 1/138 each."""
 
 
-class Pair(NamedTuple):
+class NearDuplicatePair(NamedTuple):
     """Two images whose hashes differ in `distance` bits; first_id < second_id."""
 
     first_id: str
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 
 def near_duplicates(
     ids: Sequence[str], phashes: Sequence[str | int], max_distance: int
-) -> list[Pair]:
+) -> list[NearDuplicatePair]:
     """Pairs of images at a Hamming distance of at most `max_distance` bits, sorted by their ids.
 
     `phashes` has a hash for each of the `ids`, as hex digits or as a number. Exact: no near pair of
@@ -55,14 +55,14 @@ def near_duplicates(
     # `names` are sorted, so `first` is the row of the smallest id of each hash.
     distinct, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     repeated = np.flatnonzero(first[which] != np.arange(len(hashes)))
-    pairs = [Pair(names[first[which[row]]], names[row], 0) for row in repeated]
+    pairs = [NearDuplicatePair(names[first[which[row]]], names[row], 0) for row in repeated]
     for one, other, distance in _near(distinct, max_distance):
         left, right = sorted((first[one], first[other]))
-        pairs.append(Pair(names[left], names[right], distance))
+        pairs.append(NearDuplicatePair(names[left], names[right], distance))
     return sorted(pairs)
 
 
-def duplicate_groups(ids: Sequence[str], pairs: Sequence[Pair]) -> dict[str, str]:
+def duplicate_groups(ids: Sequence[str], pairs: Sequence[NearDuplicatePair]) -> dict[str, str]:
     """Group of each image that has a near-duplicate, in the order of `ids`.
 
     Groups are the connected components of the pairs; a group's id is its smallest image id. Raises

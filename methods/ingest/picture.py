@@ -93,7 +93,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 # --- Several pictures as one ----------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
+class GridLayout(NamedTuple):
     """Cells of a grid: columns, rows, the side of a cell and the height of its label, in pixels."""
 
     columns: int
@@ -107,11 +107,11 @@ class Layout(NamedTuple):
         return self.cell - self.label - 2 * _GAP
 
 
-def lay_out(n_pictures: int, side: int) -> Layout:
+def lay_out(n_pictures: int, side: int) -> GridLayout:
     """The layout of a grid of at most `side` pixels a side, as near to a square as may be."""
     columns = math.ceil(math.sqrt(n_pictures))
     cell = side // columns
-    return Layout(
+    return GridLayout(
         columns, math.ceil(n_pictures / columns), cell, max(_LEAST_LABEL, cell // _LABEL_PART)
     )
 

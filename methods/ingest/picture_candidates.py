@@ -45,7 +45,7 @@ _Found = tuple[NDArray[np.float32], NDArray[np.int64]]
 _Search = Callable[[NDArray[np.float32]], _Found]
 
 
-class Candidate(NamedTuple):
+class CopyCandidate(NamedTuple):
     """Rows of two pictures: `part`, turned, looks like the middle of `whole`."""
 
     whole: int
@@ -85,7 +85,7 @@ def candidates_between(first: Codes, second: Codes) -> list[Rows]:
     return _near([(first, 0, second, len(first)), (second, len(first), first, 0)])
 
 
-def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[Candidate]:
+def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[CopyCandidate]:
     """How the two of each pair are nearest: either is the whole, any window, any turn.
 
     What else is looked at makes no difference. Of ways that are equally near it is the first of: the
@@ -105,7 +105,7 @@ def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[Candidate]:
         ways = zip(*np.unravel_index(similarities.argmax(axis=1), shape), strict=True)
         for pair, (whole, number, window) in zip(rows.tolist(), ways, strict=True):
             scale = 1 - 2 * CROPS[window]
-            candidates.append(Candidate(pair[whole], pair[1 - whole], scale, TURNS[number]))
+            candidates.append(CopyCandidate(pair[whole], pair[1 - whole], scale, TURNS[number]))
     return candidates
 
 

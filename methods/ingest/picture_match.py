@@ -98,17 +98,17 @@ _MIN_INSIDE = 0.5
 """Share of each side that is inside, at least."""
 
 
-class Way(NamedTuple):
+class CopyGeometry(NamedTuple):
     """How one picture may be a copy of another: the share of each side that it shows, and its turn."""
 
     scale: float
     turn: Turn
 
 
-UPRIGHT = Way(1.0, "none")
+UPRIGHT = CopyGeometry(1.0, "none")
 
 
-class Look(NamedTuple):
+class MiniatureMatch(NamedTuple):
     """What two miniatures tell: correlations of coarse brightness and of detail, -1 to 1, the share of
     the square that both show, and where, turned so, one lies on the other, shape (2, 3)."""
 
@@ -157,15 +157,15 @@ class Match(NamedTuple):
         )
 
 
-class Square(NamedTuple):
+class SquareImage(NamedTuple):
     """What is inside the frame of a picture, upright, on white, stretched to a square."""
 
     grey: Grey
     colour: Colour
 
-    def turned(self, turn: Turn) -> "Square":
+    def turned(self, turn: Turn) -> "SquareImage":
         """As it is when the picture is turned."""
-        return Square(turned(self.grey, turn), turned(self.colour, turn))
+        return SquareImage(turned(self.grey, turn), turned(self.colour, turn))
 
     def miniature(self) -> Miniature:
         """The grey levels of the small square."""
@@ -179,7 +179,7 @@ def turned(planes: NDArray[Any], turn: Turn) -> NDArray[Any]:
     return np.rot90(planes, _QUARTERS.get(turn, 0), axes=(-2, -1))
 
 
-def square(data: bytes) -> Square:
+def square(data: bytes) -> SquareImage:
     """The square of SIDE pixels of a picture's file, and of COLOUR_SIDE pixels for its colours."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
@@ -192,7 +192,7 @@ def square(data: bytes) -> Square:
     shown = shown.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box, reducing_gap=2.0)
     small = shown.convert("YCbCr").reduce(SIDE // COLOUR_SIDE)
     colour = np.moveaxis(np.asarray(small, dtype=np.float32)[:, :, 1:] - 128, 2, 0)
-    return Square(np.asarray(shown.convert("L"), dtype=np.float32), colour)
+    return SquareImage(np.asarray(shown.convert("L"), dtype=np.float32), colour)
 
 
 def inside_frame(grey: Image.Image) -> Box:
@@ -236,8 +236,8 @@ def _first_inside(share: NDArray[np.float64]) -> int | None:
 
 
 def looked_at(
-    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[Way]
-) -> list[Look]:
+    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
+) -> list[MiniatureMatch]:
     """Each pair's best look: aligned as the codes of the pictures suggest, or upright and uncropped."""
     looks = []
     for start in range(0, len(ways), _LOOKS_AT_ONCE):
@@ -247,8 +247,8 @@ def looked_at(
 
 
 def _best_looks(
-    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[Way]
-) -> list[Look]:
+    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
+) -> list[MiniatureMatch]:
     tries = [
         (row, way) for row, of_pair in enumerate(ways) for way in dict.fromkeys([of_pair, UPRIGHT])
     ]
@@ -262,20 +262,22 @@ def _best_looks(
         aligned(one, other, aligned(small, other_small, suggested, _FIRST_STEPS), _SECOND_STEPS),
         aligned(_evened(one), other_evened, suggested, _SECOND_STEPS),
     )
-    best: dict[int, Look] = {}
+    best: dict[int, MiniatureMatch] = {}
     for place in places:
         made, common = moved(one, place)
         coarse = correlations(made, other, common)
         detail = correlations(_evened(made), other_evened, common)
         of_tries = zip(tries, coarse, detail, common.mean(axis=(1, 2)), place, strict=True)
         for (row, way), of_coarse, of_detail, share, of_place in of_tries:
-            look = Look(float(of_coarse), float(of_detail), float(share), way.turn, of_place)
+            look = MiniatureMatch(
+                float(of_coarse), float(of_detail), float(share), way.turn, of_place
+            )
             if row not in best or look.detail > best[row].detail:
                 best[row] = look
     return [best[row] for row in range(len(ways))]
 
 
-def match(one: Square, other: Square, look: Look) -> Match:
+def match(one: SquareImage, other: SquareImage, look: MiniatureMatch) -> Match:
     """Align `one` with `other`, turned, from where a look at the miniatures found it; compare them."""
     other = other.turned(look.turn)
     by_brightness = by_detail = look.place[None]
@@ -288,7 +290,7 @@ def match(one: Square, other: Square, look: Look) -> Match:
     return max(matches, key=lambda candidate: (candidate.is_same, candidate.evidence))
 
 
-def _compared(one: Square, other: Square, place: Places) -> Match:
+def _compared(one: SquareImage, other: SquareImage, place: Places) -> Match:
     """The match of two squares, one at its place on the other."""
     ones, others = one.grey[None], other.grey[None]
     made, common = moved(ones, place)

@@ -94,7 +94,7 @@ def licence_name(text: str) -> str | None:
         return read_licence(text)
 
 
-class _Found(NamedTuple):
+class _LicenceMention(NamedTuple):
     """A licence that a text names, from `begin` to `end`."""
 
     begin: int
@@ -102,10 +102,10 @@ class _Found(NamedTuple):
     name: str
 
 
-def _found(text: str) -> Iterator[_Found]:
+def _found(text: str) -> Iterator[_LicenceMention]:
     """Licences in order; of wordings that overlap, the one that begins first, and the longest."""
     matches = [
-        _Found(match.start(), match.end(), _named(name))
+        _LicenceMention(match.start(), match.end(), _named(name))
         for pattern, name_of in _WORDINGS
         for match in pattern.finditer(text)
         if (name := name_of(match))
@@ -124,7 +124,7 @@ def _named(name: str) -> str:
         return canonicalize_license_expression(f"LicenseRef-{name}")
 
 
-def _without_vague(found: list[_Found]) -> list[_Found]:
+def _without_vague(found: list[_LicenceMention]) -> list[_LicenceMention]:
     """Without what others of `found` say better: with a version, or how a work is public."""
     names = {licence.name for licence in found}
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
@@ -285,7 +285,7 @@ _RESERVED = re.compile(
 )
 
 
-class Stated(NamedTuple):
+class StatedLicence(NamedTuple):
     """What a wiki, or the corpus' settings, say of a picture; None is what they do not say."""
 
     name: str | None = None
@@ -294,7 +294,7 @@ class Stated(NamedTuple):
 
 
 def licence_of(
-    page: Stated, attribution: str | None, rights: str | None, corpus: Stated
+    page: StatedLicence, attribution: str | None, rights: str | None, corpus: StatedLicence
 ) -> dict[str, str | None]:
     """The columns licence, licence_url, artist and licence_source of a picture.
 
@@ -310,7 +310,7 @@ def licence_of(
     source, licence = next(((by, name) for by, name in named.items() if name), (None, None))
     url = page.url if source == "page" else None
     # What the settings say goes with their licence, whoever else names it.
-    known = corpus if licence and licence == named["corpus"] else Stated()
+    known = corpus if licence and licence == named["corpus"] else StatedLicence()
     return {
         "licence": licence,
         "licence_url": url or known.url or address_of(licence),
@@ -319,7 +319,7 @@ def licence_of(
     }
 
 
-def _named_by_wiki(page: Stated) -> str | None:
+def _named_by_wiki(page: StatedLicence) -> str | None:
     """A wiki has licences of its own: a name that nobody else knows stays as it is."""
     own = re.sub(r"[^A-Za-z0-9.]+", "-", page.name or "").strip("-.")[:60]
     licence = licence_name(page.name or "") or read_licence(page.url or "")

@@ -13,14 +13,14 @@ from methods.choice.passes import (
     missed,
     observe,
 )
-from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.composite import difference
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.evaluation.slices import CHOICES
 from methods.mmbench import predictions as prediction_forms
 from methods.mmbench import published as published_forms
@@ -55,8 +55,8 @@ class Mmbench:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (L1, L2, L3)
-    published: PublishedForms | None = published_forms
-    predictions: PredictionForms | None = prediction_forms
+    published: PublishedFormats | None = published_forms
+    predictions: PredictionFormats | None = prediction_forms
     metrics: Sequence[Metric] = (
         CIRCULAR,
         VANILLA,
@@ -66,7 +66,7 @@ class Mmbench:
         VANILLA_COMPAT,
     )
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """Every pass until the first one that is missed under both readings.
 
         Without a key, as in a test split, every pass is asked. What stands around the question is in

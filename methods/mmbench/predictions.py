@@ -9,19 +9,19 @@ from collections.abc import Sequence
 
 from methods.choice.lettered import SHIFT, shifted
 from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Unplaced
+from methods.evaluation.predictions import PredictionKey, Unplaced
 from methods.mmbench.published import STEP
 
 
-def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """The pass of each row."""
     questions = Questions(items)
     return [_place(questions, row) for row in rows]
 
 
-def _place(questions: Questions, row: Row) -> Place | Unplaced:
+def _place(questions: Questions, row: FileRow) -> PredictionKey | Unplaced:
     cells = row.cells
     index = index_of(row)
     group, shift = _pass(index)
@@ -46,7 +46,7 @@ def _place(questions: Questions, row: Row) -> Place | Unplaced:
             return "other_choices"
         if shift not in there:
             shift = there[0]
-    return Place(item.item_id, f"{SHIFT}{shift}") if shift < n_choices else "unknown_pass"
+    return PredictionKey(item.item_id, f"{SHIFT}{shift}") if shift < n_choices else "unknown_pass"
 
 
 def _pass(index: str) -> tuple[str, int]:

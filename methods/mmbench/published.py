@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from methods.choice.lettered import LETTERS, in_order, letter_in, question_and_hint, shifted
 from methods.choice.published import (
-    Question,
+    PublishedQuestion,
     are_indexes,
     choices_of,
     columns_of_choices,
@@ -50,7 +50,7 @@ _FORM = (
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionRow:
     """A row of the file with what is the same in no two passes: its choices and its key."""
 
     where: str
@@ -69,13 +69,13 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.tsv` or a `.parquet`, in order of their first rows. Raises PublishedError."""
     if not name.lower().endswith((".tsv", ".parquet")):
         raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
-    rows: dict[str, Row] = {}
+    rows: dict[str, QuestionRow] = {}
     for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
         row = _row(where, cells)
         if row.index in rows:
             raise PublishedError(f"two records have the index {shown(row.index)}")
         rows[row.index] = row
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[QuestionRow]] = {}
     for row in rows.values():
         if row.group not in rows:
             raise PublishedError(
@@ -152,7 +152,7 @@ def _written(item: PublishedItem) -> dict[str, str]:
 # --- Reading ---------------------------------------------------------------------------------------
 
 
-def _row(where: str, cells: Mapping[str, str]) -> Row:
+def _row(where: str, cells: Mapping[str, str]) -> QuestionRow:
     cells = {**cells, **{name: whole_index(where, name, cells.get(name, "")) for name in _INDEXES}}
     own = cells["index"]
     if not own:
@@ -163,10 +163,10 @@ def _row(where: str, cells: Mapping[str, str]) -> Row:
     group = cells["g_index"] or own
     if group == own and _PASS.fullmatch(own):
         group = str(int(own) % STEP)
-    return Row(where, cells, group, choices, key)
+    return QuestionRow(where, cells, group, choices, key)
 
 
-def _require_whole(first: Row, passes: Sequence[Row]) -> None:
+def _require_whole(first: QuestionRow, passes: Sequence[QuestionRow]) -> None:
     """Raise PublishedError unless the passes are all shifts of the first row's choices and key."""
     n_choices = len(first.choices)
     if len(passes) != n_choices:
@@ -189,7 +189,7 @@ def _require_whole(first: Row, passes: Sequence[Row]) -> None:
                 raise PublishedError(f"{row.where} has another {column} than {first.where}")
 
 
-def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
+def _item(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> PublishedItem:
     cells = row.cells
     labels = labels_of(cells, _FORM)
     cell = _image_cell(row, rows)
@@ -198,7 +198,7 @@ def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
         images = images_of(row.where, cell, cells.get("image_path", ""))
     return published_item(
         row.where,
-        Question(
+        PublishedQuestion(
             cells.get("item_id") or row.index,
             cells["question"],
             row.choices,
@@ -211,7 +211,7 @@ def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
     )
 
 
-def _image_cell(row: Row, rows: Mapping[str, Row]) -> str | BrokenImage:
+def _image_cell(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> str | BrokenImage:
     """The cell with the image, in this row or in the one that it names."""
     seen = {row.index}
     cell = row.cells.get("image", "")

@@ -41,7 +41,7 @@ _OTHER_CHOICES = re.compile(
 )
 
 
-class Written(NamedTuple):
+class ItemDraft(NamedTuple):
     """An item as a model wrote it: the right choice and the wrong ones apart."""
 
     question: str
@@ -81,7 +81,7 @@ def assigned(
 # --- Reading a reply -----------------------------------------------------------------------------
 
 
-def read_item(reply: str) -> Written:
+def read_item(reply: str) -> ItemDraft:
     """The item of a model's reply, a JSON object as `SCHEMA` says. Raises ParseError.
 
     Letters or numbers before all choices are taken off. The reasons of a refusal are `not_json`,
@@ -97,7 +97,7 @@ def read_item(reply: str) -> Written:
     require_wrong(answer, wrong, FEWEST - 1, MOST - 1, "one to three")
     _require_alone(question, hint, [answer, *wrong])
     _require_no_give_away(f"{question} {hint}", answer, wrong)
-    return Written(question, hint or None, answer, tuple(wrong))
+    return ItemDraft(question, hint or None, answer, tuple(wrong))
 
 
 def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:

@@ -6,16 +6,16 @@ this one.
 
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import PLAIN, Answer, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Answer, Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
-from methods.evaluation.judging import AskJudge, Judging, Judgment, Place
+from methods.evaluation.judging import JudgeRequest, Judging, Judgment, JudgmentKey
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.mmdu import published as published_forms
 from methods.mmdu.judging import (
     DIMENSIONS,
@@ -43,8 +43,8 @@ class Mmdu:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     abilities: Sequence[str] = ()
-    published: PublishedForms | None = published_forms
-    predictions: PredictionForms | None = None
+    published: PublishedFormats | None = published_forms
+    predictions: PredictionFormats | None = None
     metrics: Sequence[Metric] = tuple(
         Mean(
             name=dimension,
@@ -59,7 +59,7 @@ class Mmdu:
     """A dimension's score is its mean x 10: over turns as the released code has it, and over dialogues
     as the text has it."""
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Answer, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Answer, None]:
         """Turn by turn over the model's own answers.
 
         The paper says nothing of dialogues that are too long: what is done about them is the limits'.
@@ -74,10 +74,10 @@ class Mmdu:
         those of later turns too.
         """
 
-        def request(turn: Turn, reference: str, answer: str) -> AskJudge:
+        def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             n_shown = sum(len(e.image_positions) for e in item.turns[: turn.turn])
-            return AskJudge(
-                Place(PLAIN, turn.turn, TURN),
+            return JudgeRequest(
+                JudgmentKey(PLAIN, turn.turn, TURN),
                 JUDGE_PROMPT,
                 {
                     "earlier": earlier_turns(item, transcript, turn.turn),

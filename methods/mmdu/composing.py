@@ -17,7 +17,7 @@ Between = tuple[int, int]
 """The least and the most of a number that is drawn, each as likely as the other."""
 
 
-class Together(NamedTuple):
+class MultiImageQuestions(NamedTuple):
     """Questions about images together: 1 to `until` of the set, of which `n_earlier` are known."""
 
     until: int
@@ -26,11 +26,11 @@ class Together(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
+class DialogueShape:
     """Questions on each image, in order of position, and on images together, in order of entry."""
 
     singles: tuple[int, ...]
-    together: tuple[Together, ...]
+    together: tuple[MultiImageQuestions, ...]
 
     @property
     def n_turns(self) -> int:
@@ -52,7 +52,7 @@ def shape_of(
     seed: int,
     set_id: str,
     enter_together: Between | None = None,
-) -> Shape:
+) -> DialogueShape:
     """The questions for one set of `n_images` images (at least two).
 
     Where they are more than `most_turns`, questions on single images are left out, of images drawn by
@@ -68,10 +68,10 @@ def shape_of(
         singles[next(place for place in by_draw if singles[place] == fullest)] -= 1
     ends = _ends(n_images, enter_together, n_together, seed, set_id)
     n_each, n_more = divmod(n_together, len(ends))
-    return Shape(
+    return DialogueShape(
         tuple(singles.values()),
         tuple(
-            Together(until, n_earlier, n_each + (group < n_more))
+            MultiImageQuestions(until, n_earlier, n_each + (group < n_more))
             for group, (n_earlier, until) in enumerate(zip([0, *ends], ends, strict=False))
         ),
     )
@@ -96,7 +96,7 @@ _PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 
 @dataclass(frozen=True)
-class QA:
+class QuestionAnswer:
     """One question with its answer; `position` is its image's position in the set, None for several.
 
     A question on several is on the images 1 to `until` of the set, on all of them if that is None.
@@ -136,7 +136,7 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class ComposedDialogue:
     """A composed dialogue; `positions` are the set positions of its images, in order of entry.
 
     `lost` are the questions that are no turns of it, with what is wrong with each.
@@ -147,7 +147,7 @@ class Dialogue:
     lost: tuple[tuple[str, ParseError], ...] = ()
 
 
-def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
+def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
     """The dialogue of a set: the single-image questions in order of image, then the multi-image ones.
 
     An image enters at the first turn that needs it: a single-image question adds its image, a
@@ -162,7 +162,7 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     """
     ends = sorted({n_images, *(qa.until for qa in qas if qa.until is not None)})
 
-    def place(qa: QA) -> tuple[int, bool, int]:
+    def place(qa: QuestionAnswer) -> tuple[int, bool, int]:
         end = qa.until or n_images
         if qa.position is not None:
             end = next(limit for limit in ends if limit >= (qa.position or 0))
@@ -189,10 +189,10 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
         )
     if not n_multis:
         raise ParseError("no_multi_image_question", "No question on several images is left.")
-    return Dialogue(tuple(turns), tuple(number_of), tuple(lost))
+    return ComposedDialogue(tuple(turns), tuple(number_of), tuple(lost))
 
 
-def _turn(qa: QA, number_of: Mapping[int, int], places: Sequence[int]) -> ComposedTurn:
+def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int]) -> ComposedTurn:
     """The turn of a question, with the images at `places` entering. Raises ParseError."""
     if IMAGE_HERE in qa.question + qa.answer:
         raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")

@@ -8,7 +8,7 @@ from methods.image_sets import Kind
 from methods.words import n_words
 
 
-class Built(NamedTuple):
+class DialogueStatistics(NamedTuple):
     """One dialogue: its images, its texts, how many questions are on several images, its tokens."""
 
     n_images: int
@@ -77,7 +77,7 @@ PAPER: Mapping[Kind, Mapping[str, str]] = {
 """As they stand in Table 1 and Figure 4; of the instruction set's 410k pairs, 369k and 40k."""
 
 
-def figures_of(dialogues: Sequence[Built]) -> dict[str, str]:
+def figures_of(dialogues: Sequence[DialogueStatistics]) -> dict[str, str]:
     """The same figures of these dialogues, of which there is one at least."""
     turns = [len(dialogue.questions) for dialogue in dialogues]
     images = [dialogue.n_images for dialogue in dialogues]

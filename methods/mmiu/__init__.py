@@ -21,14 +21,14 @@ from methods.choice.passes import (
     missed,
     observe,
 )
-from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.mmiu import predictions as prediction_forms
 from methods.mmiu import published as published_forms
 from methods.mmiu.taxonomy import RELATION, TASK
@@ -62,8 +62,8 @@ class Mmiu:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (RELATION, TASK)
-    published: PublishedForms | None = published_forms
-    predictions: PredictionForms | None = prediction_forms
+    published: PublishedFormats | None = published_forms
+    predictions: PredictionFormats | None = prediction_forms
 
     def __init__(self, *, retest: bool = False):
         self._retest = retest
@@ -96,7 +96,7 @@ class Mmiu:
         ]
         self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The question as it stands, and once more where it is to be retested and was not missed."""
         key = key_of(item)
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from methods.choice.lettered import Placed, placed
+from methods.choice.lettered import LetteredChoices, placed
 from methods.choice.published import ApprovedItem, build_release
 from methods.ids import content_id
-from methods.mmiu.converting import Form, NoQuestion, Question
+from methods.mmiu.converting import Form, QuestionDraft, UnusableSampleError
 from methods.mmiu.metadata import Sample
 from methods.mmiu.published import CONTEXT, LEVEL, RELATION, TASK
 from methods.mmiu.taxonomy import TASKS, image_level
-from methods.mmiu.unanswerable import Elsewhere, unanswerable
+from methods.mmiu.unanswerable import ReplacementMaterial, unanswerable
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF, Strategy
 from methods.release import Edition, Release, ReviewPolicy
 
@@ -23,7 +23,9 @@ ANSWERABLE, STRATEGY = "answerable", "strategy"
 _RELATIONS = {task.name: task.relation for task in TASKS}
 
 
-def shown(question: Question, placed: Placed) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def shown(
+    question: QuestionDraft, placed: LetteredChoices
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Images in the order that they are shown in, and the choices as they are read."""
     if not question.of_images:
         return question.images, placed.choices
@@ -37,7 +39,7 @@ def shown(question: Question, placed: Placed) -> tuple[tuple[str, ...], tuple[st
     return tuple(images), tuple(choices)
 
 
-def item_id(question: Question) -> str:
+def item_id(question: QuestionDraft) -> str:
     """A hash of the question without its key and the order of its choices: it tells nobody which is
     right, and stays when the choices are put into another order."""
     return content_id(
@@ -92,20 +94,20 @@ def labels_of(item: ApprovedQuestion) -> dict[str, str]:
     }
 
 
-class Asked(NamedTuple):
+class SampleQuestion(NamedTuple):
     """A sample and the question that was made of it; `group` is the item it is a variant of."""
 
     sample: Sample
     form: Form
-    question: Question
+    question: QuestionDraft
     strategy: Strategy | None = None
     group: str | None = None
 
 
-class MadeItem(NamedTuple):
+class FinishedItem(NamedTuple):
     """A finished item: `of` is the question it was made of."""
 
-    of: Asked
+    of: SampleQuestion
     item_id: str
     group_id: str
     image_ids: tuple[str, ...]
@@ -114,14 +116,14 @@ class MadeItem(NamedTuple):
 
 
 def made_unanswerable(
-    asked: Sequence[Asked], images: Sequence[str], most: int, seed: int
-) -> Iterator[Asked | tuple[Asked, NoQuestion]]:
+    asked: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
+) -> Iterator[SampleQuestion | tuple[SampleQuestion, UnusableSampleError]]:
     """At most `most` unanswerable questions of each task of Table 7, drawn by seed from `asked`.
 
     `images` are pictures of entries or metadata that may be shown where they have nothing to do. A
     question that no strategy fits comes with the reason, and another one takes its place.
     """
-    by_task: dict[str, list[Asked]] = {}
+    by_task: dict[str, list[SampleQuestion]] = {}
     for asking in sorted(asked, key=lambda asking: content_id(seed, item_id(asking.question))):
         by_task.setdefault(asking.question.task, []).append(asking)
     for task in sorted(set(by_task) & set(STRATEGIES_OF)):
@@ -137,17 +139,21 @@ def made_unanswerable(
                     _elsewhere(asking, asked, images),
                     seed,
                 )
-            except NoQuestion as loss:
+            except UnusableSampleError as loss:
                 yield asking, loss
                 continue
             made += 1
-            yield Asked(asking.sample, asking.form, question, strategy, item_id(asking.question))
+            yield SampleQuestion(
+                asking.sample, asking.form, question, strategy, item_id(asking.question)
+            )
 
 
-def _elsewhere(of: Asked, asked: Sequence[Asked], images: Sequence[str]) -> Elsewhere:
+def _elsewhere(
+    of: SampleQuestion, asked: Sequence[SampleQuestion], images: Sequence[str]
+) -> ReplacementMaterial:
     sample = of.sample
     own = {*sample.images, sample.output, *sample.wrong, *sample.also_right}
-    return Elsewhere(
+    return ReplacementMaterial(
         tuple(image for image in images if image not in own),
         tuple(
             (asking.question.context, asking.question.question)
@@ -157,7 +163,9 @@ def _elsewhere(of: Asked, asked: Sequence[Asked], images: Sequence[str]) -> Else
     )
 
 
-def finished(asked: Sequence[Asked], keys: Mapping[str, str], seed: int) -> list[MadeItem]:
+def finished(
+    asked: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
+) -> list[FinishedItem]:
     """The items, each once, their right choices under each letter equally often in every task.
 
     `keys` has the letters of items that there are already, by item id: they stay.
@@ -173,5 +181,7 @@ def finished(asked: Sequence[Asked], keys: Mapping[str, str], seed: int) -> list
         for name, order in zip(names, placed(questions, seed, kept), strict=True):
             chosen = by_id[name]
             images, choices = shown(chosen.question, order)
-            made.append(MadeItem(chosen, name, chosen.group or name, images, choices, order.key))
+            made.append(
+                FinishedItem(chosen, name, chosen.group or name, images, choices, order.key)
+            )
     return made

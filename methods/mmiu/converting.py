@@ -49,7 +49,7 @@ _ORDER = re.compile(rf"[\[({{]?\s*{_PLACE}(?:\s*(?:,|;|-|>|->|→|\s)\s*{_PLACE}
 _YES_NO = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 
 
-class NoQuestion(ValueError):
+class UnusableSampleError(ValueError):
     """A sample that no question can be made of; `reason` is a short code for counts."""
 
     def __init__(self, reason: str, detail: str):
@@ -58,7 +58,7 @@ class NoQuestion(ValueError):
         self.detail = detail
 
 
-class Question(NamedTuple):
+class QuestionDraft(NamedTuple):
     """A question before its choices are in order: `distractors` are the wrong ones.
 
     With `of_images`, choices are images that are shown after `images`, but for the text `CANNOT`.
@@ -105,7 +105,7 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
     """The wrong choices that follow by rule from a sample whose output is of `form`, not `text`.
 
     The sample's own come first, then those of the rule: `pool` has the outputs of all samples of the
-    task. Raises NoQuestion where there is none.
+    task. Raises UnusableSampleError where there is none.
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
     right = {said(text) for text in (sample.output, *sample.also_right)}
@@ -117,18 +117,18 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
         if said(text) not in right:
             choices.setdefault(said(text), text)
     if len(choices) < FEWEST - 1:
-        raise NoQuestion(
+        raise UnusableSampleError(
             "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
         )
     return tuple(choices.values())
 
 
-def question_of(sample: Sample, distractors: Sequence[str]) -> Question:
+def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
     """The question, with the choice that it cannot be answered where its task has unanswerable ones."""
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:
         wrong = (*wrong[: MOST - 2], CANNOT)
-    return Question(
+    return QuestionDraft(
         sample.task.name,
         sample.context,
         sample.question,
@@ -180,7 +180,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
-        raise NoQuestion("not_a_number", f"Its output {output[:60]!r} is no number.")
+        raise UnusableSampleError("not_a_number", f"Its output {output[:60]!r} is no number.")
     sign, whole, mark, decimals, unit = (group or "" for group in match.groups())
     value = int(f"{sign}{whole}{decimals}")
     digits = str(abs(value))
@@ -225,7 +225,9 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """Other orders of the places that `output` has in order, written alike."""
     tokens = _TOKEN.findall(output)
     if not places_of(output):
-        raise NoQuestion("not_an_order", f"Its output {output[:60]!r} is no order of places.")
+        raise UnusableSampleError(
+            "not_an_order", f"Its output {output[:60]!r} is no order of places."
+        )
     arrangements: dict[tuple[str, ...], None] = {}
     if len(tokens) <= 5:
         orders = [order for order in permutations(sorted(tokens)) if order != tuple(tokens)]
@@ -263,7 +265,9 @@ def other_of_two(output: str) -> str:
     plain = output.strip(" .")
     other = _YES_NO.get(plain.casefold())
     if other is None:
-        raise NoQuestion("not_yes_or_no", f"Its output {output[:60]!r} is neither yes nor no.")
+        raise UnusableSampleError(
+            "not_yes_or_no", f"Its output {output[:60]!r} is neither yes nor no."
+        )
     if plain.isupper():
         other = other.upper()
     elif plain[0].isupper():

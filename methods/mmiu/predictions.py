@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from methods.choice.lettered import plain
 from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Unplaced
+from methods.evaluation.predictions import PredictionKey, Unplaced
 from methods.mmiu.published import SUBSET, TASK, options_text
 
 
-def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """The question of each row."""
     questions = Questions(items)
     of_tasks: dict[str, list[Item]] = {}
@@ -27,7 +27,7 @@ def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]
         ).append(known_item)
     due = Counter(_task(row.cells) for row in rows if not _is_named(row))
     seen: Counter[str] = Counter()
-    placed: list[Place | Unplaced] = []
+    placed: list[PredictionKey | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
         if _is_named(row):
@@ -42,7 +42,7 @@ def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]
     return placed
 
 
-def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> Place | Unplaced:
+def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> PredictionKey | Unplaced:
     if isinstance(item, str):
         return item
     if has_choices(cells) and not is_in_order(cells, item, plain(len(item.choices))):
@@ -50,10 +50,10 @@ def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> Place | Unplaced:
     options = cells.get("options", "")
     if options and options.split() != options_text(item.choices).split():
         return "other_choices"
-    return Place(item.item_id, PLAIN)
+    return PredictionKey(item.item_id, PLAIN)
 
 
-def _is_named(row: Row) -> bool:
+def _is_named(row: FileRow) -> bool:
     return any(row.cells.get(name) for name in IDS) or bool(index_of(row))
 
 

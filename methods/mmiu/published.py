@@ -17,7 +17,7 @@ from typing import Any
 
 from methods.choice.lettered import LETTERS, MOST, question_and_hint
 from methods.choice.published import (
-    Question,
+    PublishedQuestion,
     are_indexes,
     checked,
     choices_of,
@@ -63,7 +63,7 @@ def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
     """Both forms of `items`, whose images are paths, by file name."""
-    ids = Ids()
+    ids = RecordIds()
     records = [mmiu_record(item, ids) for item in items]
     return {
         "mmiu.json": [json.dumps(records, indent=1, ensure_ascii=False)],
@@ -72,7 +72,7 @@ def write_published(
     }
 
 
-def mmiu_record(item: PublishedItem, ids: "Ids") -> dict[str, Any]:
+def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
     """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
@@ -119,7 +119,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
         )
 
 
-class Ids:
+class RecordIds:
     """Ids by place: the task of the record and how many of it came before."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ def options_text(choices: Sequence[str]) -> str:
 
 
 def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
-    ids = Ids()
+    ids = RecordIds()
     for number, record in enumerate(json_records("".join(lines)), start=1):
         where = f"record {number}"
         if not isinstance(record, dict):
@@ -199,7 +199,7 @@ def _item(
         images = (BrokenImage("missing", "the record has no image"),)
     return published_item(
         where,
-        Question(
+        PublishedQuestion(
             item_id,
             cells.get("question", ""),
             choices,

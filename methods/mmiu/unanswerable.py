@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from methods.ids import content_id
-from methods.mmiu.converting import Form, NoQuestion, Question, in_form, places_of
+from methods.mmiu.converting import Form, QuestionDraft, UnusableSampleError, in_form, places_of
 from methods.mmiu.metadata import Sample
 from methods.mmiu.unanswerable_tasks import (
     ANSWER_IMAGE,
@@ -25,7 +25,7 @@ from methods.mmiu.unanswerable_tasks import (
 MOST_SHUFFLES = 24
 
 
-class Elsewhere(NamedTuple):
+class ReplacementMaterial(NamedTuple):
     """What else there is: pictures that have nothing to do with a sample, and questions of other tasks
     whose outputs have another form, as (context, question)."""
 
@@ -33,26 +33,26 @@ class Elsewhere(NamedTuple):
     questions: tuple[tuple[str, str], ...]
 
 
-class Changed(NamedTuple):
+class UnanswerableQuestion(NamedTuple):
     """An unanswerable question, and the strategy that made it."""
 
     strategy: Strategy
-    question: Question
+    question: QuestionDraft
 
 
 def unanswerable(
-    sample: Sample, form: Form, question: Question, elsewhere: Elsewhere, seed: int
-) -> Changed:
+    sample: Sample, form: Form, question: QuestionDraft, elsewhere: ReplacementMaterial, seed: int
+) -> UnanswerableQuestion:
     """The question of `sample` without a right choice, by a strategy of its task drawn by seed.
 
-    Raises NoQuestion (`no_strategy`) where none of them can be applied.
+    Raises UnusableSampleError (`no_strategy`) where none of them can be applied.
     """
     drawn = partial(content_id, "unanswerable", seed, question)
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
         altered = changed(strategy, sample, form, question, elsewhere, seed)
         if altered is not None:
-            return Changed(strategy, altered)
-    raise NoQuestion(
+            return UnanswerableQuestion(strategy, altered)
+    raise UnusableSampleError(
         "no_strategy", f"No strategy of {question.task} makes this sample unanswerable."
     )
 
@@ -61,10 +61,10 @@ def changed(
     strategy: Strategy,
     sample: Sample,
     form: Form,
-    question: Question,
-    elsewhere: Elsewhere,
+    question: QuestionDraft,
+    elsewhere: ReplacementMaterial,
     seed: int,
-) -> Question | None:
+) -> QuestionDraft | None:
     """The question changed by one strategy; None where it cannot be applied."""
     drawn = partial(content_id, strategy, seed, question)
     pictures = sorted(elsewhere.images, key=drawn)
@@ -84,16 +84,16 @@ def changed(
     return next((ways[way] for way in sorted((0, 1), key=drawn) if ways[way]), None)
 
 
-def _wrong(question: Question) -> tuple[str, ...]:
+def _wrong(question: QuestionDraft) -> tuple[str, ...]:
     return tuple(choice for choice in question.distractors if choice != CANNOT)
 
 
-def _none_right(question: Question) -> Question:
+def _none_right(question: QuestionDraft) -> QuestionDraft:
     """The question with `CANNOT` for the right choice and all others wrong."""
     return question._replace(answer=CANNOT, distractors=(question.answer, *_wrong(question)))
 
 
-def _replace_key_word(sample: Sample, question: Question) -> Question | None:
+def _replace_key_word(sample: Sample, question: QuestionDraft) -> QuestionDraft | None:
     if not sample.key_word:
         return None
     asked = question._replace(
@@ -103,15 +103,15 @@ def _replace_key_word(sample: Sample, question: Question) -> Question | None:
     return _none_right(asked)
 
 
-def _replace_answer_image(question: Question, pictures: Sequence[str]) -> Question | None:
+def _replace_answer_image(question: QuestionDraft, pictures: Sequence[str]) -> QuestionDraft | None:
     if not question.of_images or not pictures:
         return None
     return question._replace(answer=CANNOT, distractors=(pictures[0], *_wrong(question)))
 
 
 def _replace_other_image(
-    question: Question, pictures: Sequence[str], drawn: Callable[[object], str]
-) -> Question | None:
+    question: QuestionDraft, pictures: Sequence[str], drawn: Callable[[object], str]
+) -> QuestionDraft | None:
     """One of the images that the question is about; candidates are not: the right one would stay."""
     if not question.images or not pictures:
         return None
@@ -120,7 +120,9 @@ def _replace_other_image(
     return _none_right(question)._replace(images=images)
 
 
-def _shuffle(form: Form, question: Question, drawn: Callable[[object], str]) -> Question | None:
+def _shuffle(
+    form: Form, question: QuestionDraft, drawn: Callable[[object], str]
+) -> QuestionDraft | None:
     """The images in another order, in which none of the choices is right."""
     offered = {question.answer, *question.distractors}
     n_images = len(question.images)
@@ -144,7 +146,7 @@ def _order_after(answer: str, order: Sequence[int]) -> str:
     return in_form(answer, now)
 
 
-def _irrelevant_images(question: Question, pictures: Sequence[str]) -> Question | None:
+def _irrelevant_images(question: QuestionDraft, pictures: Sequence[str]) -> QuestionDraft | None:
     n_images = len(question.images)
     n_choices = len(_wrong(question)) + 1 if question.of_images else 0
     if len(pictures) < n_images + n_choices or not n_images + n_choices:
@@ -156,8 +158,8 @@ def _irrelevant_images(question: Question, pictures: Sequence[str]) -> Question 
 
 
 def _irrelevant_question(
-    question: Question, questions: Sequence[tuple[str, str]]
-) -> Question | None:
+    question: QuestionDraft, questions: Sequence[tuple[str, str]]
+) -> QuestionDraft | None:
     if not questions:
         return None
     context, asked = questions[0]

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import PLAIN, Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import numbered_question
-from methods.evaluation.judging import AskJudge, Judgment, Place
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.evaluation.verdicts import (
     ORDERS,
     VERDICT_SCHEMA,
@@ -27,7 +27,7 @@ from methods.evaluation.verdicts import (
     worth,
 )
 from methods.pairwise.battles import WINNERS, Battle
-from methods.pairwise.design import Unit
+from methods.pairwise.design import ComparisonUnit
 from methods.prompts.messages import with_image_numbers
 
 COMPARE_PROMPT = "pairwise/compare"
@@ -49,7 +49,7 @@ FORMS = (JUDGED, FLOOR)
 """What is rated: comparisons with a verdict, or all but lost judgments, where no answer loses."""
 
 
-class Compared(NamedTuple):
+class ArenaComparison(NamedTuple):
     """One comparison in one order, in the form of an arena: `model_a` stood first."""
 
     item_id: str
@@ -68,7 +68,7 @@ class Compared(NamedTuple):
         return _FLOOR.get(self.status) if form == FLOOR else None
 
 
-def battles_in(compared: Iterable[Compared], form: str) -> list[Battle]:
+def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
     """The comparisons that count in the form as battles; with their styles where all have one."""
     rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
@@ -84,10 +84,10 @@ def battles_in(compared: Iterable[Compared], form: str) -> list[Battle]:
     ]
 
 
-def units_of(items: Iterable[Item]) -> list[Unit]:
+def units_of(items: Iterable[Item]) -> list[ComparisonUnit]:
     """The turns that models answer; a given turn is nobody's."""
     return [
-        Unit(item.item_id, turn.turn, item.cluster)
+        ComparisonUnit(item.item_id, turn.turn, item.cluster)
         for item in items
         for turn in item.turns
         if turn.given is None
@@ -117,7 +117,7 @@ def unanswered(first: Answer, second: Answer, order: str) -> Status | None:
 
 def requests(
     item: Item, number: int, first: Transcript, second: Transcript, *, reference: bool
-) -> list[AskJudge]:
+) -> list[JudgeRequest]:
     """The requests about a turn in both orders; `first` is the model that a judgment's points are of.
 
     Both need an answer to the turn. `reference`: the judge is shown the turn's reference.
@@ -125,8 +125,8 @@ def requests(
     turn = next(turn for turn in item.turns if turn.turn == number)
     shown = sum(len(turn.image_positions) for turn in item.turns if turn.turn <= number)
     return [
-        AskJudge(
-            Place(PLAIN, number, order),
+        JudgeRequest(
+            JudgmentKey(PLAIN, number, order),
             COMPARE_PROMPT,
             {
                 "earlier": list(_earlier(item, number, sides)),

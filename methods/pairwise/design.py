@@ -31,7 +31,7 @@ N_RESAMPLES = 200
 """Resamples in each round: the spread of a difference is all that is taken from them."""
 
 
-class Unit(NamedTuple):
+class ComparisonUnit(NamedTuple):
     """What two models are compared on: a turn of an item, and the cluster that the item is of."""
 
     item_id: str
@@ -39,15 +39,15 @@ class Unit(NamedTuple):
     cluster: str
 
 
-class Question(NamedTuple):
+class Matchup(NamedTuple):
     """Two models, in order of name, on a unit."""
 
     first: str
     second: str
-    unit: Unit
+    unit: ComparisonUnit
 
 
-class Outcomes(NamedTuple):
+class MatchupOutcomes(NamedTuple):
     """What came of a question: an outcome of its first model for each order that has one, and the
     calls that it took: none where a model gave no answer."""
 
@@ -56,7 +56,7 @@ class Outcomes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class DesignOutcome:
     """How a design ended: its calls, those of all its pairs on all units, its rounds, and why."""
 
     n_calls: int
@@ -70,7 +70,7 @@ BUDGET = "the budget is used"
 EXHAUSTED = "all comparisons that could decide are asked"
 ALL_ASKED = "all comparisons are asked"
 
-Design = Generator[list[Question], Sequence[Outcomes], Asked]
+Design = Generator[list[Matchup], Sequence[MatchupOutcomes], DesignOutcome]
 
 
 def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
@@ -88,21 +88,25 @@ def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
 
 
 def ask_all(
-    pairs: Sequence[tuple[str, str]], units: Sequence[Unit], *, budget: int | None, seed: int
+    pairs: Sequence[tuple[str, str]],
+    units: Sequence[ComparisonUnit],
+    *,
+    budget: int | None,
+    seed: int,
 ) -> Design:
     """Every pair on every unit, in one round; a budget of calls takes the same units of every pair."""
     ordered = sorted(units, key=lambda unit: content_id(seed, *unit))
-    questions = [Question(*pair, unit) for unit in ordered for pair in pairs]
+    questions = [Matchup(*pair, unit) for unit in ordered for pair in pairs]
     n_all = ORDERS * len(questions)
     asked = questions if budget is None else questions[: budget // ORDERS]
     outcomes = yield asked
     why = ALL_ASKED if len(asked) == len(questions) else BUDGET
-    return Asked(sum(outcome.n_calls for outcome in outcomes), n_all, 1, why)
+    return DesignOutcome(sum(outcome.n_calls for outcome in outcomes), n_all, 1, why)
 
 
 def ask_adaptively(
     models: Collection[str],
-    units: Sequence[Unit],
+    units: Sequence[ComparisonUnit],
     *,
     budget: int | None,
     seed: int,
@@ -126,17 +130,17 @@ def ask_adaptively(
         # A unit of each pair in turn, so that a budget that ends cuts no pair off.
         wanted = {pair: min(number, len(left[pair])) for pair, number in todo.items()}
         questions = [
-            Question(*pair, left[pair].pop())
+            Matchup(*pair, left[pair].pop())
             for turn in range(max(wanted.values(), default=0))
             for pair, number in wanted.items()
             if turn < number
         ]
         if not questions:
-            return Asked(n_calls, n_all, n_rounds, EXHAUSTED)
+            return DesignOutcome(n_calls, n_all, n_rounds, EXHAUSTED)
         if budget is not None:
             questions = questions[: (budget - n_calls) // ORDERS]
             if not questions:
-                return Asked(n_calls, n_all, n_rounds, BUDGET)
+                return DesignOutcome(n_calls, n_all, n_rounds, BUDGET)
         n_rounds += 1
         for question, answered in zip(questions, (yield questions), strict=True):
             n_calls += answered.n_calls
@@ -147,7 +151,7 @@ def ask_adaptively(
         level = alpha / (n_rounds * (n_rounds + 1))
         unresolved = open_neighbours(models, battles, level, seed=seed)
         if not unresolved:
-            return Asked(n_calls, n_all, n_rounds, RESOLVED)
+            return DesignOutcome(n_calls, n_all, n_rounds, RESOLVED)
         todo = {pair: max(least, (len(units) - len(left[pair])) // 2) for pair in unresolved}
 
 

@@ -40,7 +40,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rating:
+class ModelRating:
     """One model: its rating with its interval, and its rank among the models of its part.
 
     `smoothed`: half a win was added to every pair of its part. `part` numbers what battles connect,
@@ -62,7 +62,7 @@ class Rating:
 class Ratings:
     """Ratings in the order of the battles' models, and every two of one part compared, in points."""
 
-    ratings: Sequence[Rating]
+    ratings: Sequence[ModelRating]
     comparisons: Sequence[Comparison]
 
     @property
@@ -114,15 +114,15 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
     )
 
 
-def _rating(battles: Battles, place: int, **of: Any) -> Rating:
+def _rating(battles: Battles, place: int, **of: Any) -> ModelRating:
     """The rating of a model with the share of its wins, a tie half, and of its ties, by weight."""
     own = (battles.first == place) | (battles.second == place)
     n = int(own.sum())
     if not n:
-        return Rating(battles.models[place], n=0, win_share=None, tie_share=None, **of)
+        return ModelRating(battles.models[place], n=0, win_share=None, tie_share=None, **of)
     weights, outcomes = battles.weights[own], battles.outcomes[own]
     won = np.where(battles.first[own] == place, outcomes, 1 - outcomes)
-    return Rating(
+    return ModelRating(
         battles.models[place],
         n=n,
         win_share=float(np.average(won, weights=weights)),

@@ -49,7 +49,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Controlled:
+class StyleControlledRatings:
     """Ratings at equal style, in the order of the battles' models; `reason` says why there are none."""
 
     ratings: Sequence[Estimate]
@@ -77,7 +77,7 @@ def rate_controlled(
     seed: int,
     n_resamples: int,
     prior: float = PRIOR,
-) -> Controlled:
+) -> StyleControlledRatings:
     """Ratings and coefficients with 95 % intervals over clusters; `names` are those of the features.
 
     A model without a battle has no rating. The features' means and deviations are those of the
@@ -100,7 +100,9 @@ def rate_controlled(
     compared = battles.wins() > 0
     compared |= compared.T
     if not len(fought) or len(np.unique(parts(compared))) > 1:
-        return Controlled([nothing] * len(fought), [], IN_PARTS if len(fought) else NO_BATTLES)
+        return StyleControlledRatings(
+            [nothing] * len(fought), [], IN_PARTS if len(fought) else NO_BATTLES
+        )
     deviation = battles.style.std(axis=0)
     varied = deviation > 1e-12
     z = ((battles.style - battles.style.mean(axis=0)) / np.where(varied, deviation, 1))[:, varied]
@@ -117,7 +119,7 @@ def rate_controlled(
     estimated[:k], drawn[:k] = to_points(estimated[:k]), to_points(drawn[:k])
     estimates = percentile_estimates(estimated, drawn, np.full(len(estimated), n))
     of_features = iter(estimates[k:])
-    return Controlled(
+    return StyleControlledRatings(
         estimates[:k],
         [
             Coefficient(name, next(of_features)) if has else Coefficient(name, nothing, NO_VARIANCE)

@@ -5,7 +5,7 @@ from typing import Any
 
 from methods.evaluation.statistics.estimates import Estimate
 from methods.pairwise.battles import battles_of
-from methods.pairwise.comparing import FORMS, JUDGED, Compared, battles_in
+from methods.pairwise.comparing import FORMS, JUDGED, ArenaComparison, battles_in
 from methods.pairwise.ratings import NO_BATTLES, first_place, rate
 from methods.pairwise.style import FEATURES, rate_controlled
 
@@ -16,7 +16,7 @@ _NOTHING = Estimate(None, None, None)
 
 
 def rating_rows(
-    compared: Sequence[Compared], *, seed: int, n_resamples: int, n_style_resamples: int
+    compared: Sequence[ArenaComparison], *, seed: int, n_resamples: int, n_style_resamples: int
 ) -> tuple[list[Row], list[Row]]:
     """Rows of ratings, one for each model and form, and rows of biases: place, and each feature.
 

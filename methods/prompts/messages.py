@@ -93,19 +93,19 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RenderedMessage:
     """A message whose images may be a grid; `parts` keep their order."""
 
     role: str
     parts: tuple[Text | Image | Grid, ...]
 
 
-def all_shown(messages: Sequence[Message]) -> list[Shown]:
+def all_shown(messages: Sequence[Message]) -> list[RenderedMessage]:
     """The messages as they are."""
-    return [Shown(message.role, message.parts) for message in messages]
+    return [RenderedMessage(message.role, message.parts) for message in messages]
 
 
-def in_a_grid(messages: Sequence[Message]) -> list[Shown]:
+def in_a_grid(messages: Sequence[Message]) -> list[RenderedMessage]:
     """The messages with a grid in place of the first image; texts name the images by their numbers."""
     image_ids = tuple(
         part.image_id for message in messages for part in message.parts if isinstance(part, Image)
@@ -121,11 +121,11 @@ def in_a_grid(messages: Sequence[Message]) -> list[Shown]:
                 parts.append(Text(f"<image {n_seen} of the grid>"))
             else:
                 parts.append(part)
-        shown.append(Shown(message.role, tuple(parts)))
+        shown.append(RenderedMessage(message.role, tuple(parts)))
     return shown
 
 
-def sampled(messages: Sequence[Message], most: int) -> list[Shown]:
+def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
     """The messages with `most` of their images, evenly spread; texts say which others are left out."""
     return all_shown(with_images_at(messages, evenly(n_images(messages), most)))
 

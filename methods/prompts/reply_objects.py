@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import json_repair
 
-from methods.json_text import MOST_DEPTH, TooDeep, from_json, json_at
+from methods.json_text import MOST_DEPTH, NestingError, from_json, json_at
 from methods.model_text import without_reasoning
 from methods.prompts.parse_error import ParseError, require_unicode
 
@@ -29,7 +29,7 @@ _FENCE_BEFORE = re.compile(r"`{3,}[\w-]*\s*\Z")
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 
 
-class FoundObject(NamedTuple):
+class ReplyObject(NamedTuple):
     """An object of a reply: its values by name, and where it stands in the reply's `text`.
 
     `is_whole` is False for one that the reply ends in the middle of.
@@ -54,7 +54,7 @@ class FoundObject(NamedTuple):
 
 def objects_in(
     reply: str, short: Sequence[str], texts: Sequence[str] = (), *, only_whole: bool = False
-) -> list[FoundObject]:
+) -> list[ReplyObject]:
     """The JSON objects of a reply that have any of some names, in their order.
 
     Args:
@@ -119,8 +119,8 @@ def labelled_text(text: str, name: str, other: str) -> str:
     return before[0].strip(" \t\n{") if len(before) > 1 else ""
 
 
-def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[FoundObject]:
-    found: list[FoundObject] = []
+def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
+    found: list[ReplyObject] = []
     start = text.find("{")
     n_starts = n_repairs = 0
     while start >= 0 and n_starts < _MOST_STARTS:
@@ -128,18 +128,18 @@ def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[Fo
         end = start + 1
         try:
             value, after = json_at(text, start)
-        except TooDeep:
+        except NestingError:
             return found  # Each object in it would be looked through in vain.
         except ValueError:
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
                 for values, after, is_whole in _repaired(text, start, names, short):
-                    found.append(FoundObject(values, text, start, after, is_whole))
+                    found.append(ReplyObject(values, text, start, after, is_whole))
                     end = after
         else:
             end = after
             for values in _named(value, names):
-                found.append(FoundObject(values, text, start, end, True))
+                found.append(ReplyObject(values, text, start, end, True))
         start = text.find("{", end)
     return found
 

@@ -15,7 +15,7 @@ _REFERENCE = re.compile(IMAGE_NAME)
 FEWEST_IMAGES = 2
 
 
-class Rest(NamedTuple):
+class FilteredDialogue(NamedTuple):
     """What is left of a dialogue: its turns, its images, and by question id what now stands before a
     question, so that images enter that entered with a turn that is gone."""
 
@@ -26,7 +26,7 @@ class Rest(NamedTuple):
 
 def without_turns(
     turns: Sequence[Turn], image_ids: Sequence[str], dropped: Collection[int]
-) -> Rest | None:
+) -> FilteredDialogue | None:
     """The dialogue without the turns at these places (from 0); None if too little is left of it.
 
     Images that entered with such a turn enter with the next one that stays, so that no image has
@@ -50,7 +50,11 @@ def without_turns(
     together = any(
         len(set(_REFERENCE.findall(turn["question"] + turn["answer"]))) > 1 for turn in kept
     )
-    return Rest(kept, shown, entering) if together and len(shown) >= FEWEST_IMAGES else None
+    return (
+        FilteredDialogue(kept, shown, entering)
+        if together and len(shown) >= FEWEST_IMAGES
+        else None
+    )
 
 
 def rows_without(

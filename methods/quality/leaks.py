@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.quality.outcome import Source
+from methods.quality.outcome import WriterContext
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _TAG = re.compile(r"<[^<>]{1,40}>")
@@ -27,7 +27,7 @@ PAGE_MORE = 2
 """A page is long, and shares short runs with any text: a leak of it is so many more words in a row."""
 
 
-class Told(NamedTuple):
+class SourceTexts(NamedTuple):
     """What the sources of a dialogue say, ready to be compared with its questions."""
 
     captions: frozenset[tuple[str, ...]]
@@ -37,7 +37,7 @@ class Told(NamedTuple):
     n_words: int
 
     @classmethod
-    def of(cls, sources: Sequence[Source], n_words: int) -> "Told":
+    def of(cls, sources: Sequence[WriterContext], n_words: int) -> "SourceTexts":
         """`n_words` in a row are a leak of a caption, `PAGE_MORE` more of a page."""
         texts = [text for source in sources for text in source]
         return cls(
@@ -49,7 +49,7 @@ class Told(NamedTuple):
         )
 
 
-def leak_in(question: str, told: Told) -> str | None:
+def leak_in(question: str, told: SourceTexts) -> str | None:
     """What a question says that stands in a caption, a title or a page; None if there is nothing.
 
     That is words in a row that a caption or a page has, a name (a word with a capital inside a

@@ -68,7 +68,7 @@ SHARED = "shared_"
 """What the names of these counts begin with where a benchmark has, too, what is left out."""
 
 
-class Pair(NamedTuple):
+class QuestionAnswerPair(NamedTuple):
     """One turn of a dialogue: `question` is without the placeholders of the images that enter."""
 
     dialogue_id: str
@@ -78,7 +78,7 @@ class Pair(NamedTuple):
     answer: str
 
 
-class Source(NamedTuple):
+class WriterContext(NamedTuple):
     """What the writer was told of one picture of the dialogue, and no reader is shown."""
 
     title: str
@@ -86,13 +86,13 @@ class Source(NamedTuple):
     page_text: str
 
 
-class Dialogue(NamedTuple):
+class DialogueContent(NamedTuple):
     """The pairs of one dialogue in their order, the sources of its pictures, and how many pictures it
     has, 0 where that is not known."""
 
     dialogue_id: str
-    pairs: Sequence[Pair]
-    sources: Sequence[Source]
+    pairs: Sequence[QuestionAnswerPair]
+    sources: Sequence[WriterContext]
     n_pictures: int = 0
 
 
@@ -124,7 +124,7 @@ GRADES = ("blind_grade", "other_grade")
 """Columns with the grades, 0 to 10, of answers without the pictures and with others."""
 
 
-class Policy(NamedTuple):
+class QualityPolicy(NamedTuple):
     """The reasons that drop a pair and those that people should look at; and the highest grade, 0 to
     10, of an answer that was given without the pictures."""
 
@@ -133,14 +133,14 @@ class Policy(NamedTuple):
     highest_blind_grade: int
 
 
-class Outcome(NamedTuple):
+class QualityOutcome(NamedTuple):
     """The outcome, and every reason that was found, those that decide nothing among them."""
 
     outcome: str
     reasons: tuple[str, ...]
 
 
-def outcome_of(row: Mapping[str, Any], policy: Policy) -> Outcome:
+def outcome_of(row: Mapping[str, Any], policy: QualityPolicy) -> QualityOutcome:
     """The outcome of a row of `quality.checks`, whose checks may be missing.
 
     A check that was wanted and not made (`not_checked`) is never passed: such a pair is reviewed unless
@@ -148,13 +148,13 @@ def outcome_of(row: Mapping[str, Any], policy: Policy) -> Outcome:
     """
     reasons = tuple(reason for reason in REASONS if _is_found(row, reason, policy))
     if any(reason in policy.drop for reason in reasons):
-        return Outcome(DROP, reasons)
+        return QualityOutcome(DROP, reasons)
     if any(reason in policy.review or reason == NOT_CHECKED for reason in reasons):
-        return Outcome(REVIEW, reasons)
-    return Outcome(PASS, reasons)
+        return QualityOutcome(REVIEW, reasons)
+    return QualityOutcome(PASS, reasons)
 
 
-def _is_found(row: Mapping[str, Any], reason: str, policy: Policy) -> bool:
+def _is_found(row: Mapping[str, Any], reason: str, policy: QualityPolicy) -> bool:
     if reason == NEEDS_NO_PICTURE:
         grades = [row[grade] for grade in GRADES if row.get(grade) is not None]
         return any(grade > policy.highest_blind_grade for grade in grades)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from methods.prompts.material import mention_of_material
 from methods.quality.languages import language_fault
-from methods.quality.leaks import Told, leak_in
+from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
 from methods.quality.named_pictures import missing_picture
 from methods.quality.near_questions import (
@@ -28,8 +28,8 @@ from methods.quality.outcome import (
     REFUSAL,
     REPEATED,
     TRUNCATION,
-    Dialogue,
-    Pair,
+    DialogueContent,
+    QuestionAnswerPair,
 )
 from methods.quality.personal_data import personal_data_in
 from methods.quality.refusals import refusal_in
@@ -41,7 +41,7 @@ Evidence = dict[str, str | None]
 """By check: what was found, None for nothing."""
 
 
-class Limits(NamedTuple):
+class RuleLimits(NamedTuple):
     """The limits of the rules: `language` as in `languages.SCRIPTS_OF`, lengths in words, `leak_words`
     in a row, `alike` from 0 to 1, and how many questions of a corpus may be alike."""
 
@@ -54,7 +54,9 @@ class Limits(NamedTuple):
     most_alike: int = 20
 
 
-def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, str], Evidence]:
+def by_rules(
+    dialogues: Sequence[DialogueContent], limits: RuleLimits
+) -> dict[tuple[str, str], Evidence]:
     """What the rules find in each pair, by dialogue and question."""
     in_corpus = _near_duplicates(dialogues, limits)
     evidence: dict[tuple[str, str], Evidence] = {}
@@ -62,7 +64,7 @@ def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, s
         repeated = _repeated(dialogue, limits)
         same, reworded = _in_other_words(dialogue, limits.language)
         unmarked = _unmarked(dialogue)
-        told = Told.of(dialogue.sources, limits.leak_words)
+        told = SourceTexts.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
@@ -76,7 +78,9 @@ def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, s
     return evidence
 
 
-def _in_texts(pair: Pair, limits: Limits, n_pictures: int, *, marks: bool) -> Evidence:
+def _in_texts(
+    pair: QuestionAnswerPair, limits: RuleLimits, n_pictures: int, *, marks: bool
+) -> Evidence:
     """What the rules on one text find in a question or else in its answer.
 
     `marks` says whether the writer ends sentences with a mark.
@@ -93,21 +97,21 @@ def _in_texts(pair: Pair, limits: Limits, n_pictures: int, *, marks: bool) -> Ev
     }
 
 
-def _first(pair: Pair, rule: Callable[[str], str | None]) -> str | None:
+def _first(pair: QuestionAnswerPair, rule: Callable[[str], str | None]) -> str | None:
     for name, text in (("question", pair.question), ("answer", pair.answer)):
         if evidence := rule(text):
             return f"{name}: {evidence}"
     return None
 
 
-def _truncation(pair: Pair, language: str, *, marks: bool) -> str | None:
+def _truncation(pair: QuestionAnswerPair, language: str, *, marks: bool) -> str | None:
     if evidence := truncation_in(pair.question, language, asks=True):
         return f"question: {evidence}"
     evidence = truncation_in(pair.answer, language, marks=marks)
     return f"answer: {evidence}" if evidence else None
 
 
-def _length(pair: Pair, limits: Limits) -> str | None:
+def _length(pair: QuestionAnswerPair, limits: RuleLimits) -> str | None:
     asked, answered = n_words(pair.question), n_words(pair.answer)
     if asked < limits.fewest_question_words:
         return f"question: {asked} words, at least {limits.fewest_question_words}"
@@ -118,10 +122,10 @@ def _length(pair: Pair, limits: Limits) -> str | None:
     return None
 
 
-def _repeated(dialogue: Dialogue, limits: Limits) -> dict[str, str]:
+def _repeated(dialogue: DialogueContent, limits: RuleLimits) -> dict[str, str]:
     """By question: the earlier one on the same pictures with the same words of content, in nearly the
     same order."""
-    asked = defaultdict[tuple[frozenset[str], frozenset[str]], list[Pair]](list)
+    asked = defaultdict[tuple[frozenset[str], frozenset[str]], list[QuestionAnswerPair]](list)
     for pair in dialogue.pairs:
         named = frozenset(_NAMED.findall(pair.question))
         asked[named, content_words(pair.question, limits.language)].append(pair)
@@ -134,7 +138,9 @@ def _repeated(dialogue: Dialogue, limits: Limits) -> dict[str, str]:
     return evidence
 
 
-def _in_other_words(dialogue: Dialogue, language: str) -> tuple[dict[str, str], dict[str, str]]:
+def _in_other_words(
+    dialogue: DialogueContent, language: str
+) -> tuple[dict[str, str], dict[str, str]]:
     """By question: the earlier one on the same pictures that asks the same with another asking word,
     and the one that asks it in other words; in both the answer says the same."""
     same: dict[str, str] = {}
@@ -153,7 +159,7 @@ def _in_other_words(dialogue: Dialogue, language: str) -> tuple[dict[str, str], 
     return same, reworded
 
 
-def _unmarked(dialogue: Dialogue) -> set[str]:
+def _unmarked(dialogue: DialogueContent) -> set[str]:
     """The questions whose dialogue has other answers, half of which or more end without a mark: this is
     a way of writing, which tells nothing of the answer."""
     without = [pair.answer.rstrip()[-1:].isalnum() for pair in dialogue.pairs]
@@ -165,7 +171,9 @@ def _unmarked(dialogue: Dialogue) -> set[str]:
     }
 
 
-def _near_duplicates(dialogues: Iterable[Dialogue], limits: Limits) -> dict[tuple[str, str], str]:
+def _near_duplicates(
+    dialogues: Iterable[DialogueContent], limits: RuleLimits
+) -> dict[tuple[str, str], str]:
     """By dialogue and question: of how many questions that are nearly the same it is one too many.
 
     The first `most_alike` of them, in the order given, are no duplicates.

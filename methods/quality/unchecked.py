@@ -17,9 +17,9 @@ from methods.quality.outcome import (
     TRUNCATION,
     UNCHECKED,
     UNGROUNDED,
-    Dialogue,
+    DialogueContent,
 )
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 
 READ = (REFUSAL, TRUNCATION, LEFTOVER, MATERIAL, REPEATED, NEAR_DUPLICATE)
 """Rules that need nothing but the dialogue; limits of length are those of a writer."""
@@ -27,7 +27,7 @@ MOST_NAMED = 20
 """Findings that are told one by one."""
 
 
-class Finding(NamedTuple):
+class RuleFinding(NamedTuple):
     """What a rule found in a turn of a dialogue."""
 
     dialogue_id: str
@@ -40,8 +40,11 @@ class Finding(NamedTuple):
 
 
 def findings(
-    dialogue: Dialogue, limits: Limits, turns: Collection[int], grounds: Sequence[str] = ()
-) -> list[Finding]:
+    dialogue: DialogueContent,
+    limits: RuleLimits,
+    turns: Collection[int],
+    grounds: Sequence[str] = (),
+) -> list[RuleFinding]:
     """What the rules find in these turns of a dialogue, in order.
 
     `grounds` are the texts that its answers may rest on beside its questions; without any no answer is
@@ -58,20 +61,20 @@ def findings(
         said = {reason: of_pair[reason] for reason in READ}
         said[UNGROUNDED] = ungrounded_in(pair.answer, grounds)
         found += [
-            Finding(pair.dialogue_id, pair.turn, reason, what)
+            RuleFinding(pair.dialogue_id, pair.turn, reason, what)
             for reason, what in said.items()
             if what is not None
         ]
     return found
 
 
-def counts_of(found: Iterable[Finding]) -> dict[str, int]:
+def counts_of(found: Iterable[RuleFinding]) -> dict[str, int]:
     """How often each rule found something, by `unchecked_` and its name."""
     counted = Counter(finding.reason for finding in found)
     return {f"{UNCHECKED}_{reason}": counted[reason] for reason in sorted(counted)}
 
 
-def in_words(found: Sequence[Finding]) -> str:
+def in_words(found: Sequence[RuleFinding]) -> str:
     """The findings in one line; nothing for none."""
     more = len(found) - MOST_NAMED
     told = [*map(str, found[:MOST_NAMED]), *([f"and {more} more"] if more > 0 else [])]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.tables import Board, Row, natural
+from methods.results.tables import LeaderboardData, Row, natural
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -22,7 +22,7 @@ QUADRANTS_OF_STEADINESS = (("worse", "better"), ("less steady", "steadier"))
 """The corners of a mean against the inverse of a spread, in words."""
 
 
-class Radar(NamedTuple):
+class RadarData(NamedTuple):
     """A line for each model over the same axes; None where a model has no score.
 
     `ends` are those of every axis: the middle and the rim.
@@ -35,7 +35,7 @@ class Radar(NamedTuple):
     lines: Sequence[tuple[str, tuple[float | None, ...]]]
 
 
-class Point(NamedTuple):
+class ScorePoint(NamedTuple):
     """A score and its interval."""
 
     value: float
@@ -43,7 +43,7 @@ class Point(NamedTuple):
     high: float
 
 
-class Plane(NamedTuple):
+class ScorePlane(NamedTuple):
     """Two scores of each model; `middle` are the medians of the models, the lines between quadrants.
 
     `corners` are in words what is low and what is high on both axes. An end is None where the scale has
@@ -53,13 +53,13 @@ class Plane(NamedTuple):
     name: str
     axes: tuple[str, str]
     ends: tuple[tuple[float | None, float | None], tuple[float | None, float | None]]
-    points: Sequence[tuple[str, Point, Point]]
+    points: Sequence[tuple[str, ScorePoint, ScorePoint]]
     middle: tuple[float, float]
     corners: tuple[tuple[str, str], tuple[str, str]]
     without: int
 
 
-def radars(board: Board, benchmark: Benchmark | None) -> Iterator[Radar]:
+def radars(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[RadarData]:
     """A radar for each level of ability that has as many values as a radar can show.
 
     Where a benchmark has no abilities, the axes are its metrics on the scale of the one that ranks.
@@ -93,7 +93,7 @@ def radars(board: Board, benchmark: Benchmark | None) -> Iterator[Radar]:
     yield from _radar(board, "metrics", "by metric", first, axes, rows, "metric")
 
 
-def planes(board: Board, benchmark: Benchmark | None) -> Iterator[Plane]:
+def planes(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[ScorePlane]:
     """How good models are against how steady (AlignMMBench, Figure 1), and one turn against another.
 
     The first needs a metric that is the inverse of a spread; the second one those of `TURNS`.
@@ -114,14 +114,14 @@ def planes(board: Board, benchmark: Benchmark | None) -> Iterator[Plane]:
 
 
 def _radar(
-    board: Board,
+    board: LeaderboardData,
     name: str,
     by: str,
     metric: Metric | None,
     axes: Sequence[str],
     rows: Sequence[Row],
     column: str,
-) -> Iterator[Radar]:
+) -> Iterator[RadarData]:
     ends = _ends(metric) if metric else (None, None)
     if metric is None or not FEWEST <= len(axes) <= MOST or ends[0] is None or ends[1] is None:
         return
@@ -131,18 +131,18 @@ def _radar(
     known = [(model, line) for model, line in lines if any(value is not None for value in line)]
     if known:
         title = by if column == "metric" else f"{metric.name} {by}"
-        yield Radar(f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
+        yield RadarData(f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
 
 
 def _plane(
-    board: Board,
+    board: LeaderboardData,
     across: Metric,
     up: Metric,
     words: tuple[str, str],
     corners: tuple[tuple[str, str], tuple[str, str]],
-) -> Iterator[Plane]:
+) -> Iterator[ScorePlane]:
     found = {
-        (row["metric"], row["aggregation"], row["model"]): Point(
+        (row["metric"], row["aggregation"], row["model"]): ScorePoint(
             row["value"], row["ci_low"], row["ci_high"]
         )
         for row in board.metrics
@@ -156,7 +156,7 @@ def _plane(
         and (y := found.get((up.name, up.aggregation, model)))
     ]
     if points:
-        yield Plane(
+        yield ScorePlane(
             f"quadrants-{_in_name(across.name)}-{_in_name(up.name)}",
             words,
             (_ends(across), _ends(up)),

@@ -30,7 +30,7 @@ from methods.mmbench.published import STEP
 from methods.mmbench.taxonomy import L2, L3
 from methods.mmbench.wording import HINT
 from methods.mmdu.published import mmdu_record
-from methods.mmiu.published import Ids, mmiu_record
+from methods.mmiu.published import RecordIds, mmiu_record
 from methods.mmiu.taxonomy import TASK
 from methods.naming import number_of
 from methods.release import Edition, held_out
@@ -62,7 +62,7 @@ class Submission(NamedTuple):
     notes: Sequence[str] = ()
 
 
-class Told(NamedTuple):
+class SubmissionInput(NamedTuple):
     """What a submission is made of; `model` and `dataset` name files."""
 
     items: Sequence[Item]
@@ -76,7 +76,7 @@ class Told(NamedTuple):
         return self.answers.get((item.item_id, trial, turn))
 
 
-def submission(of: Told) -> Submission | None:
+def submission(of: SubmissionInput) -> Submission | None:
     """The files that the benchmark's own evaluation takes; None where none is known."""
     made = FORMS.get(of.edition.benchmark or "")
     return made(of) if made else None
@@ -123,7 +123,7 @@ def dataset_name(card: Card) -> str:
 # --- Multiple choice -------------------------------------------------------------------------------
 
 
-def _mmbench(of: Told) -> Submission:
+def _mmbench(of: SubmissionInput) -> Submission:
     """A spreadsheet with a row for every pass, as VLMEvalKit writes them and the server reads them."""
     letters = LETTERS[: max([len(SERVED), *(len(item.choices) for item in of.items)])]
     labels = [
@@ -176,13 +176,13 @@ def _mmbench(of: Told) -> Submission:
     return Submission({f"{of.model}_{of.dataset}.xlsx": Sheet(header, rows())}, notes)
 
 
-def _of_pass(of: Told, item: Item, shift: int) -> str | None:
+def _of_pass(of: SubmissionInput, item: Item, shift: int) -> str | None:
     return of.answer(item, f"{SHIFT}{shift}")
 
 
-def _mmiu(of: Told) -> Submission:
+def _mmiu(of: SubmissionInput) -> Submission:
     """A folder for each task, in it one for the model, with the records and what it said to each."""
-    ids = Ids()
+    ids = RecordIds()
     records = [mmiu_record(_published(item, of.edition), ids) for item in of.items]
     model = of.model
     while any(model in record for record in records):
@@ -209,7 +209,7 @@ def _mmiu(of: Told) -> Submission:
 # --- Open questions and dialogues ------------------------------------------------------------------
 
 
-def _alignmmbench(of: Told) -> Submission:
+def _alignmmbench(of: SubmissionInput) -> Submission:
     """A line {question_id, predict} for each question."""
     asked = [(item, PLAIN, item.turns[-1].turn) for item in of.items]
     lines = [
@@ -220,7 +220,7 @@ def _alignmmbench(of: Told) -> Submission:
     return Submission({f"{of.model}.jsonl": "".join(f"{line}\n" for line in lines)}, notes)
 
 
-def _convbench(of: Told) -> Submission:
+def _convbench(of: SubmissionInput) -> Submission:
     """A YAML file for each setting and conversation, which is numbered by its place in the sheet."""
     files = {}
     asked = []
@@ -250,7 +250,7 @@ def _convbench(of: Told) -> Submission:
     return Submission(files, notes)
 
 
-def _mmdu(of: Told) -> Submission:
+def _mmdu(of: SubmissionInput) -> Submission:
     """A JSON file for each dialogue: the authors' record with the model's answers in it."""
     names = file_names(item.item_id for item in of.items)
     files = {}
@@ -280,7 +280,7 @@ def _published(item: Item, edition: Edition) -> PublishedItem:
     )
 
 
-def _empty(of: Told, asked: Sequence[tuple[Item, str, int]], read: str) -> list[str]:
+def _empty(of: SubmissionInput, asked: Sequence[tuple[Item, str, int]], read: str) -> list[str]:
     """A sentence on the answers that there are not."""
     without = sum(of.answer(*place) is None for place in asked)
     if not without:
@@ -288,7 +288,7 @@ def _empty(of: Told, asked: Sequence[tuple[Item, str, int]], read: str) -> list[
     return [f"{without} of {len(asked)} answers are none (lost or declined) and empty, {read}."]
 
 
-FORMS: Mapping[str, Callable[[Told], Submission]] = {
+FORMS: Mapping[str, Callable[[SubmissionInput], Submission]] = {
     "mmbench": _mmbench,
     "mmiu": _mmiu,
     "alignmmbench": _alignmmbench,

@@ -14,7 +14,7 @@ COUNTS_BELOW = 0.05
 """A difference counts where p after Holm is below this."""
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A text, or a number with its decimals."""
 
     text: str = ""
@@ -23,7 +23,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table: `numeric` says of each column whether it has numbers."""
 
     name: str
@@ -31,10 +31,10 @@ class Table:
     caption: str
     heads: tuple[str, ...]
     numeric: tuple[bool, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
-class Board(NamedTuple):
+class LeaderboardData(NamedTuple):
     """What one judge, under one version, says of a release: rows of sql/evaluate/board_*.sql."""
 
     models: Sequence[Row]
@@ -49,15 +49,15 @@ class Board(NamedTuple):
         return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
-def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[Board]:
-    """The boards of a release, in the order of its models' rows; `others` as `Board` has them."""
+def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[LeaderboardData]:
+    """The leaderboards of a release, in the order of its models' rows."""
     return [
-        Board(*([row for row in rows if _key(row) == key] for rows in (models, *others)))
+        LeaderboardData(*([row for row in rows if _key(row) == key] for rows in (models, *others)))
         for key in dict.fromkeys(map(_key, models))
     ]
 
 
-def tables(board: Board, number: int = 1) -> Iterator[Table]:
+def tables(board: LeaderboardData, number: int = 1) -> Iterator[ResultTable]:
     """Every table of a board; `number` tells those of several boards apart."""
     suffix = "" if number == 1 else f"-{number}"
     yield _leaderboard(board, f"leaderboard{suffix}")
@@ -73,7 +73,7 @@ def counts(row: Row) -> bool:
     return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
 
 
-def best_alone(board: Board) -> str | None:
+def best_alone(board: LeaderboardData) -> str | None:
     """The model whose score is the best and whose difference to every other one counts; None: none."""
     first = next((row["model"] for row in board.models if row["rank"] == 1), None)
     against = [row for row in board.pairs if first in (row["first"], row["second"])]
@@ -84,12 +84,12 @@ def _key(row: Row) -> tuple[str, ...]:
     return row["judge"], row["judge_version"]
 
 
-def _release(board: Board) -> str:
+def _release(board: LeaderboardData) -> str:
     release: str = board.models[0]["release"]
     return release
 
 
-def _about(board: Board, metric: Row | None = None) -> str:
+def _about(board: LeaderboardData, metric: Row | None = None) -> str:
     """What a table is of; `metric` is a row of another metric than the one that ranks."""
     row = {**board.models[0], **(metric or {})}
     # Scores that an earlier version made do not say of how many clusters they are.
@@ -105,21 +105,21 @@ def _about(board: Board, metric: Row | None = None) -> str:
     )
 
 
-def _leaderboard(board: Board, name: str) -> Table:
+def _leaderboard(board: LeaderboardData, name: str) -> ResultTable:
     alone = best_alone(board)
     rows = [
         (
-            Cell(NOTHING if row["rank"] is None else str(row["rank"])),
-            Cell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
-            Cell(row["model"], bold=row["model"] == alone),
-            Cell(number=row["value"], bold=row["model"] == alone),
-            Cell(_interval(row)),
-            Cell(str(row["n_clusters"] or NOTHING)),
-            Cell(number=row["judged_only"]),
-            Cell(str(row["n_judged"])),
-            Cell(str(row["n_refused"])),
-            Cell(str(row["n_truncated"] + row["n_reasoning_only"] + row["n_empty"])),
-            Cell(str(row["n_failed"])),
+            TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
+            TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
+            TableCell(row["model"], bold=row["model"] == alone),
+            TableCell(number=row["value"], bold=row["model"] == alone),
+            TableCell(_interval(row)),
+            TableCell(str(row["n_clusters"] or NOTHING)),
+            TableCell(number=row["judged_only"]),
+            TableCell(str(row["n_judged"])),
+            TableCell(str(row["n_refused"])),
+            TableCell(str(row["n_truncated"] + row["n_reasoning_only"] + row["n_empty"])),
+            TableCell(str(row["n_failed"])),
         )
         for row in board.models
     ]
@@ -132,33 +132,35 @@ def _leaderboard(board: Board, name: str) -> Table:
         *("Judged", "Refused", "No answer", "Failed"),
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
-    return Table(name, _release(board), f"{_about(board)} {bold}", heads, numeric, tuple(rows))
+    return ResultTable(
+        name, _release(board), f"{_about(board)} {bold}", heads, numeric, tuple(rows)
+    )
 
 
-def _matrix(board: Board, name: str) -> Table:
+def _matrix(board: LeaderboardData, name: str) -> ResultTable:
     compared = {(row["first"], row["second"]): row for row in board.pairs}
     named = [row["model"] for row in board.models]
     models = [model for model in named if any(model in pair for pair in compared)]
 
-    def cell(one: str, other: str) -> Cell:
+    def cell(one: str, other: str) -> TableCell:
         row, sign = compared.get((one, other)), 1
         if row is None:
             row, sign = compared.get((other, one)), -1
         if row is None or row["difference"] is None:
-            return Cell(NOTHING)
-        return Cell(number=sign * row["difference"], bold=counts(row))
+            return TableCell(NOTHING)
+        return TableCell(number=sign * row["difference"], bold=counts(row))
 
-    rows = [(Cell(one), *(cell(one, other) for other in models)) for one in models]
+    rows = [(TableCell(one), *(cell(one, other) for other in models)) for one in models]
     caption = (
         f"Differences, row less column, on the units that both have. {_about(board)} Bold where p "
         "after Holm is below 0.05."
     )
-    return Table(
+    return ResultTable(
         name, _release(board), caption, ("", *models), (False, *[True] * len(models)), tuple(rows)
     )
 
 
-def _sliced(board: Board, label: str, name: str) -> Table:
+def _sliced(board: LeaderboardData, label: str, name: str) -> ResultTable:
     found = {
         (row["model"], row["subset_value"]): row
         for row in board.slices
@@ -171,12 +173,12 @@ def _sliced(board: Board, label: str, name: str) -> Table:
     empty: Row = {"value": None, "ci_low": None}
     rows = [
         (
-            Cell(model),
+            TableCell(model),
             *(
                 cell
                 for value in values
                 for row in [found.get((model, value), empty)]
-                for cell in (Cell(number=row["value"]), Cell(_interval(row)))
+                for cell in (TableCell(number=row["value"]), TableCell(_interval(row)))
             ),
         )
         for model in models
@@ -190,7 +192,7 @@ def _sliced(board: Board, label: str, name: str) -> Table:
     of = next(iter(found.values()))
     about = _about(board, {name: of[name] for name in ("metric", "aggregation")})
     caption = f"By {label}, with intervals over C clusters. {about}"
-    return Table(
+    return ResultTable(
         name,
         _release(board),
         caption,

@@ -9,7 +9,7 @@ from typing import Any
 
 from methods.markdown import code, table
 from methods.naming import number_of
-from methods.results.tables import Board, Cell, Table, boards
+from methods.results.tables import LeaderboardData, ResultTable, TableCell, boards
 
 DECIMALS = 1
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
@@ -31,7 +31,7 @@ AVERAGED = {
 BY_RULE = "rule"
 
 
-def latex(of: Table) -> str:
+def latex(of: ResultTable) -> str:
     """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points."""
     columns = "".join(
         f"S[table-format={_format(of, place)}, detect-weight, mode=text]" if numeric else "l"
@@ -62,7 +62,7 @@ def latex(of: Table) -> str:
     )
 
 
-def markdown(of: Table) -> str:
+def markdown(of: ResultTable) -> str:
     """The same in Markdown."""
     rows = [[_markdown_cell(cell) for cell in row] for row in of.rows]
     heads = list(map(_shown, of.heads))
@@ -74,7 +74,7 @@ def latex_text(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
 
 
-def in_words(board: Board, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def in_words(board: LeaderboardData, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How the scores of a board were made: a paragraph for a paper.
 
     `settings` has least_coverage and version; `card` is that of the release.
@@ -134,7 +134,7 @@ def all_in_words(
     )
 
 
-def _latex_cell(cell: Cell, numeric: bool) -> str:
+def _latex_cell(cell: TableCell, numeric: bool) -> str:
     if cell.number is not None:
         shown = _decimal(cell.number)
         return f"\\bfseries {shown}" if cell.bold else shown
@@ -144,7 +144,7 @@ def _latex_cell(cell: Cell, numeric: bool) -> str:
     return f"\\textbf{{{text}}}" if cell.bold else text
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: TableCell) -> str:
     shown = _shown(cell.text) if cell.number is None else _decimal(cell.number)
     return f"**{shown}**" if cell.bold and shown else shown
 
@@ -154,7 +154,7 @@ def _shown(text: str) -> str:
     return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–-]", text) else text
 
 
-def _format(of: Table, place: int) -> str:
+def _format(of: ResultTable, place: int) -> str:
     """Digits before and after the point of a column, with a sign where one has it."""
     numbers = [row[place].number for row in of.rows]
     known = [_decimal(number) for number in numbers if number is not None]

@@ -19,8 +19,8 @@ from methods.review.decisions import (
 )
 from methods.review.kinds import KINDS, REASONS
 from methods.review.resolution import (
-    Policy,
     Resolution,
+    ResolutionPolicy,
     resolve,
 )
 
@@ -30,7 +30,7 @@ __all__ = [
     "REASONS",
     "ROUNDS",
     "Decision",
-    "Policy",
+    "ResolutionPolicy",
     "QueueItem",
     "Resolution",
     "StaleDecision",

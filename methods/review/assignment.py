@@ -70,7 +70,7 @@ def next_start(
     return sum(same) % 1
 
 
-class Doubt(NamedTuple):
+class AssignmentDoubt(NamedTuple):
     """What a lead may not have meant: `why`, about an assignment.
 
     `over`: with it some of its items are kept for `people`, of whom `most` decide each.
@@ -87,13 +87,13 @@ def doubts(
     made: Sequence[tuple[Assignment, int]],
     people: Callable[[str | None, int], int],
     kinds: Iterable[str],
-) -> list[Doubt]:
+) -> list[AssignmentDoubt]:
     """What is doubtful about assignments, given with the number of their items, in their order.
 
     `people(kind, round)` is how many people decide an item of a kind in a round, `kinds` are those that
     are queued.
     """
-    found: list[Doubt] = []
+    found: list[AssignmentDoubt] = []
     queued = sorted(kinds)
     for number, (each, n_items) in enumerate(made):
         until = [earlier for earlier, _ in made[: number + 1]]
@@ -104,11 +104,11 @@ def doubts(
         ]
         beyond, most = max(kept, key=lambda pair: pair[0] - pair[1], default=(0, 0))
         if beyond > most:
-            found.append(Doubt("over", each, beyond, most))
+            found.append(AssignmentDoubt("over", each, beyond, most))
         if any(_overlap(each, earlier) for earlier, _ in made[:number]):
-            found.append(Doubt("twice", each))
+            found.append(AssignmentDoubt("twice", each))
         elif not n_items:
-            found.append(Doubt("none", each))
+            found.append(AssignmentDoubt("none", each))
     return found
 
 

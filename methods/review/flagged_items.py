@@ -13,7 +13,7 @@ from methods.evaluation.items import Item
 from methods.ids import content_id
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
 from methods.review.process import Rules
-from methods.review.resolution import Policy, Resolution, resolve
+from methods.review.resolution import Resolution, ResolutionPolicy, resolve
 
 FLAGGED = "flagged_item"
 """The kind of these items in the review queue."""
@@ -150,7 +150,7 @@ def people_said(
     Where the release demands people's decisions of the item (`demanded`), the rules say when one is
     made; else one person's is enough, as for the item's approval.
     """
-    resolved = resolve(item, decisions, Policy("all" if demanded else "none"), rules)
+    resolved = resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
     reviewers = tuple(name for name in resolved.reviewers if not name.startswith(POLICY_PREFIX))
     if not reviewers or resolved.status == "pending":
         return None

@@ -69,7 +69,7 @@ def passed(hits: Sequence[bool], rule: Calibration) -> bool:
     return len(last) == rule.items and sum(last) >= rule.hits * rule.items
 
 
-class Compared(NamedTuple):
+class DecisionComparison(NamedTuple):
     """A person's decision beside another's, or beside the expert's where it is `gold`."""
 
     reviewer: str
@@ -78,7 +78,7 @@ class Compared(NamedTuple):
     same: bool
 
 
-def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[Compared]:
+def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[DecisionComparison]:
     """Each blind decision beside those of others on the same item: the same verdict and label or not.
 
     Of scores there is none: whether they are near is a matter of `methods/agreement/scores.py`.
@@ -89,7 +89,7 @@ def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[Compared]:
             values = {VERDICT: decision.verdict, **values_of(item, decision)}
             of_item[item["item_id"]].append((decision, values))
     return [
-        Compared(decision.reviewer, decision.decided_at, False, values == others)
+        DecisionComparison(decision.reviewer, decision.decided_at, False, values == others)
         for made in of_item.values()
         for decision, values in made
         for other, others in made
@@ -97,9 +97,9 @@ def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[Compared]:
     ]
 
 
-def weeks(comparisons: Iterable[Compared]) -> list[dict[str, Any]]:
+def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
     """By person and week: rows of reviewer, week (its Monday), n_gold, n_hits, n_others, n_same."""
-    groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[DecisionComparison]] = defaultdict(list)
     for each in comparisons:
         day = date.fromisoformat(day_of(each.decided_at))
         monday = date.fromordinal(day.toordinal() - day.weekday())

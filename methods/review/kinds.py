@@ -32,7 +32,7 @@ Texts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ReviewKind:
     """One kind: the keys of its content, those that people may change, and its functions.
 
     `texts` gives (label, text) of every text that a person reads, in reading order. `needs_edit` says
@@ -302,7 +302,7 @@ def _plain(*keys: str) -> Callable[[Content], Texts]:
     return lambda content: [(key.capitalize(), content[key]) for key in keys if content[key]]
 
 
-_MULTIPLE_CHOICE = Kind(
+_MULTIPLE_CHOICE = ReviewKind(
     "multiple_choice",
     ("image_ids", "question", "hint", "choices", "answer", "category"),
     ("question", "hint", "choices", "answer", "category"),
@@ -310,11 +310,13 @@ _MULTIPLE_CHOICE = Kind(
     _check_multiple_choice,
 )
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ReviewKind] = {
     kind.name: kind
     for kind in (
-        Kind("dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _check_dialogue),
-        Kind(
+        ReviewKind(
+            "dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _check_dialogue
+        ),
+        ReviewKind(
             "three_turns",
             ("image_ids", "caption", *_CAPABILITIES),
             ("caption", *_CAPABILITIES),
@@ -322,35 +324,35 @@ KINDS: dict[str, Kind] = {
             _check_three_turns,
         ),
         _MULTIPLE_CHOICE,
-        Kind(
+        ReviewKind(
             "rewrite",
             ("original", "rewrite"),
             ("rewrite",),
             _plain("original", "rewrite"),
             _check_text_of("rewrite"),
         ),
-        Kind(
+        ReviewKind(
             "reference",
             ("image_ids", "question", "reference"),
             ("reference",),
             _plain("question", "reference"),
             _check_text_of("reference"),
         ),
-        Kind(
+        ReviewKind(
             "translation",
             ("source_language", "target_language", "source", "target"),
             ("target",),
             _translation_texts,
             _check_translation,
         ),
-        Kind(
+        ReviewKind(
             "category",
             ("image_ids", "text", "category", "categories"),
             ("category",),
             _plain("text", "category"),
             _check_category,
         ),
-        Kind(
+        ReviewKind(
             "extraction",
             ("question", "choices", "output", "choice"),
             ("choice",),
@@ -358,7 +360,7 @@ KINDS: dict[str, Kind] = {
             _check_extraction,
             _unread,
         ),
-        Kind(
+        ReviewKind(
             "score",
             (
                 "image_ids",

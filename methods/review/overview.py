@@ -15,7 +15,7 @@ FEWEST_DAYS, FEWEST_DECISIONS = 2, 5
 SHOWN_DAYS = 14
 
 
-class Work(NamedTuple):
+class DecisionEffort(NamedTuple):
     """One decision, skips among them: by whom, on which kind, in which round, how long it took.
 
     `seconds` is None where no time is known; `decided_at` is ISO 8601; `kind` is empty where the item
@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forecast:
+class ReviewForecast:
     """When the decisions that are still needed will have been made.
 
     `needed` and `rate` (decisions a day) are by round, `days` is how many days the rate is of. `end` is
@@ -53,7 +53,7 @@ def day_of(time: str) -> str:
     return (parsed.astimezone(UTC) if parsed.tzinfo else parsed).date().isoformat()
 
 
-def by_person(work: Iterable[Work], today: date) -> list[dict[str, Any]]:
+def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any]]:
     """What each person did, by name.
 
     Rows of reviewer, n_decisions, n_skipped, n_edits, n_rejected, median_seconds (None where no time is
@@ -79,7 +79,7 @@ def by_person(work: Iterable[Work], today: date) -> list[dict[str, Any]]:
     return rows
 
 
-def by_kind(work: Iterable[Work]) -> list[dict[str, Any]]:
+def by_kind(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     """How long an item of each kind takes: rows of kind, n_decisions, median_seconds."""
     decided = [each for each in work if each.verdict != "skip" and each.kind]
     return [
@@ -88,10 +88,10 @@ def by_kind(work: Iterable[Work]) -> list[dict[str, Any]]:
     ]
 
 
-def by_day(work: Iterable[Work]) -> list[dict[str, Any]]:
+def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     """The table for a spreadsheet: rows of day, reviewer, kind, round, n_decisions, n_skipped,
     median_seconds."""
-    groups: dict[tuple[str, str, str, int], list[Work]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, int], list[DecisionEffort]] = defaultdict(list)
     for each in work:
         groups[day_of(each.decided_at), each.reviewer, each.kind, each.round].append(each)
     rows = []
@@ -111,7 +111,9 @@ def by_day(work: Iterable[Work]) -> list[dict[str, Any]]:
     return rows
 
 
-def forecast(needed: Mapping[int, int], work: Iterable[Work], today: date) -> Forecast:
+def forecast(
+    needed: Mapping[int, int], work: Iterable[DecisionEffort], today: date
+) -> ReviewForecast:
     """When `needed`, the number of decisions by round, will have been made.
 
     The rate of a round is its decisions of the last RATE_DAYS days, today among them, divided by these
@@ -137,9 +139,9 @@ def forecast(needed: Mapping[int, int], work: Iterable[Work], today: date) -> Fo
     lacks = {round: _lack(recent[round]) for round in left}
     if any(lacks.values()):
         known = {round: lack for round, lack in lacks.items() if lack is not None}
-        return Forecast(needed, rate, days, None, known)
+        return ReviewForecast(needed, rate, days, None, known)
     days_left = max((math.ceil(n / rate[round]) for round, n in left.items()), default=0)
-    return Forecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)), {})
+    return ReviewForecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)), {})
 
 
 def _lack(counts: Sequence[int]) -> Literal["none", "decisions", "days"] | None:
@@ -165,13 +167,13 @@ def expected_for_experts(
     return n_open * (max(disputed, expert_share) if expert == "sample" else disputed)
 
 
-def _grouped(work: Iterable[Work], field: str) -> dict[str, list[Work]]:
-    groups: dict[str, list[Work]] = defaultdict(list)
+def _grouped(work: Iterable[DecisionEffort], field: str) -> dict[str, list[DecisionEffort]]:
+    groups: dict[str, list[DecisionEffort]] = defaultdict(list)
     for each in work:
         groups[getattr(each, field)].append(each)
     return dict(sorted(groups.items()))
 
 
-def _median(work: Sequence[Work]) -> float | None:
+def _median(work: Sequence[DecisionEffort]) -> float | None:
     seconds = [each.seconds for each in work if each.seconds is not None]
     return median(seconds) if seconds else None

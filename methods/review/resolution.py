@@ -1,7 +1,7 @@
 """What an item's decisions mean for a release: its final content and who approved it.
 
-The policy of a release says which items need people's decisions (`Policy`); the rules of the review
-process say how many people an item needs (`process.py`).
+The policy of a release says which items need people's decisions (`ResolutionPolicy`); the rules of the
+review process say how many people an item needs (`process.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ _STATUS: dict[str, Status] = {
 }
 
 
-class Policy(NamedTuple):
+class ResolutionPolicy(NamedTuple):
     """Which items need people's decisions; the policy itself accepts the others, under its name.
 
     `sample_share` is the share of items that `sample` demands. They are chosen by a hash of the item's
@@ -77,7 +77,7 @@ class Resolution:
 def resolve(
     item: QueueItem,
     decisions: Iterable[Decision],
-    policy: Policy,
+    policy: ResolutionPolicy,
     rules: Rules = DEFAULT_RULES,
 ) -> Resolution:
     """The outcome of a queued item after the decisions.
@@ -109,7 +109,11 @@ def resolve(
 
 
 def _completed_by_policy(
-    item: QueueItem, decisions: list[Decision], state: ReviewState, policy: Policy, rules: Rules
+    item: QueueItem,
+    decisions: list[Decision],
+    state: ReviewState,
+    policy: ResolutionPolicy,
+    rules: Rules,
 ) -> ReviewState:
     """The state after the policy has accepted, round by round, what nobody decided."""
     if state.status.name in ("round_1", "not_sampled"):
@@ -129,7 +133,7 @@ def _disagree(votes: Sequence[Decision]) -> bool:
     return len({canonical_json([vote.verdict, vote.edits]) for vote in votes}) > 1
 
 
-def _acceptance(item: QueueItem, round: int, policy: Policy) -> Decision:
+def _acceptance(item: QueueItem, round: int, policy: ResolutionPolicy) -> Decision:
     """The policy's acceptance, which is never stored."""
     return Decision(
         item_id=item["item_id"],

@@ -36,7 +36,7 @@ SURPLUS = "more_than_needed"
 """Why a rewrite is left out."""
 
 
-class Band(NamedTuple):
+class SimilarityBand(NamedTuple):
     """Cosine similarities: a rewrite's to its question is in [`lowest`, `highest`], and that of two
     rewrites is at most `between`."""
 
@@ -45,14 +45,14 @@ class Band(NamedTuple):
     between: float
 
 
-class Read(NamedTuple):
+class ParsedRewrites(NamedTuple):
     """The usable rewrites of a reply, in their order, and its other lines with the reason for each."""
 
     rewrites: list[str]
     lost: list[tuple[str, str]]
 
 
-class Kept(NamedTuple):
+class RewriteSelection(NamedTuple):
     """Places of the rewrites that are kept, in their order, and the reason for each other place."""
 
     places: list[int]
@@ -103,12 +103,12 @@ def gives_words_away(text: str, question: str, reference: str) -> bool:
     return bool(hidden) and len(gained & hidden) >= LEAKED_SHARE * len(hidden)
 
 
-def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) -> Read:
+def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) -> ParsedRewrites:
     """The rewrites of a model's reply, one a line, that can stand for the question by their words.
 
     Raises ParseError (`too_few_rewrites`) where fewer than `n_rewrites` can.
     """
-    read = Read([], [])
+    read = ParsedRewrites([], [])
     for line in lines_of(reply):
         if fault := fault_in(line, question, reference, read.rewrites):
             read.lost.append((line, fault))
@@ -141,7 +141,9 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
     return LEAK if leaks(rewrite, question, reference) else None
 
 
-def kept_by_meaning(similarities: Sequence[Sequence[float]], band: Band, n_kept: int) -> Kept:
+def kept_by_meaning(
+    similarities: Sequence[Sequence[float]], band: SimilarityBand, n_kept: int
+) -> RewriteSelection:
     """The first `n_kept` rewrites whose meaning and style are right, by place from 0.
 
     `similarities` is the cosine matrix of the question, in row 0, and its rewrites. A rewrite is
@@ -161,7 +163,7 @@ def kept_by_meaning(similarities: Sequence[Sequence[float]], band: Band, n_kept:
             lost[place] = SURPLUS
         else:
             places.append(place)
-    return Kept(places, lost)
+    return RewriteSelection(places, lost)
 
 
 # --- Words -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Wikipedia's words as plain data: its API's answers, and the addresses of its images."""
 
 from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
-from methods.wikimedia.answers import Json, Missing, find_asked, merge_answers, sent_form
+from methods.wikimedia.answers import Json, MissingTitle, find_asked, merge_answers, sent_form
 from methods.wikimedia.facts import (
     FileFacts,
     PageFacts,
@@ -17,7 +17,7 @@ __all__ = [
     "THUMBNAIL_WIDTHS",
     "FileFacts",
     "Json",
-    "Missing",
+    "MissingTitle",
     "PageFacts",
     "PageImage",
     "check_width",

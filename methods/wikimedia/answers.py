@@ -18,7 +18,7 @@ _UNSENDABLE = re.compile(r"[|\x1f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingTitle:
     """A title that leads to nothing: no such page or file, or no title at all.
 
     `detail` is one sentence for a person.
@@ -62,7 +62,7 @@ def sent_form(title: str) -> str | None:
     return unicodedata.normalize("NFC", title)
 
 
-def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | Missing]:
+def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | MissingTitle]:
     """The page of a merged query that each title leads to, through normalization and redirects."""
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):
@@ -78,25 +78,27 @@ def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | Missing]:
 
 def _found(
     asked: str, steps: Mapping[str, str], pages: Mapping[str, Json], elsewhere: Mapping[str, str]
-) -> Json | Missing:
+) -> Json | MissingTitle:
     title, passed = sent_form(asked), set()
     if title is None:
-        return Missing(asked, "invalid", "It is empty or has a character that no title has.")
+        return MissingTitle(asked, "invalid", "It is empty or has a character that no title has.")
     while title in steps:
         if title in passed:
-            return Missing(asked, "missing", "Its redirects lead round in a circle.")
+            return MissingTitle(asked, "missing", "Its redirects lead round in a circle.")
         passed.add(title)
         title = steps[title]
     if title in elsewhere:
-        return Missing(asked, "missing", f"It is a page of another wiki, {elsewhere[title]!r}.")
+        return MissingTitle(
+            asked, "missing", f"It is a page of another wiki, {elsewhere[title]!r}."
+        )
     page = pages.get(title)
     if page is None:
-        return Missing(asked, "invalid", "The wiki's answer says nothing of this title.")
+        return MissingTitle(asked, "invalid", "The wiki's answer says nothing of this title.")
     if page.get("invalid"):
-        return Missing(asked, "invalid", page.get("invalidreason") or "It can be no title.")
+        return MissingTitle(asked, "invalid", page.get("invalidreason") or "It can be no title.")
     if page.get("special"):
-        return Missing(asked, "invalid", "It is no page but a function of the wiki.")
+        return MissingTitle(asked, "invalid", "It is no page but a function of the wiki.")
     # A file of the shared repository is a missing page here, and has its facts all the same.
     if page.get("missing") and "imageinfo" not in page:
-        return Missing(asked, "missing", "The wiki has no page of this title.")
+        return MissingTitle(asked, "missing", "The wiki has no page of this title.")
     return page

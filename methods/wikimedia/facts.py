@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from methods.wikimedia.answers import Json, Missing
+from methods.wikimedia.answers import Json, MissingTitle
 
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _INLINE = (
@@ -116,11 +116,11 @@ def page_images(media_list: Json) -> tuple[PageImage, ...]:
     )
 
 
-def file_facts(asked: str, page: Json) -> FileFacts | Missing:
+def file_facts(asked: str, page: Json) -> FileFacts | MissingTitle:
     """The facts in a page of prop=imageinfo. Raises KeyError if one is not there."""
     info: Json = next(iter(page.get("imageinfo", [])), {})
     if "url" not in info:
-        return Missing(asked, "missing", "The page has no file that may be seen.")
+        return MissingTitle(asked, "missing", "The page has no file that may be seen.")
     # PHP writes an empty map as [].
     about: Json = info.get("extmetadata") or {}
 

@@ -5,8 +5,16 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from methods.review.differences import Op, word_differences
-from resources.calls_page.request_parts import Asked, Cut, Message, Picture, cut, moment, usd
-from resources.llm.ledger.reading import Entry
+from resources.calls_page.request_parts import (
+    InlineImage,
+    MessageParts,
+    RequestParts,
+    TruncatedText,
+    cut,
+    moment,
+    usd,
+)
+from resources.llm.ledger.reading import LedgerEntry
 
 MOST_COMPARED = 12_000
 """Characters of each of two texts that are compared."""
@@ -16,26 +24,26 @@ MOST_ON_PAGE = 60_000
 Pieces = list[tuple[Op, str]]
 
 
-class Side(NamedTuple):
+class DiffText(NamedTuple):
     """One of two texts, in pieces that the other one has or has not; pictures in it."""
 
     label: str
     pieces: Pieces
     n_left_out: int
-    pictures: list[Picture]
+    pictures: list[InlineImage]
 
 
-class Pair(NamedTuple):
+class TextComparison(NamedTuple):
     """Two texts of one place; `equal` if they are the same, `compared` unless there was too much."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[DiffText, DiffText]
     equal: bool
     compared: bool
 
 
 def compared(
-    a: tuple[Entry, Asked | None], b: tuple[Entry, Asked | None]
-) -> tuple[list[Pair], list[Pair]]:
+    a: tuple[LedgerEntry, RequestParts | None], b: tuple[LedgerEntry, RequestParts | None]
+) -> tuple[list[TextComparison], list[TextComparison]]:
     """The requests' messages and schemas in pairs, and the replies and reasonings in pairs."""
     budget = _Budget(MOST_ON_PAGE)
     messages = zip_longest(*([] if request is None else request.messages for _, request in (a, b)))
@@ -60,32 +68,32 @@ class _Budget:
         return self._left >= 0
 
 
-_Text = tuple[str, str, int, list[Picture]]
+_Text = tuple[str, str, int, list[InlineImage]]
 """Label, text, characters of it that are not here, pictures."""
 
 
-def _of_message(message: Message | None) -> _Text:
+def _of_message(message: MessageParts | None) -> _Text:
     if message is None:
         return "", "", 0, []
-    pictures = [part for part in message.parts if isinstance(part, Picture)]
+    pictures = [part for part in message.parts if isinstance(part, InlineImage)]
     texts = [
-        part.text if isinstance(part, Cut) else f"[picture {part.image_id[:8]}]"
+        part.text if isinstance(part, TruncatedText) else f"[picture {part.image_id[:8]}]"
         for part in message.parts
     ]
-    left_out = sum(part.n_left_out for part in message.parts if isinstance(part, Cut))
+    left_out = sum(part.n_left_out for part in message.parts if isinstance(part, TruncatedText))
     return message.role, "".join(texts), left_out, pictures
 
 
-def _reply(entry: Entry) -> _Text:
+def _reply(entry: LedgerEntry) -> _Text:
     return "reply", entry.reply, entry.n_reply - len(entry.reply), []
 
 
-def _reasoning(entry: Entry) -> _Text:
+def _reasoning(entry: LedgerEntry) -> _Text:
     text = entry.reasoning or ""
     return "reasoning", text, entry.n_reasoning - len(text), []
 
 
-def _pair(budget: _Budget, a: _Text, b: _Text) -> Pair:
+def _pair(budget: _Budget, a: _Text, b: _Text) -> TextComparison:
     cuts = [cut(text, MOST_COMPARED, len(text) + missing) for _, text, missing, _ in (a, b)]
     equal = a[:3] == b[:3]
     may = equal or budget.take(sum(len(part.text) for part in cuts))
@@ -93,7 +101,7 @@ def _pair(budget: _Budget, a: _Text, b: _Text) -> Pair:
     if not equal and may:
         both = word_differences(cuts[0].text, cuts[1].text, quickly=True)
     sides = [
-        Side(
+        DiffText(
             label,
             _only(both, leave_out) if may else [("same", part.text)],
             part.n_left_out,
@@ -103,7 +111,7 @@ def _pair(budget: _Budget, a: _Text, b: _Text) -> Pair:
             (a, b), cuts, ("added", "removed"), strict=True
         )
     ]
-    return Pair((sides[0], sides[1]), equal, may)
+    return TextComparison((sides[0], sides[1]), equal, may)
 
 
 def _only(pieces: Pieces, leave_out: Op | str) -> Pieces:
@@ -111,7 +119,7 @@ def _only(pieces: Pieces, leave_out: Op | str) -> Pieces:
 
 
 def facts(
-    entries: Sequence[Entry], requests: Sequence[Asked | None]
+    entries: Sequence[LedgerEntry], requests: Sequence[RequestParts | None]
 ) -> list[tuple[str, list[str], bool]]:
     """(name, the value of each call, whether they differ) of what is not a text."""
     rows = [(name, [value_of(entry) for entry in entries]) for name, value_of in _FACTS]
@@ -121,7 +129,7 @@ def facts(
     return [(name, values, len(set(values)) > 1) for name, values in rows]
 
 
-_FACTS: tuple[tuple[str, Callable[[Entry], str]], ...] = (
+_FACTS: tuple[tuple[str, Callable[[LedgerEntry], str]], ...] = (
     ("model", lambda entry: entry.model),
     ("model that the reply names", lambda entry: entry.answered_as or entry.model),
     ("endpoint", lambda entry: entry.endpoint),

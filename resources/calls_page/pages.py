@@ -16,19 +16,27 @@ from starlette.routing import Route
 
 from methods.errors import UserError
 from resources.calls_page.comparing import compared, facts
-from resources.calls_page.request_parts import Asked, asked, cut, moment, one_line, usd, visible
+from resources.calls_page.request_parts import (
+    RequestParts,
+    asked,
+    cut,
+    moment,
+    one_line,
+    usd,
+    visible,
+)
 from resources.files.home import images_path, ledger_path
 from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
-from resources.llm.ledger.reading import Entry, Filter, Name, Place, Text
+from resources.llm.ledger.reading import CallFilter, LedgerCursor, LedgerEntry, LedgerRowId, Text
 from resources.llm.request import FailureKind
 from resources.reports.page import environment
 from resources.warehouse import WarehouseError
 from resources.warehouse.configured import warehouse_of_home
 from resources.web.addresses import CALLS, PREFIX
-from resources.web.page_guard import Guard, policy
+from resources.web.page_guard import PageGuard, policy
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is every outcome but an answer."""
@@ -43,25 +51,25 @@ class QueryError(UserError):
     """An address asks for what there cannot be; the message says which part, and what it may be."""
 
 
-class Query(NamedTuple):
+class CallListQuery(NamedTuple):
     """A page of the list: its filter, where it begins, the first of two calls to compare if chosen."""
 
-    wanted: Filter
-    before: Place
-    a: Name | None
+    wanted: CallFilter
+    before: LedgerCursor
+    a: LedgerRowId | None
 
     def address(self, **changes: object) -> str:
         """The address of this page with changes: `before` (a place), `a`, or a field of the filter."""
         given = {**self.wanted._asdict(), "before": self.before, "a": self.a, **changes}
         given["cost"] = given.pop("cost_usd")
         place = given.pop("before")
-        if place and place != Place():
+        if place and place != LedgerCursor():
             given["before"] = ".".join("" if seq is None else str(seq) for seq in place)
         asked = urlencode({name: value for name, value in given.items() if value not in (None, "")})
         return f"{CALLS}?{asked}" if asked else CALLS
 
 
-def query_of(params: Mapping[str, str]) -> Query:
+def query_of(params: Mapping[str, str]) -> CallListQuery:
     """The page of the list that the parameters ask for; unknown ones are ignored. Raises QueryError."""
     given = {name: params[name].strip() or None for name in params}
     for name, value in given.items():
@@ -70,7 +78,7 @@ def query_of(params: Mapping[str, str]) -> Query:
     outcome = given.get("outcome")
     if outcome is not None and outcome not in OUTCOMES:
         raise QueryError(f"There is no outcome {outcome}: it is one of {', '.join(OUTCOMES)}.")
-    wanted = Filter(
+    wanted = CallFilter(
         stage=given.get("stage"),
         model=given.get("model"),
         endpoint=given.get("endpoint"),
@@ -79,16 +87,16 @@ def query_of(params: Mapping[str, str]) -> Query:
         cost_usd=_cost(given.get("cost")),
         text=given.get("text"),
     )
-    return Query(wanted, _place(given.get("before")), chosen(given, "a"))
+    return CallListQuery(wanted, _place(given.get("before")), chosen(given, "a"))
 
 
-def chosen(params: Mapping[str, str | None], which: str) -> Name | None:
+def chosen(params: Mapping[str, str | None], which: str) -> LedgerRowId | None:
     """The call that parameter `a` or `b` names. Raises QueryError."""
     value = (params.get(which) or "").strip()
     return name_of(value, _NAMES[which]) if value else None
 
 
-def name_of(value: str, what: str = "The call") -> Name:
+def name_of(value: str, what: str = "The call") -> LedgerRowId:
     """The row of the ledger that `value` names. Raises QueryError."""
     match = _NAME.fullmatch(value)
     if match is None:
@@ -96,7 +104,7 @@ def name_of(value: str, what: str = "The call") -> Name:
             f"{what} {value[:80]!r} is no key of the ledger: it has 64 digits and letters from a to f."
         )
     key, charge = match.groups()
-    return Name(key, None if charge is None else int(charge))
+    return LedgerRowId(key, None if charge is None else int(charge))
 
 
 def _cost(value: str | None) -> float | None:
@@ -111,14 +119,14 @@ def _cost(value: str | None) -> float | None:
     return cost
 
 
-def _place(value: str | None) -> Place:
+def _place(value: str | None) -> LedgerCursor:
     if value is None:
-        return Place()
+        return LedgerCursor()
     match = _PLACE.fullmatch(value)
     if match is None:
         raise QueryError(f"before={value} is no place in the list: follow the links of the page.")
     call, charge = (int(seq) if seq else None for seq in match.groups())
-    return Place(call, charge)
+    return LedgerCursor(call, charge)
 
 
 ROWS_OF_PAGE = 50
@@ -133,7 +141,7 @@ def routes_of(home: Path) -> list[Route]:
     """The routes of a home's model calls, to which `/loom` leads. The ledger may come later than the
     routes."""
     pages = _Pages(home)
-    guard = [Middleware(Guard, policy_of=lambda _scope: policy(forms=True))]
+    guard = [Middleware(PageGuard, policy_of=lambda _scope: policy(forms=True))]
     answered: dict[str, Callable[[Request], Response]] = {
         **dict.fromkeys((PREFIX, f"{PREFIX}/"), lambda _request: RedirectResponse(CALLS)),
         CALLS: pages.list,
@@ -205,7 +213,7 @@ class _Pages:
         except UserError as error:
             return _problem(error)
 
-    def _compared(self, a: Name, b: Name) -> HTMLResponse:
+    def _compared(self, a: LedgerRowId, b: LedgerRowId) -> HTMLResponse:
         entries = self._entry(a), self._entry(b)
         requests = [self._asked(entry) for entry in entries]
         in_pairs, replies = compared((entries[0], requests[0]), (entries[1], requests[1]))
@@ -218,13 +226,13 @@ class _Pages:
             without_request=[entry for entry in entries if entry.request is None],
         )
 
-    def _entry(self, name: Name) -> Entry:
+    def _entry(self, name: LedgerRowId) -> LedgerEntry:
         entry = self._ledger.entry(name)
         if entry is None:
             raise _NotFound(f"The ledger has no call {name}: look for it in the list.")
         return entry
 
-    def _asked(self, entry: Entry) -> Asked | None:
+    def _asked(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else asked(entry.request, self._images)
 
     def _rows_made_of(self, key: str) -> dict[str, Any]:

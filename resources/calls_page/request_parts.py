@@ -22,17 +22,17 @@ _UNSEEN = re.compile(
 )
 
 
-class Cut(NamedTuple):
+class TruncatedText(NamedTuple):
     """The beginning of a text, and how many characters of it are not shown."""
 
     text: str
     n_left_out: int
 
 
-def cut(text: str, most: int, n_all: int | None = None) -> Cut:
+def cut(text: str, most: int, n_all: int | None = None) -> TruncatedText:
     """At most `most` characters of a text that has `n_all`, where `text` is not all of it."""
     shown = text[:most]
-    return Cut(shown, (len(text) if n_all is None else n_all) - len(shown))
+    return TruncatedText(shown, (len(text) if n_all is None else n_all) - len(shown))
 
 
 def visible(text: object) -> Markup:
@@ -70,7 +70,7 @@ MOST_CHARACTERS = 100_000
 """Characters of one text that are shown."""
 
 
-class Picture(NamedTuple):
+class InlineImage(NamedTuple):
     """A picture in its place: a `data:` address, or why there is none."""
 
     image_id: str
@@ -78,30 +78,30 @@ class Picture(NamedTuple):
     missing: str | None
 
 
-class Message(NamedTuple):
+class MessageParts(NamedTuple):
     """One message: its role, its parts in their order."""
 
     role: str
-    parts: list[Cut | Picture]
+    parts: list[TruncatedText | InlineImage]
 
 
-class Asked(NamedTuple):
+class RequestParts(NamedTuple):
     """A request: messages, parameters, the schema of the reply as JSON, and the other fields."""
 
-    messages: list[Message]
+    messages: list[MessageParts]
     params: list[tuple[str, str]]
     schema: str | None
     others: list[tuple[str, str]]
 
 
-def asked(request: Mapping[str, object], images: ImageStore) -> Asked:
+def asked(request: Mapping[str, object], images: ImageStore) -> RequestParts:
     """The request with its pictures."""
     others = {name: value for name, value in request.items() if name not in _APART}
     params = request.get("params")
     if not isinstance(params, Mapping):
         others, params = {**others, "params": params} if params else others, {}
     schema = request.get("schema")
-    return Asked(
+    return RequestParts(
         list(_messages(request.get("messages"), images)),
         [(name, to_json(value)) for name, value in params.items()],
         None if schema is None else to_json(schema, indent=2),
@@ -113,15 +113,15 @@ _APART = ("messages", "params", "schema", "provider", "endpoint", "model", "prom
 """Fields with a place of their own, and those that stand in the ledger's row, too."""
 
 
-def _messages(messages: object, images: ImageStore) -> Iterator[Message]:
+def _messages(messages: object, images: ImageStore) -> Iterator[MessageParts]:
     if not isinstance(messages, list):
         messages = [] if messages is None else [messages]
     n_pictures = 0
     for message in messages:
         if not (isinstance(message, dict) and isinstance(message.get("parts"), list)):
-            yield Message("unknown", [cut(to_json(message, indent=2), MOST_CHARACTERS)])
+            yield MessageParts("unknown", [cut(to_json(message, indent=2), MOST_CHARACTERS)])
             continue
-        parts: list[Cut | Picture] = []
+        parts: list[TruncatedText | InlineImage] = []
         for part in message["parts"]:
             if isinstance(part, dict) and isinstance(part.get("image"), str):
                 n_pictures += 1
@@ -129,16 +129,16 @@ def _messages(messages: object, images: ImageStore) -> Iterator[Message]:
             else:
                 text = part if isinstance(part, str) else to_json(part)
                 parts.append(cut(text, MOST_CHARACTERS))
-        yield Message(str(message.get("role")), parts)
+        yield MessageParts(str(message.get("role")), parts)
 
 
-def _picture(image_id: str, images: ImageStore, shown: bool) -> Picture:
+def _picture(image_id: str, images: ImageStore, shown: bool) -> InlineImage:
     if not shown:
-        return Picture(image_id, None, f"is not shown: the first {MOST_PICTURES} are")
+        return InlineImage(image_id, None, f"is not shown: the first {MOST_PICTURES} are")
     try:
         encoded = base64.b64encode(images.thumbnail(image_id, SIDE)).decode()
     except (ImageDamaged, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return Picture(image_id, None, "cannot be read: its file is damaged")
+        return InlineImage(image_id, None, "cannot be read: its file is damaged")
     except ImageNotStored:
-        return Picture(image_id, None, "is not in the image store any more")
-    return Picture(image_id, f"data:image/jpeg;base64,{encoded}", None)
+        return InlineImage(image_id, None, "is not in the image store any more")
+    return InlineImage(image_id, f"data:image/jpeg;base64,{encoded}", None)

@@ -108,7 +108,7 @@ class _Content:
         return {name: value for name, value in headers.items() if value}
 
 
-class _TransientError(Exception):
+class _TransientDownloadError(Exception):
     """A failure that a retry may resolve; `wait` are the seconds of Retry-After, if any."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
@@ -147,7 +147,7 @@ class _Download:
         while True:
             try:
                 return self._request()
-            except _TransientError as failure:
+            except _TransientDownloadError as failure:
                 # Only bytes beyond the furthest point count as progress: a server that starts over
                 # each time and breaks off would be retried for ever.
                 failures = 1 if self._n_bytes > self._furthest else failures + 1
@@ -182,7 +182,7 @@ class _Download:
                 "give the address that it leads to, if you trust it."
             ) from None
         except httpx2.TransportError as error:
-            raise _TransientError(repr(error)) from None
+            raise _TransientDownloadError(repr(error)) from None
         if unchanged and not whole:
             self._discard()
         else:
@@ -196,13 +196,15 @@ class _Download:
         return None
 
     def _receive(self, response: httpx2.Response) -> None:
-        """Write the response, appended or from the start. Raises _TransientError, DownloadError."""
+        """Write or append the response. Raises _TransientDownloadError and DownloadError."""
         status, headers = response.status_code, response.headers
         if status in _TRANSIENT:
-            raise _TransientError(f"status {status}", retry_after(headers.get("retry-after")))
+            raise _TransientDownloadError(
+                f"status {status}", retry_after(headers.get("retry-after"))
+            )
         if status == 416 or (status == 206 and not self._goes_on(headers)):
             self._discard()
-            raise _TransientError("the file changed during the download")
+            raise _TransientDownloadError("the file changed during the download")
         if status in _NOT_OPEN:
             todo = "use an address that is open to everybody, or a copy of the file"
             raise self._error(f"status {status}", todo)
@@ -265,7 +267,7 @@ class _Download:
         if self._on_progress:
             self._on_progress(n_bytes, total)
         if total not in (None, n_bytes):
-            raise _TransientError(f"only {n_bytes} of {total} bytes arrived")
+            raise _TransientDownloadError(f"only {n_bytes} of {total} bytes arrived")
 
     def _appear(self) -> None:
         assert self._begun is not None

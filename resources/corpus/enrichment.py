@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
-from methods.licences.reading import Stated
+from methods.licences.reading import StatedLicence
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
 from resources.corpus.wikipedia_shard import ANY_WIDTH
@@ -50,7 +50,7 @@ class Enricher:
         And with `file_sha1`, by which a file that was overwritten is told from the earlier one.
         """
         for row in rows:
-            row["page_states"], row["file_sha1"] = Stated(), None
+            row["page_states"], row["file_sha1"] = StatedLicence(), None
         for shard, language, some in self._asked(rows):
             wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
@@ -67,7 +67,7 @@ class Enricher:
                 url = row["image_url"]
                 file = known.get(url) or asked.get(title_of.get(url, ""))
                 if isinstance(file, FileFacts) and _of_one_site(file.url, url):
-                    row["page_states"] = Stated(file.licence, file.licence_url, file.artist)
+                    row["page_states"] = StatedLicence(file.licence, file.licence_url, file.artist)
                     row["file_sha1"] = file.sha1
         return list(rows)
 

@@ -15,7 +15,7 @@ from resources.corpus.shard import FileShard
 from resources.files.bounded import file_hash
 
 
-class Observed(NamedTuple):
+class ShardState(NamedTuple):
     """The size and time of a shard's file, and the fingerprint that its content had then."""
 
     stamp: str
@@ -24,7 +24,7 @@ class Observed(NamedTuple):
 
 def observe(
     corpus: Corpus, before: Mapping[str, Sequence[str]], seconds: float
-) -> dict[str, Observed]:
+) -> dict[str, ShardState]:
     """Every local shard by its name; `before` is what an earlier call returned.
 
     After `seconds` no further file is read: what is left out is seen by the next call. A file that is
@@ -37,14 +37,14 @@ def observe(
         shard = corpus.shard(name)
         if name in elsewhere or not isinstance(shard, FileShard):
             continue
-        known = Observed(*before[name]) if name in before else None
+        known = ShardState(*before[name]) if name in before else None
         try:
             stamp = _stamp(shard.path)
             touched = known is None or known.stamp != stamp
             # At least one, however little time there is.
             if touched and (not n_read or time.monotonic() < until):
                 n_read += 1
-                known = Observed(stamp, shard.fetch(lambda _: None))
+                known = ShardState(stamp, shard.fetch(lambda _: None))
         except (OSError, CorpusError):
             # The file is gone or unreadable for now; ingesting it says so.
             pass
@@ -53,7 +53,7 @@ def observe(
     return observed
 
 
-def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> Observed:
+def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> ShardState:
     """The files that say how shards become entries: corpus.yaml, categories, lists of excluded images.
 
     Args:
@@ -70,10 +70,10 @@ def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> Observ
     paths = [corpus.path / name for name in (CATEGORIES, *settings.images.exclude)]
     stamp = " ".join(_stamp(path) for path in (corpus.path / FILE_NAME, *paths) if path.is_file())
     if before and before[0] == stamp:
-        return Observed(*before)
+        return ShardState(*before)
     read = settings.model_dump(mode="json", exclude={"shards": True, "weekly_shards": True})
     contents = [file_hash(path) if path.is_file() else "" for path in paths]
-    return Observed(stamp, content_id(read, contents))
+    return ShardState(stamp, content_id(read, contents))
 
 
 def _stamp(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 from methods.web_address import without_secrets
 from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
-from resources.corpus.staging import Staged
+from resources.corpus.staging import StagedShard
 from resources.files.bounded import file_hash
 
 READER = 3
@@ -42,7 +42,7 @@ class Shard(Protocol):
     def fetch(self, log: Log) -> str:
         """Download it if need be, and return a fingerprint of its content."""
 
-    def stage(self, folder: Path) -> Staged:
+    def stage(self, folder: Path) -> StagedShard:
         """Read what `fetch` downloaded, as far as it can be read, into files in `folder`.
 
         Raises CorpusError for what is no such shard at all.
@@ -82,7 +82,7 @@ class FileShard(ABC):
         return iter(())
 
     @abstractmethod
-    def stage(self, folder: Path) -> Staged:
+    def stage(self, folder: Path) -> StagedShard:
         """Read the file, as far as it can be read, into files in `folder`."""
 
     def _download(self, log: Log) -> None:

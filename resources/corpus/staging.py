@@ -23,7 +23,7 @@ FEWEST_ROWS = 0.3
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedShard:
     """A shard's files: `rows` for `ingest.wit_rows`, `rejected` for `ingest.rejected`."""
 
     rows: ArrowStream
@@ -89,9 +89,9 @@ class StagedWriter:
                 "with a file of WIT."
             )
 
-    def staged(self, broken: str | None = None) -> Staged:
+    def staged(self, broken: str | None = None) -> StagedShard:
         """The files, once all is written, or all that could be read."""
-        return Staged(
+        return StagedShard(
             ArrowStream(self._rows.path),
             Parquet([self._rejected.path]),
             self._rows.n_rows,

@@ -35,7 +35,7 @@ from methods.ingest.wit import (
 from methods.ingest.wit_records import parse_records
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import FileShard
-from resources.corpus.staging import Staged, StagedWriter
+from resources.corpus.staging import StagedShard, StagedWriter
 
 BLOCK_BYTES = 2 << 20
 LINES_AT_ONCE = 20_000
@@ -264,7 +264,7 @@ Read = tuple[pa.RecordBatch, pa.RecordBatch]
 class TsvShard(FileShard):
     """A file in the format that WIT is published in."""
 
-    def stage(self, folder: Path) -> Staged:
+    def stage(self, folder: Path) -> StagedShard:
         """Its lines after the header: each is part of a row, or a rejection.
 
         Raises CorpusError if nothing can be read.
@@ -272,7 +272,7 @@ class TsvShard(FileShard):
         return stage_tsv(self.path, self.name, folder)
 
 
-def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
+def stage_tsv(path: Path, shard: str, folder: Path) -> StagedShard:
     """Read the shard at `path` into files in `folder`, as far as it can be read.
 
     Every whole line after the header becomes part of a row or a rejection. Memory does not grow with
@@ -291,12 +291,16 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
     return staged
 
 
-def _staged(path: Path, shard: str, folder: Path, opened: Callable[[Path, str], Any]) -> Staged:
+def _staged(
+    path: Path, shard: str, folder: Path, opened: Callable[[Path, str], Any]
+) -> StagedShard:
     with StagedWriter(folder, shard) as writer:
         try:
             with opened(path, "rb") as file:
                 require_header(file.readline(MAX_LINE_BYTES))
-                batches = _UntilBroken(_bounded(line_batches(file, first_number=2), path, shard))
+                batches = _ReadableBatches(
+                    _bounded(line_batches(file, first_number=2), path, shard)
+                )
                 writer.write(parse_records(_others(batches, writer)))
                 error = batches.error
         except CorpusError as hopeless:
@@ -328,7 +332,7 @@ def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Itera
         yield batch
 
 
-class _UntilBroken:
+class _ReadableBatches:
     """Batches up to where the file cannot be read any more; `error` is why, None at its end."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from methods.ids import content_id
 from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
 from methods.web_address import without_secrets
-from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage
+from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.shard import READER, Log
-from resources.corpus.staging import Staged, StagedWriter
+from resources.corpus.staging import StagedShard, StagedWriter
 from resources.wikipedia import Wikipedia
 
 ANY_WIDTH = 960
@@ -52,7 +52,7 @@ class WikipediaShard:
         file_titles = {
             image.title: None
             for of_page in images.values()
-            if not isinstance(of_page, Missing)
+            if not isinstance(of_page, MissingTitle)
             for image in of_page
         }
         files = wikipedia.files(self.name, language, list(file_titles), ANY_WIDTH, show)
@@ -61,7 +61,7 @@ class WikipediaShard:
         digests = (file.sha1 for file in files.values() if isinstance(file, FileFacts))
         return f"{READER}-{content_id(*map(repr, self._read), *digests)}"
 
-    def stage(self, folder: Path) -> Staged:
+    def stage(self, folder: Path) -> StagedShard:
         """A row for each image of each page; a page or file that is missing is a rejection."""
         with StagedWriter(folder, self.name, unit="record") as writer:
             writer.write(self._read)
@@ -94,9 +94,9 @@ class WikipediaShard:
 
 
 def _records(
-    pages: Mapping[str, PageFacts | Missing],
-    images: Mapping[str, tuple[PageImage, ...] | Missing],
-    files: Mapping[str, FileFacts | Missing],
+    pages: Mapping[str, PageFacts | MissingTitle],
+    images: Mapping[str, tuple[PageImage, ...] | MissingTitle],
+    files: Mapping[str, FileFacts | MissingTitle],
 ) -> Iterator[WitRow | Rejection]:
     """A row or a rejection for each page's images, in order; two titles of one page are one.
 
@@ -105,7 +105,7 @@ def _records(
     numbers = count(1)
     seen = set()
     for asked, page in pages.items():
-        if isinstance(page, Missing):
+        if isinstance(page, MissingTitle):
             reason = f"{page.reason}_page"
             yield Rejection(next(numbers), reason, page.detail, excerpt(asked.encode()))
             continue
@@ -113,13 +113,13 @@ def _records(
             continue
         seen.add(page.page_id)
         of_page = images.get(asked, ())
-        shown_there = () if isinstance(of_page, Missing) else of_page
+        shown_there = () if isinstance(of_page, MissingTitle) else of_page
         if not shown_there:
             detail = "The page shows no image."
             yield Rejection(next(numbers), NO_IMAGES, detail, excerpt(asked.encode()))
         for image in shown_there:
             file = files[image.title]
-            if isinstance(file, Missing):
+            if isinstance(file, MissingTitle):
                 shown = excerpt(image.title.encode())
                 yield Rejection(next(numbers), f"{file.reason}_file", file.detail, shown)
             else:

@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 from methods.ingest.wit import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
-from resources.corpus.staging import Staged, StagedWriter
+from resources.corpus.staging import StagedShard, StagedWriter
 
 FEW_RECORDS, FEWEST_BYTES = 1_000_000, 50
 """Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
@@ -46,7 +46,7 @@ class WitBaseShard(FileShard):
                 f"{self.address} in corpus.yaml, or download the file into the corpus's folder."
             ) from error
 
-    def stage(self, folder: Path) -> Staged:
+    def stage(self, folder: Path) -> StagedShard:
         """One row for each page of each image. Raises CorpusError if none can be read."""
         numbers = count(1)
         broken = None

@@ -232,7 +232,7 @@ PICTURE_BATCH = 32
 """Pictures in one pass of the model."""
 
 
-class PictureEncoder(Embedder):
+class ImageEncoder(Embedder):
     """Encodes pictures and texts by one model, so that their cosines say what a picture shows."""
 
     elsewhere = (

@@ -18,13 +18,13 @@ from methods.choice.published import are_indexes
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import encoded
 from methods.evaluation.sample_logs import METRIC
-from methods.exports.conversations import Own, conversations
+from methods.exports.conversations import ModelAnswerSlot, conversations
 from methods.exports.letters import counted, letter_metric
-from methods.exports.rows import Exported
+from methods.exports.rows import ExportedItem
 from methods.prompts.messages import IMAGE_HERE, Message, Text
-from resources.exports.records import IMAGES, Pictures, write_page
+from resources.exports.records import IMAGES, ImageCopier, write_page
 from resources.exports.self_contained import self_contained
-from resources.exports.source import Source
+from resources.exports.source import ExportSource
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
@@ -74,7 +74,7 @@ CONVERSATION = pa.schema(
 _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTERS))
 
 
-def write_vlmevalkit(source: Source, folder: Path) -> None:
+def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
     """Write one TSV with the pictures inside, cells exactly as they are.
 
     Questions of one turn have a number as their index (the id where all are numbers, else the
@@ -115,7 +115,7 @@ def write_vlmevalkit(source: Source, folder: Path) -> None:
     write_page(source, folder, {file: "the items as VLMEvalKit reads them, pictures inside"})
 
 
-def write_lmms_eval(source: Source, folder: Path) -> None:
+def write_lmms_eval(source: ExportSource, folder: Path) -> None:
     """Write conversations and their pictures, and a task of lmms-eval that asks them."""
     name = source.card["name"].replace("-", "_").replace(".", "_")
     several = is_scored = False
@@ -155,7 +155,7 @@ def write_lmms_eval(source: Source, folder: Path) -> None:
     write_page(source, folder, files, [*notes, _on_scores(source, is_scored)])
 
 
-def write_inspect(source: Source, folder: Path) -> None:
+def write_inspect(source: ExportSource, folder: Path) -> None:
     """Write conversations and their pictures, and a task of inspect_ai that asks them."""
     is_scored = False
     with (folder / "data.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
@@ -179,7 +179,7 @@ def _reader(folder: Path) -> dict[str, str]:
     return {READER: "how letters are read and scored, generated from vlm-loom's own rules"}
 
 
-def _on_scores(source: Source, is_scored: bool) -> str:
+def _on_scores(source: ExportSource, is_scored: bool) -> str:
     """What the task prints as a score, in words."""
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     metric = letter_metric(benchmark)
@@ -196,9 +196,9 @@ def _on_scores(source: Source, is_scored: bool) -> str:
     return NOT_SCORED.format(why=why)
 
 
-def _conversations(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
+def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any]]:
     """What the benchmark of a release asks of each item, in each trial, as a record."""
-    pictures = Pictures(source, folder)
+    pictures = ImageCopier(source, folder)
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     metric = letter_metric(benchmark)
     for batch in source.batches():
@@ -230,8 +230,8 @@ def _conversations(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _message(said: Message | Own, pictures: Pictures) -> dict[str, Any]:
-    if isinstance(said, Own):
+def _message(said: Message | ModelAnswerSlot, pictures: ImageCopier) -> dict[str, Any]:
+    if isinstance(said, ModelAnswerSlot):
         return {"role": "assistant", "turn": said.turn, "content": []}
     return {
         "role": said.role,
@@ -249,10 +249,10 @@ def _turns(record: Mapping[str, Any]) -> list[int]:
     return [each["turn"] for each in record["messages"] if each["turn"] is not None]
 
 
-def _items(source: Source) -> Iterator[Exported]:
+def _items(source: ExportSource) -> Iterator[ExportedItem]:
     return (item for batch in source.batches() for item in batch)
 
 
-def _target(item: Exported, place: int) -> str:
+def _target(item: ExportedItem, place: int) -> str:
     references = item.turns[place].references
     return references.get("key") or references.get("answer") or ""

@@ -13,11 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
-from methods.exports.rows import Exported, Picture
+from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
 from methods.spreadsheet_cells import marked
-from resources.exports.source import CannotHoldError, ExportError, Source
+from resources.exports.source import CannotHoldError, ExportError, ExportSource
 from resources.files.atomic import drafted
 from resources.publishing.release_folder import ExportedFile
 
@@ -27,7 +27,7 @@ AGAIN = "get the folder again, or rename it and export again"
 MADE_HERE = "give a folder that vlm-loom release export made"
 
 
-class Writes(Protocol):
+class FormatWriter(Protocol):
     """What a form has to do: write its files, and `README.md`, into a folder that is empty."""
 
     @property
@@ -40,12 +40,12 @@ class Writes(Protocol):
         """Whether its records may hold several dialogues."""
         ...
 
-    def write(self, source: Source, folder: Path) -> None:
+    def write(self, source: ExportSource, folder: Path) -> None:
         """Write; raises ExportError where the form cannot hold the release."""
         ...
 
 
-class Checked(NamedTuple):
+class FolderVerification(NamedTuple):
     """What checking a folder came to; `others` are files that are not in its list."""
 
     manifest: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Checked(NamedTuple):
     others: list[str]
 
 
-def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFile]:
+def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list[ExportedFile]:
     """Make `target` the release in a form, whole or not at all, and list its files.
 
     One that is there stays as it is; every file of it is read. Raises ExportError where it was
@@ -96,7 +96,7 @@ def write_folder(target: Path, form: Writes, source: Source) -> list[ExportedFil
     return listed_files(target)
 
 
-def checked_files(folder: Path, todo: str = "") -> Checked:
+def checked_files(folder: Path, todo: str = "") -> FolderVerification:
     """Check every file of a folder against its list, by size and SHA-256.
 
     Raises ExportError for the first file that is not as listed; `todo` is what it says to do there,
@@ -115,7 +115,7 @@ def checked_files(folder: Path, todo: str = "") -> Checked:
         if wrong:
             raise ExportError(f"{name} of {folder} {wrong}: {todo or AGAIN}.")
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    return Checked(
+    return FolderVerification(
         manifest,
         len(files),
         sum(size for _, size in files.values()),
@@ -141,7 +141,7 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
         yield copy
 
 
-def told(folder: Path, checked: Checked) -> str:
+def told(folder: Path, checked: FolderVerification) -> str:
     """What checking came to, in a sentence."""
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""
@@ -152,14 +152,14 @@ def told(folder: Path, checked: Checked) -> str:
 
 
 @contextmanager
-def _attributing(path: Path, source: Source) -> Iterator[None]:
+def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
     """Write whose each picture is, as the items go out."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("image", *Picture._fields[1:]))
+        writer.writerow(("image", *CreditedImage._fields[1:]))
         seen: set[str] = set()
 
-        def attribute(items: list[Exported]) -> None:
+        def attribute(items: list[ExportedItem]) -> None:
             for item in items:
                 for picture in item.pictures:
                     if picture.image_id not in seen:

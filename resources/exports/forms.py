@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from methods.naming import nearest
-from resources.exports.source import CannotHoldError, ExportError, Source
+from resources.exports.source import CannotHoldError, ExportError, ExportSource
 
 
 @dataclass(frozen=True)
-class Form:
+class ExportFormat:
     """A form.
 
     `writer` is `module:function` of `resources.exports`; `told` are further arguments of it.
@@ -31,7 +31,7 @@ class Form:
     """Whether its records may hold several dialogues."""
     shard_mb: int = 0
 
-    def write(self, source: Source, folder: Path) -> None:
+    def write(self, source: ExportSource, folder: Path) -> None:
         """Write the release. Raises ExportError where the form cannot hold it."""
         if self.with_answers and not source.with_answers:
             raise CannotHoldError(
@@ -48,16 +48,18 @@ class Form:
         getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **told)
 
 
-def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> Form:
+def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> ExportFormat:
     """A form of records that a model is trained on."""
     told = {"record": record, "file": file, **told}
-    return Form(name, purpose, "records:write_records", told, with_answers=True, stacks=True)
+    return ExportFormat(
+        name, purpose, "records:write_records", told, with_answers=True, stacks=True
+    )
 
 
-FORMS: Mapping[str, Form] = {
+FORMS: Mapping[str, ExportFormat] = {
     form.name: form
     for form in (
-        Form(
+        ExportFormat(
             "huggingface",
             "a dataset of the Hugging Face hub: Parquet with the pictures inside",
             "huggingface:write",
@@ -74,43 +76,43 @@ FORMS: Mapping[str, Form] = {
             note="ms-swift looks for pictures from where it is run: run it in this folder, or set "
             "ROOT_IMAGE_DIR to it.",
         ),
-        Form(
+        ExportFormat(
             "llama-factory",
             "training by LLaMA-Factory",
             "records:write_llama_factory",
             with_answers=True,
             stacks=True,
         ),
-        Form(
+        ExportFormat(
             "openai",
             "fine-tuning by OpenAI's API: chat with the pictures inside",
             "records:write_openai",
             with_answers=True,
             stacks=True,
         ),
-        Form(
+        ExportFormat(
             "mmdu",
             "tools for MMDU: its authors' JSON",
             "records:write_records",
             {"record": "mmdu", "file": "dialogues.json"},
         ),
-        Form(
+        ExportFormat(
             "webdataset",
             "training on many machines: tar shards with the pictures inside",
             "records:write_webdataset",
             in_shards=True,
         ),
-        Form(
+        ExportFormat(
             "vlmevalkit",
             "evaluation by VLMEvalKit: its TSV with the pictures inside",
             "evaluation:write_vlmevalkit",
         ),
-        Form(
+        ExportFormat(
             "lmms-eval",
             "evaluation by lmms-eval: a task folder; dialogues by chat models of several rounds",
             "evaluation:write_lmms_eval",
         ),
-        Form(
+        ExportFormat(
             "inspect-ai",
             "evaluation by inspect_ai: a task, for questions, passes and dialogues",
             "evaluation:write_inspect",
@@ -128,7 +130,7 @@ def require_form(name: str) -> None:
         raise ExportError(f"There is no form {name!r}; {nearest(name, FORMS)}.")
 
 
-def form_named(name: str, shard_mb: int) -> Form:
+def form_named(name: str, shard_mb: int) -> ExportFormat:
     """The form of a name, with shards of about `shard_mb` million bytes. Raises ExportError."""
     require_form(name)
     return replace(FORMS[name], shard_mb=shard_mb)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from methods.exports.croissant import Shard, croissant
-from methods.exports.dataset_card import Page, Part, dataset_page
-from methods.exports.rows import Exported, Picture, table_row
+from methods.exports.croissant import CroissantFile, croissant
+from methods.exports.dataset_card import DatasetCardInput, DatasetSplit, dataset_page
+from methods.exports.rows import CreditedImage, ExportedItem, table_row
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
-from resources.exports.source import Source
+from resources.exports.source import ExportSource
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -37,7 +37,7 @@ FEATURES: Mapping[str, Any] = {
     ],
     "choices": ["string"],
     "images": ["image"],
-    "image_sources": [dict.fromkeys(Picture._fields, "string")],
+    "image_sources": [dict.fromkeys(CreditedImage._fields, "string")],
     "revision": "int32",
     "n_reviewers": "int32",
 }
@@ -52,7 +52,7 @@ _NAME = re.compile(r'^rows = load_dataset\("[^"]*"', re.MULTILINE)
 
 
 def write(
-    source: Source,
+    source: ExportSource,
     folder: Path,
     shard_bytes: int,
     files: Mapping[str, str] | None = None,
@@ -65,7 +65,7 @@ def write(
     written = [_write_rows(each, folder, shard_bytes) for each in source.all()]
     example = next((example for _, _, example in written if example), None)
     left_out = sum((each.totals.left_out for each in source.all()), Counter())
-    page = Page(
+    page = DatasetCardInput(
         [each.card for each in source.all()],
         source.licence,
         left_out,
@@ -96,20 +96,20 @@ def page_in_repository(page: str, repository: str) -> str:
 
 
 def _write_rows(
-    source: Source, folder: Path, shard_bytes: int
-) -> tuple[Part, list[Path], Exported | None]:
+    source: ExportSource, folder: Path, shard_bytes: int
+) -> tuple[DatasetSplit, list[Path], ExportedItem | None]:
     """Write the shards of one release: what they are, their paths, and an item with pictures."""
     config, split = source.config, source.split
     (folder / "data" / config).mkdir(parents=True, exist_ok=True)
     shards = _Shards(folder / "data" / config, split, shard_bytes)
-    example: Exported | None = None
+    example: ExportedItem | None = None
     with shards:
         for batch in source.batches():
             example = example or next((item for item in batch if item.pictures), None)
             for item in batch:
                 shards.add(_row(item, source))
     paths = shards.named()
-    part = Part(
+    part = DatasetSplit(
         source.release_id,
         config,
         split,
@@ -121,13 +121,15 @@ def _write_rows(
     return part, paths, example
 
 
-def _shard(path: Path, folder: Path) -> Shard:
+def _shard(path: Path, folder: Path) -> CroissantFile:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Shard(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
+    return CroissantFile(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
 
 
-def _example_pictures(example: Exported | None, source: Source, folder: Path) -> list[str]:
+def _example_pictures(
+    example: ExportedItem | None, source: ExportSource, folder: Path
+) -> list[str]:
     paths = []
     for number, picture in enumerate(example.pictures if example else (), start=1):
         path = folder / EXAMPLE / f"{number}{source.path(picture.image_id).suffix}"
@@ -137,7 +139,7 @@ def _example_pictures(example: Exported | None, source: Source, folder: Path) ->
     return paths
 
 
-def _row(item: Exported, source: Source) -> dict[str, Any]:
+def _row(item: ExportedItem, source: ExportSource) -> dict[str, Any]:
     images = [
         {"bytes": source.read(picture.image_id), "path": source.path(picture.image_id).name}
         for picture in item.pictures

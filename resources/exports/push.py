@@ -6,14 +6,14 @@ A push that was cut off is done again: what the hub has is not sent a second tim
 import os
 from pathlib import Path
 
-from resources.exports.folder import README, Checked, checked_files, with_page
+from resources.exports.folder import README, FolderVerification, checked_files, with_page
 from resources.exports.huggingface import page_in_repository
-from resources.exports.source import ExportError, Source
+from resources.exports.source import ExportError, ExportSource
 
 REFERENCES = ("answer", "key", "caption", "focus")
 
 
-def require_publishable(source: Source, folder: Path) -> Checked:
+def require_publishable(source: ExportSource, folder: Path) -> FolderVerification:
     """Check that a folder may go out; raises ExportError where it may not.
 
     Every file has to be as it was written, the licence of the whole known, and no answer there that is

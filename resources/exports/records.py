@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import methods.exports.training as training
-from methods.exports.dataset_card import Page, page_text
-from methods.exports.rows import Exported, messages, table_row
-from methods.exports.stacking import Budget, Count, by_rule, in_words, joined, stacks
+from methods.exports.dataset_card import DatasetCardInput, page_text
+from methods.exports.rows import ExportedItem, messages, table_row
+from methods.exports.stacking import Count, TokenBudget, by_rule, in_words, joined, stacks
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
-from resources.exports.source import ExportError, Source
+from resources.exports.source import ExportError, ExportSource
 
 IMAGES = "images"
 OPENAI_FILE = "data.jsonl"
@@ -24,14 +24,16 @@ _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 """What some readers end a line at, though JSON does not."""
 
 
-def write_records(source: Source, folder: Path, record: str, file: str, note: str = "") -> None:
+def write_records(
+    source: ExportSource, folder: Path, record: str, file: str, note: str = ""
+) -> None:
     """Write the records that `training.<record>` makes into `file`: a list (.json), or one a line.
 
     Pictures are files in `images/`. Items without any answer are left out, and counted.
     """
     make: training.MakeRecord = getattr(training, record)
-    pictures = Pictures(source, folder)
-    stacking = Stacking(source.budget if record in STACKED else None)
+    pictures = ImageCopier(source, folder)
+    stacking = DialogueStacker(source.budget if record in STACKED else None)
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(_text(_records(source, make, pictures.copied, stacking), file))
     files = {file: "the dialogues", f"{IMAGES}/": "their pictures"}
@@ -39,10 +41,10 @@ def write_records(source: Source, folder: Path, record: str, file: str, note: st
     write_page(source, folder, files, [each for each in notes if each])
 
 
-def write_openai(source: Source, folder: Path) -> None:
+def write_openai(source: ExportSource, folder: Path) -> None:
     """Write OpenAI's messages, pictures inside; the page has how many its fine-tuning does not take."""
     not_taken: Counter[str] = Counter()
-    stacking = Stacking(source.budget)
+    stacking = DialogueStacker(source.budget)
 
     def counted() -> Iterator[training.Record]:
         for record in _records(source, training.openai, source.url, stacking):
@@ -56,7 +58,7 @@ def write_openai(source: Source, folder: Path) -> None:
     write_page(source, folder, {OPENAI_FILE: "the dialogues, pictures inside"}, notes)
 
 
-def write_llama_factory(source: Source, folder: Path) -> None:
+def write_llama_factory(source: ExportSource, folder: Path) -> None:
     """Write ms-swift's records, and the description by which LLaMA-Factory finds them."""
     info = training.dataset_info(source.card["name"].replace("-", "_"))
     (folder / "dataset_info.json").write_text(json.dumps(info, indent=2) + "\n")
@@ -64,7 +66,7 @@ def write_llama_factory(source: Source, folder: Path) -> None:
     write_records(source, folder, "swift", training.LLAMA_FACTORY_FILE, note)
 
 
-def write_webdataset(source: Source, folder: Path, shard_bytes: int) -> None:
+def write_webdataset(source: ExportSource, folder: Path, shard_bytes: int) -> None:
     """Write tar shards: of each item a .json with its texts and the authors of its pictures, and these.
 
     Picture 2 of item 7 is `000000007.2.jpg`; an item's files stand together, in order.
@@ -90,10 +92,10 @@ def write_webdataset(source: Source, folder: Path, shard_bytes: int) -> None:
 
 
 def write_page(
-    source: Source, folder: Path, files: dict[str, str], notes: Sequence[str] = ()
+    source: ExportSource, folder: Path, files: dict[str, str], notes: Sequence[str] = ()
 ) -> None:
     """Write `README.md` of a folder with these files."""
-    page = Page(
+    page = DatasetCardInput(
         [source.card],
         source.licence,
         source.totals.left_out,
@@ -109,10 +111,10 @@ def write_page(
     (folder / README).write_text(page_text(page), encoding="utf-8")
 
 
-class Pictures:
+class ImageCopier:
     """Copies pictures into a folder, each one once."""
 
-    def __init__(self, source: Source, folder: Path) -> None:
+    def __init__(self, source: ExportSource, folder: Path) -> None:
         self._source, self._folder = source, folder
         self._paths: dict[str, str] = {}
 
@@ -127,10 +129,10 @@ class Pictures:
         return self._paths[image_id]
 
 
-class Stacking:
+class DialogueStacker:
     """Puts dialogues of a batch into records of a budget, and counts; without one, each alone."""
 
-    def __init__(self, budget: Budget | None) -> None:
+    def __init__(self, budget: TokenBudget | None) -> None:
         self._budget = budget
         self._count = _counter(budget.tokenizer) if budget else by_rule
         self._sizes: list[int] = []
@@ -146,7 +148,7 @@ class Stacking:
         """What the page says of it; nothing where nothing is stacked."""
         return in_words(self._budget, self._sizes, self._n_longer) if self._budget else ""
 
-    def items(self, batch: Sequence[Exported]) -> Iterator[Exported]:
+    def items(self, batch: Sequence[ExportedItem]) -> Iterator[ExportedItem]:
         """The items of the records; what has no answers stands alone."""
         if self._budget is None:
             yield from batch
@@ -156,7 +158,7 @@ class Stacking:
             self._n_longer += not stack.whole
             yield joined(stack.items)
 
-    def count(self, item: Exported) -> None:
+    def count(self, item: ExportedItem) -> None:
         """An item became a record."""
         self._sizes.append(max(len(item.stacked), 1))
 
@@ -179,10 +181,10 @@ def _counter(tokenizer: str) -> Count:
 
 
 def _records(
-    source: Source,
+    source: ExportSource,
     make: training.MakeRecord,
     describe: Callable[[str], str],
-    stacking: Stacking,
+    stacking: DialogueStacker,
 ) -> Iterator[training.Record]:
     for batch in source.batches():
         for item in stacking.items(batch):
@@ -207,7 +209,7 @@ def _text(records: Iterator[training.Record], file: str) -> Iterator[str]:
     yield "[]" if before == "[\n " else "\n]"
 
 
-def _members(item: Exported, source: Source) -> Iterator[tuple[str, bytes]]:
+def _members(item: ExportedItem, source: ExportSource) -> Iterator[tuple[str, bytes]]:
     yield "json", json.dumps(table_row(item), ensure_ascii=False).encode()
     for place, picture in enumerate(item.pictures, start=1):
         ending = source.path(picture.image_id).suffix

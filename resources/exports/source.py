@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
-from methods.exports.rows import Exported
+from methods.exports.rows import ExportedItem
 from methods.exports.rows import exported_of as item_of
-from methods.exports.stacking import Budget
+from methods.exports.stacking import TokenBudget
 from methods.ingest.image_check import EXTENSION_OF
 from methods.licences.terms import Term, reason
 from methods.licences.together import SetLicence, licence_of_set
@@ -48,7 +48,7 @@ class Totals:
     pictures: set[str] = field(default_factory=set)
 
 
-class Source:
+class ExportSource:
     """One release; `licence` is that of all that is not left out.
 
     `left_out` are terms of licences whose items are left out, `stated` is the licence of the texts
@@ -64,7 +64,7 @@ class Source:
         *,
         left_out: Collection[Term] = (),
         stated: str = "",
-        budget: Budget | None = None,
+        budget: TokenBudget | None = None,
         progress: OnProgress = lambda done, total: None,
     ) -> None:
         self.card = exported_card(card_of(release))
@@ -74,16 +74,16 @@ class Source:
         self.left_out, self.stated = tuple(sorted(left_out)), stated
         self.budget = budget
         self.totals = Totals()
-        self.on_batch: Callable[[list[Exported]], None] = lambda items: None
-        self.require: Callable[[Exported], None] = lambda item: None
+        self.on_batch: Callable[[list[ExportedItem]], None] = lambda items: None
+        self.require: Callable[[ExportedItem], None] = lambda item: None
         self._warehouse, self._store, self._progress = warehouse, store, progress
         self._where = {"release_id": self.release_id}
-        self.beside: tuple[Source, ...] = ()
+        self.beside: tuple[ExportSource, ...] = ()
         """Other releases that stand in the same folder."""
         self._parts = self._licences()
         self.licence = self._licence_of_all()
 
-    def stand_beside(self, others: Sequence["Source"]) -> None:
+    def stand_beside(self, others: Sequence["ExportSource"]) -> None:
         """Let other releases go out with it. Raises ExportError where they cannot stand together."""
         self.beside = tuple(others)
         places = [(each.config, each.split) for each in self.all()]
@@ -95,7 +95,7 @@ class Source:
                 )
         self.licence = self._licence_of_all()
 
-    def all(self) -> tuple["Source", ...]:
+    def all(self) -> tuple["ExportSource", ...]:
         """It, and those beside it."""
         return (self, *self.beside)
 
@@ -119,7 +119,7 @@ class Source:
         """How far the reviewers of its items agree, as far as it was measured here."""
         return self._warehouse.read("release/export_agreement", self._where).to_pylist()
 
-    def batches(self) -> Iterator[list[Exported]]:
+    def batches(self) -> Iterator[list[ExportedItem]]:
         """The items in their order, but for those left out. `totals` counts them, from 0."""
         self.totals = Totals()
         places = self._warehouse.select("release.items", "ordinal", **self._where)
@@ -153,13 +153,13 @@ class Source:
         mime = MIME_OF[self.path(image_id).suffix]
         return f"data:{mime};base64,{base64.b64encode(self.read(image_id)).decode()}"
 
-    def leave_out(self, item: Exported, why: str) -> None:
+    def leave_out(self, item: ExportedItem, why: str) -> None:
         """Count an item of a batch as left out."""
         self.totals.items -= 1
         self.totals.turns -= len(item.turns)
         self.totals.left_out[why] += 1
 
-    def _item(self, row: Mapping[str, Any]) -> Exported:
+    def _item(self, row: Mapping[str, Any]) -> ExportedItem:
         item = item_of(row, with_answers=self.with_answers)
         if not self.stated:
             return item
@@ -169,7 +169,7 @@ class Source:
         ]
         return replace(item, pictures=tuple(known))
 
-    def _left_out(self, item: Exported) -> bool:
+    def _left_out(self, item: ExportedItem) -> bool:
         why = reason((picture.licence for picture in item.pictures), self.left_out)
         if why:
             self.totals.left_out[why] += 1

@@ -20,7 +20,7 @@ MOST_BYTES = 1_000_000_000
 """Of a file that is read whole, where nothing less is meant."""
 
 
-class NotRead(OSError):
+class BoundedReadError(OSError):
     """Something is not read; `reason` is missing, outside, irregular or oversized_bytes."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -29,9 +29,9 @@ class NotRead(OSError):
         self.detail = self.strerror = detail
 
 
-def oversized(n_bytes: int, most: int) -> NotRead:
+def oversized(n_bytes: int, most: int) -> BoundedReadError:
     """What is raised for at least `n_bytes` where `most` are allowed."""
-    return NotRead(
+    return BoundedReadError(
         "oversized_bytes", f"the file has at least {n_bytes} bytes, more than the {most} allowed"
     )
 
@@ -40,7 +40,7 @@ def open_file(path: Path) -> io.BufferedReader:
     """Open a regular file, or a link to one.
 
     Raises:
-        NotRead: It is a pipe, a device or a socket, which may have no end.
+        BoundedReadError: It is a pipe, a device or a socket, which may have no end.
         OSError: It cannot be opened.
     """
     # A pipe without a writer would keep the caller waiting.
@@ -50,7 +50,7 @@ def open_file(path: Path) -> io.BufferedReader:
         os.close(number)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise NotRead("irregular", "the file is a pipe or a device, and no regular file")
+        raise BoundedReadError("irregular", "the file is a pipe or a device, and no regular file")
     return io.BufferedReader(io.FileIO(number))
 
 
@@ -60,7 +60,7 @@ def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read a regular file of at most `most` bytes. Raises NotRead, OSError."""
+    """Read a regular file of at most `most` bytes. Raises BoundedReadError, OSError."""
     with open_file(path) as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > most:
@@ -69,7 +69,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a regular file of any size. Raises NotRead, OSError."""
+    """Return the SHA-256 of a regular file of any size. Raises BoundedReadError, OSError."""
     with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -83,32 +83,32 @@ def read_inside(folder: Path, path: Path, most: int) -> bytes:
         most: Bytes that it may have.
 
     Raises:
-        NotRead: It is missing, outside, no regular file or too large.
+        BoundedReadError: It is missing, outside, no regular file or too large.
     """
     try:
         return read_file(inside(folder, path), most)
-    except NotRead:
+    except BoundedReadError:
         raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise NotRead("missing", str(reason)) from None
+        raise BoundedReadError("missing", str(reason)) from None
 
 
 def inside(folder: Path, path: Path) -> Path:
     """Return where a file really stands, which is in `folder`.
 
     Raises:
-        NotRead: It is a link out of the folder.
+        BoundedReadError: It is a link out of the folder.
         OSError: It is missing.
     """
     place = path.resolve(strict=True)
     if not place.is_relative_to(folder.resolve()):
-        raise NotRead("outside", f"the file is a link out of {folder}")
+        raise BoundedReadError("outside", f"the file is a link out of {folder}")
     return place
 
 
 def read(file: IO[bytes], most: int) -> bytes:
-    """Read an open file, or a member of an archive, to its end. Raises NotRead."""
+    """Read an open file, or a member of an archive, to its end. Raises BoundedReadError."""
     content = file.read(most + 1)
     if len(content) > most:
         raise oversized(len(content), most)
@@ -116,13 +116,13 @@ def read(file: IO[bytes], most: int) -> bytes:
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member of a zip file, of at most `most` bytes unpacked. Raises NotRead."""
+    """Read a member of a zip file, of at most `most` bytes unpacked. Raises BoundedReadError."""
     with archive.open(name) as file:
         return read(file, most)
 
 
 async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
-    """Join the parts of a body, of together at most `most` bytes. Raises NotRead."""
+    """Join the parts of a body, of together at most `most` bytes. Raises BoundedReadError."""
     body = io.BytesIO()
     async for part in parts:
         if body.tell() + len(part) > most:

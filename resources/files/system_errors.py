@@ -44,11 +44,11 @@ _SAID = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
 _QUOTED = re.compile(r"""["'](/[^"']+)["']""")
 
 
-class Exhausted(StoreError):
+class ResourceExhausted(StoreError):
     """A disk is full, or a limit of the system was reached."""
 
 
-def exhausted(error: BaseException) -> Exhausted | None:
+def exhausted(error: BaseException) -> ResourceExhausted | None:
     """The sentence for an error that, or whose cause, says that something ran out.
 
     Args:
@@ -58,11 +58,11 @@ def exhausted(error: BaseException) -> Exhausted | None:
         The error to show instead; None where nothing ran out.
     """
     for each in _chain(error, set()):
-        if isinstance(each, Exhausted):
+        if isinstance(each, ResourceExhausted):
             return each
         number = _number(each)
         if number is not None:
-            return Exhausted(_sentence(number, each))
+            return ResourceExhausted(_sentence(number, each))
     return None
 
 

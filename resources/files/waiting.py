@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-class Waiting:
+class TimedWait:
     """A wait of at most `timeout` seconds; `log` is told after `first`, and then every `again`."""
 
     def __init__(

@@ -23,15 +23,15 @@ from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.ingest.mirror_names import SHARED_NAME, file_name, path_in_mirror
 from methods.web_address import Credentials, credentials, without_secrets
-from resources.files.bounded import NotRead, read_inside
+from resources.files.bounded import BoundedReadError, read_inside
 from resources.images.bounded_buffer import BoundedBuffer, BufferFull
-from resources.images.host_pace import HostPace, Pace, Turn
+from resources.images.host_pace import HostPace, RequestPacer, RequestSlot
 from resources.images.host_queue import HostQueues, Job
 from resources.images.request import (
-    Failed,
+    HostRefusal,
     ImageRequests,
-    Redirected,
-    Refused,
+    Redirect,
+    RequestFailure,
     as_httpcore,
     parsed,
     rejection,
@@ -89,7 +89,7 @@ class ImageFetcher:
         timeout: float = 30.0,
         backoff: float = 0.5,
         pauses: HostPauses | None = None,
-        pace: Pace | None = None,
+        pace: RequestPacer | None = None,
         shared_names: Iterable[str] = (),
     ) -> None:
         self._shared_names = frozenset(shared_names)
@@ -201,7 +201,7 @@ class ImageFetcher:
         path = folder / self._in_folder(folder, url)
         try:
             return read_inside(folder, path, self._max_bytes)
-        except NotRead as not_read:
+        except BoundedReadError as not_read:
             if not_read.reason != "missing":
                 raise rejection(not_read) from None
             detail = f"The mirror has no readable file {path.name[:80]!r} ({not_read.detail})."
@@ -283,7 +283,7 @@ class ImageFetcher:
             begun = await queues.begin(job)
             fetched = (
                 begun
-                if not isinstance(begun, Turn)
+                if not isinstance(begun, RequestSlot)
                 else await self._try(job, begun, queues, requests, partial(buffer.resize, slot))
             )
             if fetched is None:
@@ -296,7 +296,7 @@ class ImageFetcher:
     async def _try(
         self,
         job: Job,
-        turn: Turn,
+        turn: RequestSlot,
         queues: HostQueues,
         requests: ImageRequests,
         on_length: Callable[[int], None],
@@ -311,14 +311,14 @@ class ImageFetcher:
             queues.again(job, job.address)
             return None
         match outcome:
-            case Redirected():
+            case Redirect():
                 await queues.answered(turn, 0)
                 job.redirects += 1
                 if job.redirects > MAX_REDIRECTS:
                     detail = f"The server redirected over {MAX_REDIRECTS} times."
                     return ImageRejected("http_error", detail)
                 queues.again(job, outcome.address)
-            case Refused():
+            case HostRefusal():
                 await queues.refused(turn, outcome.wait)
                 job.refusals += 1
                 if outcome.status == 429 and job.refusals >= REFUSED_TRIES:
@@ -328,7 +328,7 @@ class ImageFetcher:
                     detail = f"The server answered with status {outcome.status}."
                     return ImageRejected("http_error", detail)
                 queues.again(job, job.address, last=True)
-            case Failed():
+            case RequestFailure():
                 await queues.ended(turn)
                 job.failures += 1
                 if job.failures >= TRIES:

@@ -33,7 +33,7 @@ IDLE_SECONDS = 3_600.0
 NAMESPACE = "vlm-loom"
 
 
-class Turn(NamedTuple):
+class RequestSlot(NamedTuple):
     """A request that its host may be sent now; to be reported as soon as its outcome is known."""
 
     host: str
@@ -43,36 +43,36 @@ class Turn(NamedTuple):
     """Of its host before it was begun."""
 
 
-class Later(NamedTuple):
+class PaceDelay(NamedTuple):
     """No turn before so many seconds."""
 
     seconds: float
 
 
-class GivenUp(NamedTuple):
+class HostGivenUp(NamedTuple):
     """No turn, as the host refuses every request; `detail` is a sentence."""
 
     detail: str
 
 
-class Pace(Protocol):
+class RequestPacer(Protocol):
     """Gives turns; the outcome of each is reported once, by one of the last three methods."""
 
-    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+    async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
         """A turn at a host, which ends by itself after `lasts` seconds: its worker may have died."""
 
-    async def answered(self, turn: Turn, n_bytes: int) -> None:
+    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
         """The host gave an answer of `n_bytes` that was no refusal."""
 
-    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
         """The host refused; `asked_to_wait` are the seconds of its Retry-After."""
 
-    async def ended(self, turn: Turn) -> None:
+    async def ended(self, turn: RequestSlot) -> None:
         """The request ended in another way."""
 
 
 @dataclass(slots=True)
-class _Host:
+class _HostState:
     name: str
     turns: dict[int, float] = field(default_factory=dict)  # when each ends by itself
     pauses: int = 0
@@ -92,26 +92,26 @@ class HostPace:
     def __init__(self, backoff: float, pauses: HostPauses | None = None) -> None:
         self._backoff = backoff
         self._pauses = HostPauses() if pauses is None else pauses
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, _HostState] = {}
         self._numbers = itertools.count()
 
-    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
-        """As `Pace.begin`."""
+    async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
+        """As `RequestPacer.begin`."""
         it, now = self._host(host), time.monotonic()
         if detail := self._given_up(it, now):
-            return GivenUp(detail)
+            return HostGivenUp(detail)
         it.turns = {number: end for number, end in it.turns.items() if end > now}
         if len(it.turns) >= connections(host):
-            return Later(BUSY_SECONDS)
+            return PaceDelay(BUSY_SECONDS)
         ready_at = max(self._pauses.until(host), it.paced_until)
         if ready_at > now:
-            return Later(ready_at - now)
-        turn = Turn(host, next(self._numbers), now, it.pauses)
+            return PaceDelay(ready_at - now)
+        turn = RequestSlot(host, next(self._numbers), now, it.pauses)
         it.turns[turn.number] = now + lasts
         return turn
 
-    async def answered(self, turn: Turn, n_bytes: int) -> None:
-        """As `Pace.answered`."""
+    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
+        """As `RequestPacer.answered`."""
         host = self._end(turn)
         # The answer counts if its request was begun after the last pause, or together with the request
         # that caused it; an older one does not show that the host serves again.
@@ -122,8 +122,8 @@ class HostPace:
             seconds = n_bytes / api_client.BYTES_PER_SECOND
             host.paced_until = max(host.paced_until, turn.begun) + seconds
 
-    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
-        """As `Pace.refused`: the host is paused."""
+    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
+        """As `RequestPacer.refused`: the host is paused."""
         host, now = self._end(turn), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:
@@ -135,11 +135,11 @@ class HostPace:
             host.refusals += 1
         self._pauses.pause(host.name, pause)
 
-    async def ended(self, turn: Turn) -> None:
-        """As `Pace.ended`."""
+    async def ended(self, turn: RequestSlot) -> None:
+        """As `RequestPacer.ended`."""
         self._end(turn)
 
-    def _given_up(self, host: _Host, now: float) -> str | None:
+    def _given_up(self, host: _HostState, now: float) -> str | None:
         until = self._pauses.until(host.name)
         if until <= now:
             host.given_up = None
@@ -151,13 +151,13 @@ class HostPace:
             )
         return host.given_up
 
-    def _end(self, turn: Turn) -> _Host:
+    def _end(self, turn: RequestSlot) -> _HostState:
         host = self._host(turn.host)
         host.turns.pop(turn.number, None)
         return host
 
-    def _host(self, name: str) -> _Host:
-        return self._hosts.setdefault(name, _Host(name))
+    def _host(self, name: str) -> _HostState:
+        return self._hosts.setdefault(name, _HostState(name))
 
 
 def connections(host: str) -> int:
@@ -192,21 +192,21 @@ class ClusterPace:
             .remote(backoff)
         )
 
-    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
-        """As `Pace.begin`."""
-        begun: Turn | Later | GivenUp = await self._actor.begin.remote(host, lasts)
+    async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
+        """As `RequestPacer.begin`."""
+        begun: RequestSlot | PaceDelay | HostGivenUp = await self._actor.begin.remote(host, lasts)
         return begun
 
-    async def answered(self, turn: Turn, n_bytes: int) -> None:
-        """As `Pace.answered`."""
+    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
+        """As `RequestPacer.answered`."""
         await self._actor.answered.remote(turn, n_bytes)
 
-    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
-        """As `Pace.refused`."""
+    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
+        """As `RequestPacer.refused`."""
         await self._actor.refused.remote(turn, asked_to_wait)
 
-    async def ended(self, turn: Turn) -> None:
-        """As `Pace.ended`."""
+    async def ended(self, turn: RequestSlot) -> None:
+        """As `RequestPacer.ended`."""
         await self._actor.ended.remote(turn)
 
 
@@ -216,7 +216,7 @@ class _PaceActor(HostPace):
         self._asked = time.monotonic()
         threading.Thread(target=self._end_when_idle, daemon=True).start()
 
-    async def begin(self, host: str, lasts: float) -> Turn | Later | GivenUp:
+    async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
         self._asked = time.monotonic()
         return await super().begin(host, lasts)
 

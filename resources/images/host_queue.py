@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 import anyio
 
 from methods.ingest.image_check import ImageRejected
-from resources.images.host_pace import GivenUp, Later, Pace, Turn, connections
+from resources.images.host_pace import (
+    HostGivenUp,
+    PaceDelay,
+    RequestPacer,
+    RequestSlot,
+    connections,
+)
 from resources.web.host_pauses import host_name
 
 
@@ -29,7 +35,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class _Host:
+class _HostQueue:
     name: str
     connections: int
     waiting: deque[Job] = field(default_factory=deque)
@@ -45,11 +51,11 @@ class HostQueues:
     (`done`). A turn `lasts` so many seconds if nobody reports its outcome.
     """
 
-    def __init__(self, jobs: Sequence[Job], pace: Pace, lasts: float) -> None:
+    def __init__(self, jobs: Sequence[Job], pace: RequestPacer, lasts: float) -> None:
         self._pace = pace
         self._lasts = lasts
-        self._hosts: dict[str, _Host] = {}
-        self._waiting_hosts: deque[_Host] = deque()  # hosts with jobs in their queue
+        self._hosts: dict[str, _HostQueue] = {}
+        self._waiting_hosts: deque[_HostQueue] = deque()  # hosts with jobs in their queue
         self._unfinished = len(jobs)
         self._changed = anyio.Event()
         for job in jobs:
@@ -66,31 +72,31 @@ class HostQueues:
                 await self._changed.wait()
         return None
 
-    async def begin(self, job: Job) -> Turn | ImageRejected | None:
+    async def begin(self, job: Job) -> RequestSlot | ImageRejected | None:
         """Begin a job: its turn, or why its host was given up; None if it is in its queue again."""
         host = self._host(job)
         match await self._pace.begin(host.name, self._lasts):
-            case GivenUp(detail):
+            case HostGivenUp(detail):
                 return ImageRejected("rate_limited", detail)
-            case Later(seconds):
+            case PaceDelay(seconds):
                 host.ready_at = time.monotonic() + seconds
                 self.again(job, job.address)
                 return None
             case turn:
                 return turn
 
-    async def answered(self, turn: Turn, n_bytes: int) -> None:
+    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
         """Report an answer of `n_bytes` that was no refusal."""
         await self._pace.answered(turn, n_bytes)
         self._hosts[turn.host].ready_at = 0.0
 
-    async def refused(self, turn: Turn, asked_to_wait: float | None) -> None:
+    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
         """Report a refusal."""
         await self._pace.refused(turn, asked_to_wait)
         # To be asked anew: it may be given up.
         self._hosts[turn.host].ready_at = 0.0
 
-    async def ended(self, turn: Turn) -> None:
+    async def ended(self, turn: RequestSlot) -> None:
         """Report another outcome."""
         await self._pace.ended(turn)
         self._hosts[turn.host].ready_at = 0.0
@@ -106,10 +112,10 @@ class HostQueues:
         self._leave(job)
         self._unfinished -= 1
 
-    def _host(self, job: Job) -> _Host:
+    def _host(self, job: Job) -> _HostQueue:
         name = host_name(job.address)
         if name not in self._hosts:
-            self._hosts[name] = _Host(name, connections(name))
+            self._hosts[name] = _HostQueue(name, connections(name))
         return self._hosts[name]
 
     def _put(self, job: Job, *, last: bool) -> None:

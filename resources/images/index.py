@@ -57,7 +57,7 @@ SET n_bytes = excluded.n_bytes, mtime_ns = excluded.mtime_ns, inode = excluded.i
 _LOOKUP_CHUNK = 500
 
 
-class Entry(NamedTuple):
+class ImageIndexEntry(NamedTuple):
     """What an address gave: the image, what is known of it, and when (UTC, ISO 8601).
 
     `fetched_from` is where it was taken from, a mirror for example, None if that was not recorded.
@@ -71,8 +71,8 @@ class Entry(NamedTuple):
     file_sha1: str | None
 
 
-class Fetched(NamedTuple):
-    """What to record: `facts` are JSON values; the rest as in Entry."""
+class FetchedImage(NamedTuple):
+    """What to record: `facts` are JSON values; the rest as in ImageIndexEntry."""
 
     url: str
     image_id: str
@@ -88,13 +88,15 @@ class ImageIndex:
         self.path = Path(path)
         self._store = open_store(INDEX, self.path)
 
-    def known(self, urls: Iterable[str]) -> dict[str, Entry]:
+    def known(self, urls: Iterable[str]) -> dict[str, ImageIndexEntry]:
         """The entries of these addresses, by address; an address without an entry is left out."""
-        entries: dict[str, Entry] = {}
+        entries: dict[str, ImageIndexEntry] = {}
         for chunk in batched(urls, _LOOKUP_CHUNK):
             with self._store.read() as connection:
                 rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(chunk))).all()
-            entries |= {row[0]: Entry(row[1], from_json(row[2]), *row[3:]) for row in rows}
+            entries |= {
+                row[0]: ImageIndexEntry(row[1], from_json(row[2]), *row[3:]) for row in rows
+            }
         return entries
 
     def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:
@@ -114,7 +116,7 @@ class ImageIndex:
             with self._store.transaction() as connection:
                 connection.execute(_RECORD_VERIFIED, rows)
 
-    def record(self, rows: Sequence[Fetched]) -> None:
+    def record(self, rows: Sequence[FetchedImage]) -> None:
         """Keep what addresses gave, durable on return; all of them or none.
 
         What an address gave last stands.

@@ -18,7 +18,7 @@ from methods.ingest.image_quality import ImageFacts, measure_image
 from methods.json_text import from_json
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import ClusterPace
-from resources.images.index import Entry, Fetched, ImageIndex
+from resources.images.index import FetchedImage, ImageIndex, ImageIndexEntry
 from resources.images.store import FileState, ImageStore, open_images
 
 CORES = os.cpu_count() or 1
@@ -175,7 +175,7 @@ class ImageIntake:
         except ImageRejected:
             return None
 
-    def _is_current(self, image: WantedImage, entry: Entry) -> bool:
+    def _is_current(self, image: WantedImage, entry: ImageIndexEntry) -> bool:
         """Whether the file is stored as it was fetched, and the wiki has no other one since."""
         if not self._store.has(entry.image_id):
             return False
@@ -188,7 +188,7 @@ class ImageIntake:
     def _remember(self, portion: Sequence[tuple[WantedImage, ImageResult]]) -> None:
         if not self._fetcher.reads_a_folder:
             fetched = [
-                Fetched(
+                FetchedImage(
                     image.address,
                     taken.image_id,
                     asdict(taken),
@@ -213,7 +213,7 @@ def _sha1(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def _facts_of(entry: Entry) -> ImageFacts | None:
+def _facts_of(entry: ImageIndexEntry) -> ImageFacts | None:
     """The recorded facts; None if another version of this program recorded other facts."""
     if set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None

@@ -9,11 +9,11 @@ import pyarrow as pa
 from methods.ingest.image_check import ImageRejected, truncated_on_error
 from methods.ingest.picture_match import (
     MINIATURE_SIDE,
+    CopyGeometry,
     Match,
     Miniature,
-    Square,
+    SquareImage,
     Turn,
-    Way,
     looked_at,
     match,
     square,
@@ -24,7 +24,7 @@ SQUARES_AT_ONCE = 2_000
 """Pictures kept in memory while pairs are compared: 72 KiB each."""
 
 
-class Compared(NamedTuple):
+class ImageComparison(NamedTuple):
     """How two pictures are compared, by their ids: as a candidate says."""
 
     whole: str
@@ -33,14 +33,14 @@ class Compared(NamedTuple):
     turn: Turn
 
 
-class Squares:
+class SquareImageCache:
     """The squares of stored pictures; those made last are kept."""
 
     def __init__(self, store: ImageStore) -> None:
         self._store = store
-        self._kept: dict[str, Square] = {}
+        self._kept: dict[str, SquareImage] = {}
 
-    def of(self, image_id: str) -> Square:
+    def of(self, image_id: str) -> SquareImage:
         """The square of a picture. Raises ImageRejected, ImageNotStored, ImageDamaged."""
         if image_id not in self._kept:
             if len(self._kept) >= SQUARES_AT_ONCE:
@@ -50,7 +50,7 @@ class Squares:
 
     def matches(
         self,
-        compared: Sequence[Compared],
+        compared: Sequence[ImageComparison],
         wholes: Sequence[Miniature],
         parts: Sequence[Miniature],
     ) -> list[Match]:
@@ -59,7 +59,9 @@ class Squares:
 
         # A second thread costs more than it helps with arrays as small as these.
         with threadpool_limits(limits=1):
-            looks = looked_at(wholes, parts, [Way(pair.scale, pair.turn) for pair in compared])
+            looks = looked_at(
+                wholes, parts, [CopyGeometry(pair.scale, pair.turn) for pair in compared]
+            )
             return [
                 match(self.of(pair.whole), self.of(pair.part), look)
                 if look.may_be_same
@@ -73,7 +75,7 @@ def miniature_of(levels: bytes) -> Miniature:
     return np.frombuffer(levels, dtype=np.uint8).reshape(MINIATURE_SIDE, MINIATURE_SIDE)
 
 
-def square_of(store: ImageStore, image_id: str) -> Square:
+def square_of(store: ImageStore, image_id: str) -> SquareImage:
     """The square of a stored picture. Raises ImageRejected, ImageNotStored, ImageDamaged."""
     data = store.read(image_id)
     with truncated_on_error("picture"):
@@ -100,15 +102,18 @@ def look_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
 
 
 def compare_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
-    """For work by row on a cluster: `Squares.matches` of pairs as columns with the names of Match, and
-    `is_same`. Rows have the columns of Compared, and `whole_grey` and `part_grey`, miniatures as bytes.
+    """For work by row on a cluster: `SquareImageCache.matches` of pairs as columns with the names of
+    Match, and `is_same`. Rows have the columns of ImageComparison, and `whole_grey` and `part_grey`,
+    miniatures as bytes.
 
     `version` is that of the methods. Raises ImageRejected, ImageNotStored, ImageDamaged.
     """
-    squares = Squares(open_images())
+    squares = SquareImageCache(open_images())
 
     def compare(rows: pa.Table) -> pa.Table:
-        compared = [Compared(**row) for row in rows.select(Compared._fields).to_pylist()]
+        compared = [
+            ImageComparison(**row) for row in rows.select(ImageComparison._fields).to_pylist()
+        ]
         wholes, parts = (
             [miniature_of(one) for one in rows[column].to_pylist()]
             for column in ("whole_grey", "part_grey")

@@ -19,7 +19,7 @@ import httpx2
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
-from resources.files.bounded import NotRead, joined, oversized
+from resources.files.bounded import BoundedReadError, joined, oversized
 from resources.web.host_pauses import retry_after
 from resources.web.ssrf_guard import PrivateAddress
 from resources.wikipedia.api_client import NO_CONTACT, is_wikimedia, user_agent
@@ -30,14 +30,14 @@ _REFUSALS = (429, 503)
 
 
 @dataclass(frozen=True, slots=True)
-class Redirected:
+class Redirect:
     """The image is at another address."""
 
     address: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class HostRefusal:
     """The host refuses requests for now; `wait` are the seconds of its Retry-After, if any."""
 
     status: int
@@ -45,13 +45,13 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class RequestFailure:
     """A failure that a retry may resolve; `rejected` is the outcome if it does not."""
 
     rejected: ImageRejected
 
 
-Outcome = bytes | ImageRejected | Redirected | Refused | Failed
+Outcome = bytes | ImageRejected | Redirect | HostRefusal | RequestFailure
 
 
 class ImageRequests:
@@ -102,7 +102,7 @@ class ImageRequests:
             return rejected
         except TimeoutError:
             detail = f"No answer within {self._timeout:g} seconds."
-            return Failed(ImageRejected("timeout", detail))
+            return RequestFailure(ImageRejected("timeout", detail))
 
     async def _request(self, url: httpx2.URL, on_length: Callable[[int], None]) -> Outcome:
         try:
@@ -119,7 +119,7 @@ class ImageRequests:
         except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.ProtocolError) as error:
             # The connection broke off, so a retry may succeed; with a dead host it would not.
             detail = f"The connection broke off ({error!r})."
-            return Failed(ImageRejected("unreachable", detail))
+            return RequestFailure(ImageRejected("unreachable", detail))
         except (OSError, UnicodeError, httpcore2.NetworkError) as error:
             detail = f"No connection to {url.host} ({error!r})."
             raise ImageRejected("unreachable", detail) from None
@@ -133,19 +133,19 @@ class ImageRequests:
         # A body that ends before its announced length ends in a ProtocolError.
         try:
             return await joined(response.aiter_stream(), self._max_bytes)
-        except NotRead as not_read:
+        except BoundedReadError as not_read:
             raise rejection(not_read) from None
 
 
 def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
     status, headers = response.status, httpx2.Headers(response.headers)
     if status in _REDIRECTS and "location" in headers:
-        return Redirected(str(parsed(headers["location"], url)))
+        return Redirect(str(parsed(headers["location"], url)))
     if status in _REFUSALS:
-        return Refused(status, retry_after(headers.get("retry-after")))
+        return HostRefusal(status, retry_after(headers.get("retry-after")))
     reason = "missing" if status in _MISSING else "http_error"
     rejected = ImageRejected(reason, f"The server answered with status {status}.")
-    return Failed(rejected) if status >= 500 else rejected
+    return RequestFailure(rejected) if status >= 500 else rejected
 
 
 def parsed(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
@@ -168,6 +168,6 @@ def as_httpcore(url: httpx2.URL) -> httpcore2.URL:
     return httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
 
 
-def rejection(not_read: NotRead) -> ImageRejected:
+def rejection(not_read: BoundedReadError) -> ImageRejected:
     """The rejection of an image whose file is not read."""
     return ImageRejected(not_read.reason, f"{not_read.detail[:1].upper()}{not_read.detail[1:]}.")

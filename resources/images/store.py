@@ -362,7 +362,7 @@ class _Cache(Generic[Sized]):
 OPEN_AT_ONCE = 16
 
 
-class DerivedPicture(NamedTuple):
+class DerivedImage(NamedTuple):
     """A picture of the store that was made of others, and what was done to them."""
 
     image_id: str
@@ -370,11 +370,11 @@ class DerivedPicture(NamedTuple):
     change: str
 
 
-class DerivedPictures:
+class DerivedImages:
     """Opens pictures of the store and keeps new ones; `made` has a note of each, by id."""
 
     def __init__(self, store: ImageStore) -> None:
-        self.made: dict[str, DerivedPicture] = {}
+        self.made: dict[str, DerivedImage] = {}
         self._store = store
         self._opened: OrderedDict[str, Image.Image] = OrderedDict()
 
@@ -393,5 +393,5 @@ class DerivedPictures:
         picture.save(data, "JPEG", quality=JPEG_QUALITY)
         image_id = self._store.put(data.getvalue()).image_id
         # The first note stays: a picture that two tasks make alike is one.
-        self.made.setdefault(image_id, DerivedPicture(image_id, tuple(made_from), change))
+        self.made.setdefault(image_id, DerivedImage(image_id, tuple(made_from), change))
         return image_id

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from methods.choice.lettered import LETTERS
 from methods.delimited import Quoting
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.human_scores import COLUMNS as SCORE_COLUMNS
 from methods.evaluation.human_scores import HumanScoresError
 from methods.evaluation.predictions import COLUMNS, PredictionError
@@ -26,7 +26,7 @@ from resources.files.bounded import open_file, read_member
 from resources.importing.record_file import read_records
 
 
-def read_scores(file: Path, quoting: Quoting = "checked") -> list[Row]:
+def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
     """The records of `file` with the columns that are needed; raises HumanScoresError.
 
     `quoting` is how the quotes of a CSV or TSV are read.
@@ -97,7 +97,7 @@ KEPT = frozenset(
 """Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
 
 
-def read_rows(file: Path, quoting: Quoting = "checked") -> list[Row]:
+def read_rows(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
     """The records of `file` with the columns that are needed; raises PredictionError.
 
     A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with.
@@ -111,11 +111,11 @@ def read_rows(file: Path, quoting: Quoting = "checked") -> list[Row]:
         raise PredictionError(f"{file} cannot be imported: {error}.") from None
 
 
-def _of_log(file: Path) -> list[Row]:
+def _of_log(file: Path) -> list[FileRow]:
     found = [record for sample in read_samples(file) for record in of_sample(sample)]
     if not found:
         raise PublishedError("it has no samples")
     return [
-        Row(f"record {number}", {name: storable(text) for name, text in record.items()})
+        FileRow(f"record {number}", {name: storable(text) for name, text in record.items()})
         for number, record in enumerate(found, start=1)
     ]

@@ -15,14 +15,14 @@ from methods.evaluation.items import Item
 from methods.evaluation.published import (
     BrokenImage,
     PublishedError,
-    PublishedForms,
+    PublishedFormats,
     PublishedItem,
-    Table,
-    TableForms,
+    PublishedTable,
+    TableFormats,
 )
 from methods.evaluation.published_tables import decoded, is_data_url, requoted
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
-from resources.files.bounded import NotRead, open_text, read_inside
+from resources.files.bounded import BoundedReadError, open_text, read_inside
 from resources.files.parquet_table import ENDING, tsv_lines_of
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
@@ -43,7 +43,7 @@ def nobody(said: str) -> None:
 
 
 def read_items(
-    forms: PublishedForms,
+    forms: PublishedFormats,
     file: Path,
     pictures: Path | None,
     store: ImageStore,
@@ -66,13 +66,13 @@ def read_items(
         raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
     known: dict[str, str | ImageRejected] = {}
     items: list[Item] = []
-    broken: list[_Broken] = []
+    broken: list[_UnusableImage] = []
     n_absent = 0
     try:
         for record in list(_read(forms, file, say, quoting)):
             try:
                 item = _stored(record, folder, store, known)
-            except _Broken as error:
+            except _UnusableImage as error:
                 broken.append(error)
             else:
                 items.append(item)
@@ -91,7 +91,7 @@ def read_items(
     return items
 
 
-class _Broken(Exception):
+class _UnusableImage(Exception):
     """An image of a record cannot be used."""
 
     def __init__(self, place: str, rejected: ImageRejected) -> None:
@@ -100,7 +100,7 @@ class _Broken(Exception):
         self.reason, self.detail = rejected.reason, rejected.detail.rstrip(".")
 
 
-def _in_words(broken: Sequence[_Broken]) -> str:
+def _in_words(broken: Sequence[_UnusableImage]) -> str:
     """All images that cannot be used, in a clause; of many the first ones and their number."""
     if len(broken) == 1:
         (error,) = broken
@@ -111,10 +111,10 @@ def _in_words(broken: Sequence[_Broken]) -> str:
 
 
 def _read(
-    forms: PublishedForms, file: Path, say: Callable[[str], None], quoting: Quoting
+    forms: PublishedFormats, file: Path, say: Callable[[str], None], quoting: Quoting
 ) -> Iterator[PublishedItem]:
     try:
-        if isinstance(forms, TableForms):
+        if isinstance(forms, TableFormats):
             yield from forms.read_tables(_tables(file, quoting), say)
             return
         if file.suffix.lower() == ENDING:
@@ -137,7 +137,7 @@ def _read(
         raise PublishedError(f"it cannot be read ({error.strerror})") from None
 
 
-def _tables(file: Path, quoting: Quoting) -> list[Table]:
+def _tables(file: Path, quoting: Quoting) -> list[PublishedTable]:
     """The tables of a file, or of every such file of a folder in order of name."""
     if not file.is_dir():
         return read_tables(file, quoting)
@@ -150,7 +150,7 @@ def _tables(file: Path, quoting: Quoting) -> list[Table]:
 def _stored(
     item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
 ) -> Item:
-    """The item with its images in the store; `known` has the images by path. Raises _Broken."""
+    """The item with its images in the store; `known` has the images by path. Raises _UnusableImage."""
     image_ids = []
     for position, image in enumerate(item.images, start=1):
         is_path = (
@@ -166,7 +166,7 @@ def _stored(
                 return _without_images(item)
             named = f" ({ascii(image[:200])})" if is_path else ""
             place = f"image {position}{named} of record {ascii(item.item_id[:80])}"
-            raise _Broken(place, rejected) from None
+            raise _UnusableImage(place, rejected) from None
     return Item(
         item.item_id, item.turns, tuple(image_ids), item.choices, item.group_id, item.labels
     )
@@ -228,7 +228,7 @@ def picture_in(folder: Path, name: str) -> bytes:
         if not path.is_dir():
             try:
                 return read_inside(folder, path, MAX_BYTES)
-            except NotRead as not_read:
+            except BoundedReadError as not_read:
                 raise ImageRejected(not_read.reason, not_read.detail) from None
     if named.is_absolute() or _DRIVE.match(name):
         raise outside

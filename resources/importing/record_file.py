@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from methods.delimited import DelimitedError, Quoting, rows_of
-from methods.evaluation.cells import Row, text_of
-from methods.evaluation.published import PublishedError, Table
+from methods.evaluation.cells import FileRow, text_of
+from methods.evaluation.published import PublishedError, PublishedTable
 from methods.evaluation.published_tables import json_records
-from methods.json_text import TwoValues, from_json, storable
+from methods.json_text import DuplicateKeyError, from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
 from resources.files.bounded import open_file, read
@@ -44,7 +44,7 @@ def read_records(
     plain: Collection[str],
     meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
     quoting: Quoting = "checked",
-) -> list[Row]:
+) -> list[FileRow]:
     """The records of `file` with the columns `kept`, of which `plain` have no lists.
 
     `meant` makes of a record those that it stands for; `quoting` is how the quotes of a CSV or TSV are
@@ -59,7 +59,7 @@ def read_records(
             for where, cells in _records(ending, data, quoting):
                 columns |= dict.fromkeys(cells)
                 rows += [
-                    Row(where, _texts(where, each, kept, plain))
+                    FileRow(where, _texts(where, each, kept, plain))
                     for each in (meant(cells) if cells else ())
                 ]
     except UnicodeDecodeError as error:
@@ -77,7 +77,7 @@ def read_records(
     return rows
 
 
-def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
+def read_tables(file: Path, quoting: Quoting = "checked") -> list[PublishedTable]:
     """Every table of `file`: each sheet of a spreadsheet, by its name, or the one of a CSV or TSV.
 
     `quoting` is how the quotes of a CSV or TSV are read.
@@ -88,10 +88,10 @@ def read_tables(file: Path, quoting: Quoting = "checked") -> list[Table]:
     try:
         with open_file(file) as data:
             if ending == ".xlsx":
-                return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
+                return [PublishedTable(name, _cells(rows)) for name, rows in _sheets(data)]
             if ending in DELIMITERS:
                 rows = _delimited(data, DELIMITERS[ending], quoting)
-                return [Table(file.stem, _cells(rows))]
+                return [PublishedTable(file.stem, _cells(rows))]
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
     except OSError as error:
@@ -228,7 +228,7 @@ def _of_lines(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if text:
             try:
                 record = from_json(text, unambiguous=True)
-            except TwoValues as error:
+            except DuplicateKeyError as error:
                 raise PublishedError(f"line {number}: in an object {error}: leave one") from None
             except ValueError:
                 raise PublishedError(f"line {number} is not valid JSON") from None

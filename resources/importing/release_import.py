@@ -17,7 +17,7 @@ from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import file_hash, inside, read_inside
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import TABLES, exported_files
-from resources.warehouse import Warehouse, Write, arrow_schema
+from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 
 class ReleaseFolderError(UserError):
@@ -74,11 +74,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     return release_id
 
 
-def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Write:
+def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> TableWrite:
     import pyarrow as pa
 
     table = f"release.{name}"
-    return Write(table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), where)
+    return TableWrite(table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), where)
 
 
 @contextmanager

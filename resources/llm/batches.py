@@ -24,8 +24,8 @@ from resources.llm.error_advice import advised
 from resources.llm.error_kinds import kind_of, passes
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import Batch, BatchState, Item, Lost
-from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
+from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, LostRequest
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import Registry
@@ -50,12 +50,12 @@ def files_of(
     images: ImageStore,
     most_requests: int,
     most_bytes: int,
-) -> Iterator[list[tuple[KeyedRequest, bytes | Lost]]]:
+) -> Iterator[list[tuple[KeyedRequest, bytes | LostRequest]]]:
     """The lines of each file, as many as it may hold.
 
     A request that cannot be sent has its loss in place of a line.
     """
-    file: list[tuple[KeyedRequest, bytes | Lost]] = []
+    file: list[tuple[KeyedRequest, bytes | LostRequest]] = []
     n_bytes = 0
     for keyed in wanted:
         line = _line(keyed, spec, images)
@@ -69,13 +69,13 @@ def files_of(
         yield file
 
 
-def _line(asked: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | Lost:
+def _line(asked: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | LostRequest:
     try:
         body = encoded_body(asked.request, spec, images)
     except ImageNotStored as error:
-        return Lost(asked.key, "no_image", str(error), again=False)
+        return LostRequest(asked.key, "no_image", str(error), again=False)
     except RequestTooLarge as error:
-        return Lost(asked.key, "too_long", str(error), again=False)
+        return LostRequest(asked.key, "too_long", str(error), again=False)
     row = json.dumps({"custom_id": asked.key, "method": "POST", "url": ENDPOINT})
     return b'%b, "body": %b}\n' % (row.removesuffix("}").encode(), body)
 
@@ -86,10 +86,10 @@ _FULL = "token_limit_exceeded"
 
 
 def read_results(
-    lines: Sequence[bytes], waiting: Mapping[str, Item], spec: ModelSpec
-) -> list[Call | Lost]:
+    lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
+) -> list[Call | LostRequest]:
     """The calls and losses in the lines of a batch's file, for the requests that wait for it."""
-    read: list[Call | Lost] = []
+    read: list[Call | LostRequest] = []
     for line in lines:
         try:
             row = from_json(line, most=None)
@@ -100,7 +100,7 @@ def read_results(
     return read
 
 
-def too_large(line: bytes, waiting: Mapping[str, Item], spec: ModelSpec) -> list[Lost]:
+def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) -> list[LostRequest]:
     """The loss of the request whose result is larger than its model's entry allows.
 
     `line` is the beginning of the result, in which the request's key is looked for.
@@ -109,10 +109,12 @@ def too_large(line: bytes, waiting: Mapping[str, Item], spec: ModelSpec) -> list
     # The line is untrusted: without one key that is waited for, the request is lost with its batch.
     known = {key for key in keys if key in waiting}
     detail = exceeds_limit(spec)
-    return [Lost(key, "bad_response", detail, again=False) for key in known if len(known) == 1]
+    return [
+        LostRequest(key, "bad_response", detail, again=False) for key in known if len(known) == 1
+    ]
 
 
-def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
+def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> LostRequest:
     """The loss of the requests that an ended batch has no line for."""
     errors = (remote.errors.data if remote.errors else None) or []
     reason = (
@@ -123,24 +125,26 @@ def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
     detail = one_line(f"The batch ended as {remote.status}: {reason}", spec)
-    return Lost("", kind if remote.status == "failed" else "expired", detail, again)
+    return LostRequest("", kind if remote.status == "failed" else "expired", detail, again)
 
 
-def _refused(item: Item, error: ServerError, spec: ModelSpec) -> Lost:
+def _refused(item: BatchItem, error: ServerError, spec: ModelSpec) -> LostRequest:
     """A request that the server answered with an error, as its own status or inside a reply."""
     message = one_line(error.message or f"Status {error.status}.", spec)
-    return Lost(item.key, kind_of(error), advised(error, spec) or message, passes(error))
+    return LostRequest(item.key, kind_of(error), advised(error, spec) or message, passes(error))
 
 
-def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
+def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | LostRequest:
     response = row.get("response")
     if response is None:
         message = one_line(str(row["error"]["message"]), spec)
-        return Lost(item.key, "expired", message, True)
+        return LostRequest(item.key, "expired", message, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
         return _refused(item, read_error(status, body), spec)
-    asked = Asked(item.key, item.request, item.prompt_version, item.stage, item.run, "batch")
+    asked = LedgerRequest(
+        item.key, item.request, item.prompt_version, item.stage, item.run, "batch"
+    )
     try:
         reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
         reply = masked(answer_in_reasoning_field(reply, spec), spec)
@@ -149,14 +153,14 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
             return _refused(item, error.error, spec)
         detail = one_line(str(error), spec)
         if error.billed is None:
-            return Lost(item.key, "bad_response", detail, True)
+            return LostRequest(item.key, "bad_response", detail, True)
         charge = unreadable(error.billed, mask(error.body, spec), detail, spec, asked)
-        return Lost(item.key, "bad_response", detail, False, charge)
+        return LostRequest(item.key, "bad_response", detail, False, charge)
     entry = entry_from_reply(reply, spec, asked, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry
     failure = failure_of(entry)
-    return Lost(item.key, failure.kind, failure.detail, False, entry)
+    return LostRequest(item.key, failure.kind, failure.detail, False, entry)
 
 
 MOST_REQUESTS = 50_000
@@ -208,7 +212,7 @@ class Batches:
         while (file := await asyncio.to_thread(next, files, None)) is not None:
             batch = uuid4().hex
             items = [
-                Item(
+                BatchItem(
                     *(keyed.key, batch, 0, "waiting", None, None, stage, run),
                     keyed.request.prompt_version,
                     keyed.canonical,
@@ -222,7 +226,7 @@ class Batches:
                 others = [self.state.item(keyed.key) for keyed, _ in file if keyed.key not in taken]
                 awaited |= {other.batch for other in others if other}
                 lines = [line for keyed, line in file if keyed.key in taken]
-                lost = [line for line in lines if isinstance(line, Lost)]
+                lost = [line for line in lines if isinstance(line, LostRequest)]
                 self.state.take_in(batch, lost)
                 if len(lost) < len(lines):
                     sent = b"".join(line for line in lines if isinstance(line, bytes))
@@ -293,7 +297,9 @@ class Batches:
             # Only an answer of the API itself counts: a proxy in front of it may send a 404, too.
             if not isinstance(error.body, dict):
                 raise
-            gone = Lost("", "expired", "The provider does not know the batch any more.", True)
+            gone = LostRequest(
+                "", "expired", "The provider does not know the batch any more.", True
+            )
             self.state.ended(batch.batch, "gone", gone)
             return None
 
@@ -325,7 +331,7 @@ class Batches:
         spec: ModelSpec,
         batch: Batch,
         file: str,
-        waiting: Mapping[str, Item],
+        waiting: Mapping[str, BatchItem],
     ) -> int:
         """Store the results in one file of a batch, part by part; returns the number of its lines."""
         n_lines, left, skipping = 0, b"", False

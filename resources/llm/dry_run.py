@@ -27,7 +27,7 @@ from resources.llm.reply import Reply, read_reply
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.request_body import unsendable
 from resources.llm.request_keys import KeyedRequest
-from resources.llm.trial import Trials
+from resources.llm.trial import Canaries
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(
@@ -70,7 +70,7 @@ class DryGateway(Gateway):
         self.stand_in_answers: dict[str, Completion] = {}
         """Answers of the offline server by the request's key; a run would find them in its ledger."""
 
-    def model_calls(self, stage: str, trials: Trials) -> ModelCalls:
+    def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
         """Model calls that are forecast."""
         return DryModelCalls(self, stage, trials)
 
@@ -78,7 +78,7 @@ class DryGateway(Gateway):
 class DryModelCalls(ModelCalls):
     """Answers from the ledger, or of the offline server at the price of the model it stands in for."""
 
-    def __init__(self, gateway: DryGateway, stage: str, trials: Trials):
+    def __init__(self, gateway: DryGateway, stage: str, trials: Canaries):
         super().__init__(gateway.context, stage, trials)
         self.gateway = gateway
         self._typical: dict[str, int] = {}

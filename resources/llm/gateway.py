@@ -17,10 +17,10 @@ from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
-from resources.llm.trial import Trials
-from resources.llm.usage import ALL_MODELS, OnProgress, Progress, Usage, no_progress
+from resources.llm.trial import Canaries
+from resources.llm.usage import ALL_MODELS, OnProgress, StageProgress, Usage, no_progress
 from resources.llm.watchdog import watched
-from resources.migrations import StoreAway
+from resources.migrations import StoreUnavailable
 
 WORKERS = 64
 """Items worked on at once, at least; of each model by itself where models are asked apart. It is twice
@@ -112,7 +112,7 @@ class Gateway:
             for left in reversed(range(1 + OUTAGES)):
                 try:
                     return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
-                except StoreAway as error:
+                except StoreUnavailable as error:
                     if not left:
                         raise
                     _LOG.warning(f"{stage} goes on from the ledger: {error}")
@@ -129,10 +129,10 @@ class Gateway:
     ) -> tuple[list[R], Usage]:
         results: dict[int, R] = {}
         lanes = _lanes(items, apart)
-        trials = Trials(stage, apart=apart is not None, by_prompt=by_prompt)
+        trials = Canaries(stage, apart=apart is not None, by_prompt=by_prompt)
         async with self.model_calls(stage, trials) as calls:
             sizes = {lane: len(places) for lane, places in lanes.items()}
-            progress = Progress(stage, sizes, calls.usage, on_progress, self.context.in_flight)
+            progress = StageProgress(stage, sizes, calls.usage, on_progress, self.context.in_flight)
 
             async def work_on(lane: str, places: Iterator[int]) -> None:
                 for index in places:
@@ -160,7 +160,7 @@ class Gateway:
             return await self._map(stage, items, work, on_progress, apart, by_prompt)
         return [results[index] for index in range(len(items))], calls.usage
 
-    def model_calls(self, stage: str, trials: Trials) -> ModelCalls:
+    def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
         """The model calls of a stage, a context manager."""
         return ModelCalls(self.context, stage, trials)
 

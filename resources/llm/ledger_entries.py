@@ -20,7 +20,7 @@ _VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
 """What a server adds to the name that a model was asked by, or leaves out: -2024-08-06, :latest."""
 
 
-class Asked(NamedTuple):
+class LedgerRequest(NamedTuple):
     """What a reply replies to: the request's key and canonical form, and who asked it how."""
 
     key: str
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
 
 
 def entry_from_reply(
-    reply: Reply, spec: ModelSpec, asked: Asked, seconds: float, attempts: int
+    reply: Reply, spec: ModelSpec, asked: LedgerRequest, seconds: float, attempts: int
 ) -> Call | Charge:
     """What the ledger keeps of a reply, as a call or, if it would be asked again, as a charge."""
     kind, detail = _kind(reply)
@@ -41,14 +41,14 @@ def entry_from_reply(
 
 
 def unreadable(
-    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, asked: Asked
+    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, asked: LedgerRequest
 ) -> Charge:
     """The charge of a reply that was billed and cannot be read."""
     reply = Reply(body, None, "unknown", None, False, *billed)
     return _call(reply, spec, asked, "bad_response", 0.0, 0).as_charge(detail)
 
 
-def unanswered(failure: Failure, spec: ModelSpec, asked: Asked) -> Charge:
+def unanswered(failure: Failure, spec: ModelSpec, asked: LedgerRequest) -> Charge:
     """The entry of a request whose attempts all failed: it cost nothing, and its cause is kept."""
     reply = Reply("", None, "unknown", None, False, 0, 0)
     return _call(reply, spec, asked, failure.kind, 0.0, 0).as_charge(failure.detail)
@@ -64,7 +64,7 @@ def _another_model(asked: str, named: str | None) -> str | None:
 
 
 def _call(
-    reply: Reply, spec: ModelSpec, asked: Asked, outcome: str, seconds: float, attempts: int
+    reply: Reply, spec: ModelSpec, asked: LedgerRequest, outcome: str, seconds: float, attempts: int
 ) -> Call:
     return Call(
         key=asked.key,

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
-from methods.errors import Unfinished, UserError
+from methods.errors import UnfinishedStep, UserError
 from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches
@@ -18,9 +18,15 @@ from resources.llm.circuit_breaker import CircuitBreaker, ProviderDown
 from resources.llm.clients import Clients, ProxyNotSupported
 from resources.llm.estimate import highest_cost
 from resources.llm.ledger import Call, Charge
-from resources.llm.ledger.batch_state import Item
+from resources.llm.ledger.batch_state import BatchItem
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unanswered, unreadable
+from resources.llm.ledger_entries import (
+    LedgerRequest,
+    entry_from_reply,
+    failure_of,
+    unanswered,
+    unreadable,
+)
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import BadResponse, Reply
@@ -40,11 +46,11 @@ from resources.llm.store_calls import StoreCalls
 from resources.llm.trial import (
     FIRST_RESULTS,
     HOPELESS,
+    Canaries,
+    Canary,
     Loss,
     ModelGivenUp,
     PromptGivenUp,
-    Trial,
-    Trials,
 )
 from resources.llm.usage import Usage
 
@@ -58,11 +64,11 @@ class AuthError(UserError):
     """The provider does not accept the key: the run stops, since every further call would fail."""
 
 
-class WaitingForBatch(UserError, Unfinished):
+class WaitingForBatch(UserError, UnfinishedStep):
     """Requests of a stage are in batches: the stage runs again when the batches have ended."""
 
 
-class BatchPending(Unfinished):
+class BatchPending(UnfinishedStep):
     """A request has no outcome in this run, because it is in a batch or will be put into one."""
 
 
@@ -79,7 +85,7 @@ async def all_of(work: Iterable[Awaitable[R]]) -> list[R]:
 class ModelCalls:
     """The model calls of one stage, within one event loop; an async context manager."""
 
-    def __init__(self, context: RunContext, stage: str, trials: Trials):
+    def __init__(self, context: RunContext, stage: str, trials: Canaries):
         self.context = context
         self.stage = stage
         self.trials = trials
@@ -145,7 +151,7 @@ class ModelCalls:
             self.count_result(request, loss)
         return outcome
 
-    def trial(self, request: ChatRequest) -> Trial:
+    def trial(self, request: ChatRequest) -> Canary:
         """The trial of a request's model; whoever makes a result of several calls enters it."""
         return self.trials.of(self.context.registry.model(request.model), request.prompt_version)
 
@@ -216,10 +222,10 @@ class ModelCalls:
         """The reply that the ledger keeps for a request."""
         return self.context.ledger.find([key]).get(key)
 
-    async def _look_up(self, key: str) -> tuple[Outcome | None, Item | None]:
+    async def _look_up(self, key: str) -> tuple[Outcome | None, BatchItem | None]:
         """The reply that the ledger keeps for a request, or else its item in a batch."""
 
-        def looked_up() -> tuple[Outcome | None, Item | None]:
+        def looked_up() -> tuple[Outcome | None, BatchItem | None]:
             known = self._kept(key)
             return known, None if known else self._batches.state.item(key)
 
@@ -339,7 +345,9 @@ class ModelCalls:
             return Failure(key, "unreachable", str(error))
         limits, breaker = context.limits(spec), self._breaker(asked)
         context.retries.add()
-        sent = Asked(key, canonical, request.prompt_version, self.stage, context.run, "live")
+        sent = LedgerRequest(
+            key, canonical, request.prompt_version, self.stage, context.run, "live"
+        )
 
         async def keep(entry: Call | Charge) -> Outcome:
             await self._writer.add(entry)

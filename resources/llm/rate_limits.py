@@ -2,7 +2,7 @@
 
 `concurrency.py` has the number of requests in flight that a server can take, and `circuit_breaker.py`
 the pauses for a server that fails. Runs keep to the limits together by the Dagster pool `models`, in
-which one run has a place (docs/decisions/0083).
+which one run has a place (docs/decisions/0081).
 """
 
 import asyncio
@@ -27,7 +27,7 @@ BACKED_OFF_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Entry:
+class WindowUsage:
     """Units that were taken at a time of the monotonic clock."""
 
     at: float
@@ -43,11 +43,11 @@ class SlidingMinute:
 
     def __init__(self, limit: int, window: float = WINDOW):
         self.limit, self.window = float(limit), window
-        self._taken: deque[Entry] = deque()
+        self._taken: deque[WindowUsage] = deque()
         self._sum = 0.0
         self._line = WaitingLine()
 
-    async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> Entry:
+    async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> WindowUsage:
         """Take `units`, once they fit and no `pause`, in seconds, is left.
 
         More units than the limit count as the whole limit.
@@ -57,12 +57,12 @@ class SlidingMinute:
             while (wait := max(pause(), self._seconds_until(units))) > 0:
                 waits_for("room within a limit per minute")
                 await self._line.sleep(wait)
-            entry = Entry(time.monotonic(), units)
+            entry = WindowUsage(time.monotonic(), units)
             self._taken.append(entry)
             self._sum += units
             return entry
 
-    def correct(self, entry: Entry, units: float) -> None:
+    def correct(self, entry: WindowUsage, units: float) -> None:
         """Make an entry count as `units`."""
         if not self._taken or entry.at < self._taken[0].at:
             return
@@ -90,7 +90,7 @@ class SlidingMinute:
 class TokenReservation:
     """Tokens reserved for one attempt: estimated before it, corrected after it."""
 
-    def __init__(self, minute: SlidingMinute | None, entry: Entry):
+    def __init__(self, minute: SlidingMinute | None, entry: WindowUsage):
         self._minute, self._entry = minute, entry
 
     def settle(self, tokens: int) -> None:
@@ -147,7 +147,7 @@ class ModelLimits:
                 entry = (
                     await self._tokens.take(estimated_tokens, self._pause)
                     if self._tokens
-                    else Entry(0.0, 0.0)
+                    else WindowUsage(0.0, 0.0)
                 )
                 if self._requests:
                     await self._requests.take(1, self._pause)

@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 from methods.errors import UserError
 from methods.naming import nearest
-from resources.llm.ledger import Ledger, Renewal
+from resources.llm.ledger import Ledger, ReAskDecision
 from resources.llm.registry import Registry
 
 Kind = tuple[str, str, str, str, int]
 """Endpoint, model, stage, prompt version, and how many answers there are of these."""
 
 
-class ReAsk(NamedTuple):
+class ReAskPlan(NamedTuple):
     """What is asked for again: a sentence with the number of answers, and the stages that use them."""
 
     message: str
     stages: list[str]
 
 
-class RenewalError(UserError):
+class ReAskError(UserError):
     """Nothing would be asked anew; the message says what there is."""
 
 
@@ -35,7 +35,7 @@ def ask_anew(
     prompt: str | None,
     *,
     unread: bool = False,
-) -> ReAsk:
+) -> ReAskPlan:
     """Ask anew from now on what fits all that is given.
 
     Args:
@@ -50,13 +50,13 @@ def ask_anew(
         What is asked for again.
 
     Raises:
-        RenewalError: Nothing fits; the message says what there is.
+        ReAskError: Nothing fits; the message says what there is.
         RegistryError: There is no such model.
     """
     answerer = registry.model(model).answerer() if model else None
-    renewal = Renewal(answerer, stage and stage.replace("/", "."), prompt)
-    if renewal == Renewal(None, None, None):
-        raise RenewalError("Say what to ask anew: a model, a stage or a prompt.")
+    renewal = ReAskDecision(answerer, stage and stage.replace("/", "."), prompt)
+    if renewal == ReAskDecision(None, None, None):
+        raise ReAskError("Say what to ask anew: a model, a stage or a prompt.")
     if unread:
         return _again(ledger.forget_unread(renewal))
     kinds = ledger.kinds()
@@ -66,10 +66,10 @@ def ask_anew(
         if renewal.covers(f"{endpoint} {of_model}", of_stage, version)
     ]
     if not covered:
-        raise RenewalError(_nothing(kinds, renewal))
+        raise ReAskError(_nothing(kinds, renewal))
     ledger.renew(renewal)
     n_answers = sum(n_calls for _, n_calls in covered)
-    return ReAsk(
+    return ReAskPlan(
         f"{n_answers} answer{'s are' if n_answers > 1 else ' is'} asked for anew when the assets that "
         f"use {'them' if n_answers > 1 else 'it'} are materialized; the earlier ones stay in the "
         "ledger.",
@@ -77,21 +77,21 @@ def ask_anew(
     )
 
 
-def _again(n_answers: Mapping[str, int]) -> ReAsk:
+def _again(n_answers: Mapping[str, int]) -> ReAskPlan:
     if not n_answers:
-        raise RenewalError(
+        raise ReAskError(
             "The ledger has no such answer that could not be read: what a changed address, entry or "
             "prompt makes another request is asked by itself in the next run."
         )
     n = sum(n_answers.values())
-    return ReAsk(
+    return ReAskPlan(
         f"{n} answer{'s' if n > 1 else ''} that could not be read {'are' if n > 1 else 'is'} asked for "
         "again when the assets are materialized; what was read stays.",
         sorted(n_answers),
     )
 
 
-def _nothing(kinds: Sequence[Kind], renewal: Renewal) -> str:
+def _nothing(kinds: Sequence[Kind], renewal: ReAskDecision) -> str:
     """Which of what was given has no answer, and what is called like it."""
     versions = {version for *_, version, _ in kinds}
     asked = {

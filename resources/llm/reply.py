@@ -85,7 +85,7 @@ class Reply(NamedTuple):
 
 
 @dataclass
-class _Said:
+class _ReplyText:
     """What a message says, by what it is."""
 
     text: list[str] = field(default_factory=list)
@@ -153,7 +153,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         ended = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
         raise _unread("The reply holds no message.", counts, body) from None
-    collected = _Said()
+    collected = _ReplyText()
     try:
         collected.add(content)
         collected.add(refusal, "refusal")

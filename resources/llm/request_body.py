@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from methods.ids import canonical_json
-from methods.prompts.messages import Grid, Image, Shown, all_shown, in_a_grid, sampled
+from methods.prompts.messages import Grid, Image, RenderedMessage, all_shown, in_a_grid, sampled
 from resources.images.store import ImageStore
 from resources.llm.estimate import (
     grid_sides,
@@ -24,7 +24,7 @@ from resources.settings.prompts import require_task
 Json = dict[str, object]
 
 
-class Pictures(Protocol):
+class DataUrlSource(Protocol):
     """Gives the data URLs of images, as the image store does."""
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
@@ -36,7 +36,7 @@ class Pictures(Protocol):
         ...
 
 
-def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
+def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> Json:
     """The body of a chat completion request, sent live or as a line of a batch.
 
     The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
@@ -56,7 +56,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: Pictures) -> Json:
     return body
 
 
-def _shown(request: ChatRequest, spec: ModelSpec) -> list[Shown]:
+def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
     """The messages with no more images than the model takes, as the request or the entry says.
 
     Where the entry says `fail`, such a request is not sent at all.
@@ -70,7 +70,7 @@ def _shown(request: ChatRequest, spec: ModelSpec) -> list[Shown]:
             return all_shown(request.messages)
 
 
-def _message(message: Shown, spec: ModelSpec, images: Pictures) -> Json:
+def _message(message: RenderedMessage, spec: ModelSpec, images: DataUrlSource) -> Json:
     """Text and images in their order; an image is a data URL that the store encodes once."""
     content: list[Json] = []
     for part in message.parts:
@@ -137,7 +137,7 @@ LONGER = 4
 one character of some texts and four of others."""
 
 
-class _Sent(NamedTuple):
+class _RequestSize(NamedTuple):
     """What a server may count of a request. How much an image counts is the server's to know."""
 
     text: str
@@ -145,11 +145,11 @@ class _Sent(NamedTuple):
     n_answer: int
 
     @classmethod
-    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_Sent":
+    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_RequestSize":
         answer = spec.longest_answer(request.params)
         return cls("".join(texts_of(request)), tuple(request.image_ids), answer)
 
-    def is_longer(self, other: "_Sent") -> bool:
+    def is_longer(self, other: "_RequestSize") -> bool:
         """Whether it has all images of the other, and its text or so much text of its own."""
         return (
             self.n_answer >= other.n_answer
@@ -167,11 +167,11 @@ class RefusedLengths:
     """Requests that servers refused as too long in this run, by entry: no longer one is sent."""
 
     def __init__(self) -> None:
-        self._of = defaultdict[str, list[_Sent]](list)
+        self._of = defaultdict[str, list[_RequestSize]](list)
 
     def add(self, request: ChatRequest, spec: ModelSpec) -> None:
         """The server refused this request as too long."""
-        sent = _Sent.of(request, spec)
+        sent = _RequestSize.of(request, spec)
         others = [other for other in self._of[spec.name] if not other.is_longer(sent)]
         self._of[spec.name] = [*others, sent]
 
@@ -179,7 +179,7 @@ class RefusedLengths:
         """The failure of a request that is longer than one that was refused."""
         if spec.name not in self._of:
             return None
-        if not any(map(_Sent.of(request, spec).is_longer, self._of[spec.name])):
+        if not any(map(_RequestSize.of(request, spec).is_longer, self._of[spec.name])):
             return None
         return Failure(
             key,

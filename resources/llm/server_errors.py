@@ -118,7 +118,7 @@ def error_in_reply(body: object) -> ServerError | None:
     return error._replace(status=statuses[0] if statuses else 0)
 
 
-class _Text(HTMLParser):
+class _VisibleText(HTMLParser):
     """Collects the visible text of a page."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ def _plain_text(text: str) -> str:
     text = text[:_LONGEST]
     if not _HTML.search(text):
         return text.strip()
-    page = _Text()
+    page = _VisibleText()
     page.feed(text)
     return " - ".join(dict.fromkeys(page.parts))
 

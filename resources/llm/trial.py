@@ -32,7 +32,7 @@ class PromptGivenUp(ModelGivenUp, PromptUnusable):
     """The same of one prompt: others may be read."""
 
 
-class Trial:
+class Canary:
     """The first results of one model: `async with` a trial is one result, which `add` reports.
 
     Until the trial is decided no more results are begun than it takes to decide it, so that a model
@@ -49,7 +49,7 @@ class Trial:
         self._decided = self._batched = spec.mode == "batch"
         self._places = asyncio.Semaphore(max(FIRST_RESULTS, spec.concurrency))
 
-    async def __aenter__(self) -> "Trial":
+    async def __aenter__(self) -> "Canary":
         if not self._decided:
             waits_for(f"the first results of {self._model}")
             await self._places.acquire()
@@ -120,7 +120,7 @@ class Trial:
         )
 
 
-class Trials:
+class Canaries:
     """The trials of a stage's models.
 
     With `apart` a model that is given up ends its own items only. With `by_prompt` each prompt is tried
@@ -130,15 +130,15 @@ class Trials:
     def __init__(self, stage: str, *, apart: bool = False, by_prompt: bool = False):
         self.apart = apart
         self._stage, self._by_prompt = stage, by_prompt
-        self._of: dict[str, dict[str, Trial]] = defaultdict(dict)
+        self._of: dict[str, dict[str, Canary]] = defaultdict(dict)
         self._given_up: dict[str, str] = {}
 
-    def of(self, spec: ModelSpec, prompt_version: str) -> Trial:
+    def of(self, spec: ModelSpec, prompt_version: str) -> Canary:
         """The trial of one model, the same one for the whole stage, or for all versions of a prompt."""
         prompt = prompt_version.partition("@")[0] if self._by_prompt else ""
         trials = self._of[spec.name]
         if prompt not in trials:
-            trials[prompt] = Trial(self._stage, spec, prompt)
+            trials[prompt] = Canary(self._stage, spec, prompt)
             if why := self._given_up.get(spec.name):
                 trials[prompt].give_up(why)
         return trials[prompt]

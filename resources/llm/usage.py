@@ -24,7 +24,7 @@ _MARKS = 720
 """Marks that are kept: an hour of reports."""
 
 
-class Mark(NamedTuple):
+class ProgressSnapshot(NamedTuple):
     """What was done at one moment: items, their requests, all requests, those of them that were sent.
 
     Requests that are not sent, as the ledger answers them, take no time.
@@ -37,12 +37,12 @@ class Mark(NamedTuple):
     sent: int
 
     @classmethod
-    def of_units(cls, at: float, units: int) -> "Mark":
+    def of_units(cls, at: float, units: int) -> "ProgressSnapshot":
         """Work of which each unit takes as long as another."""
         return cls(at, units, units, units, units)
 
 
-class Pace:
+class ItemRate:
     """How fast items are done.
 
     Requests in flight come back together, and a stage may start slowly. So the pace is that of the
@@ -51,9 +51,9 @@ class Pace:
 
     def __init__(self, at: float, items: int = 0):
         self._at_once = 0
-        self._marks = deque([Mark.of_units(at, items)], maxlen=_MARKS)
+        self._marks = deque([ProgressSnapshot.of_units(at, items)], maxlen=_MARKS)
 
-    def mark(self, mark: Mark) -> None:
+    def mark(self, mark: ProgressSnapshot) -> None:
         """What is done by now."""
         self._marks.append(mark)
 
@@ -293,7 +293,7 @@ def no_progress(_report: ProgressReport) -> None:
     """Ignores progress."""
 
 
-class Progress:
+class StageProgress:
     """Reports a stage's progress soon after its start, and then every few seconds if there is news.
 
     Without news the time until the next report doubles.
@@ -318,7 +318,7 @@ class Progress:
         self._under_way = 0
         self._started = time.monotonic()
         self._due = self._started + FIRST_SECONDS
-        self._paces = {lane: Pace(self._started) for lane in lanes}
+        self._paces = {lane: ItemRate(self._started) for lane in lanes}
         self._reported: tuple[int, ...] | None = None
         self._silent_until = self._started
         self._silence = PROGRESS_SECONDS
@@ -353,7 +353,7 @@ class Progress:
         self._due = now + PROGRESS_SECONDS
         for lane, pace in self._paces.items():
             requests, sent = self._usage.requests_of(lane)
-            pace.mark(Mark(now, self._done[lane], self._of_done[lane], requests, sent))
+            pace.mark(ProgressSnapshot(now, self._done[lane], self._of_done[lane], requests, sent))
         if self._is_news(now):
             self._report(now)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from resources.offline.careful_answers import careful_answer, split_questions
-from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
+from resources.offline.chat_request import ReceivedRequest, asked_about, image_numbers
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import (
@@ -122,12 +122,12 @@ def _shared(one: set[str], other: set[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 
 
-def obeys(request: ChatRequest, answer: str) -> bool:
+def obeys(request: ReceivedRequest, answer: str) -> bool:
     """Return whether the judge gives the answer the highest score because the answer says so."""
     return request.model == OBEDIENT and _TOLD.search(answer) is not None
 
 
-def rate(request: ChatRequest) -> str:
+def rate(request: ReceivedRequest) -> str:
     """Return the rating and its reason as a JSON object."""
     answer = request.section("answer")
     rating, reason = _rated(request.section("reference"), answer)
@@ -136,7 +136,7 @@ def rate(request: ChatRequest) -> str:
     return _reply(rating, reason)
 
 
-def grade(request: ChatRequest) -> str:
+def grade(request: ReceivedRequest) -> str:
     """Return the mean rating of all answers, each against its reference, as a JSON object."""
     pairs = zip(request.every("reference"), request.every("answer"), strict=False)
     rated = [_rated(*pair) for pair in pairs]
@@ -158,7 +158,7 @@ def _rated(reference: str, answer: str) -> tuple[int, str]:
     return rating, f"Agreement with the reference: {shared:.2f}."
 
 
-def compare(request: ChatRequest) -> str:
+def compare(request: ReceivedRequest) -> str:
     """Return the reason and the winner; where the judge always says A, that."""
     better = better_answer(
         "\n".join(request.every("instruction")),
@@ -222,7 +222,7 @@ def _of_one(answer: str, truth: str, focus: str) -> float:
     return max(level, 0.01)
 
 
-def answer_unseen(request: ChatRequest) -> str:
+def answer_unseen(request: ReceivedRequest) -> str:
     """Answer each numbered question from what is shown, or from the words of the question alone."""
     return "\n\n".join(
         f"**A{number}**: {_unseen(question, request.labelled)}"
@@ -230,18 +230,18 @@ def answer_unseen(request: ChatRequest) -> str:
     )
 
 
-def mark(request: ChatRequest) -> str:
+def mark(request: ReceivedRequest) -> str:
     """Return how far each answer agrees with its reference, from 0 to 10, as a JSON object."""
     pairs = zip(request.every("reference"), request.every("answer"), strict=False)
     return _numbered_object([_mark_of(*pair) for pair in pairs])
 
 
-def ground(request: ChatRequest) -> str:
+def ground(request: ReceivedRequest) -> str:
     """Return what each answer states that the pixels contradict, as a JSON object of lists."""
     return _numbered_object([_unsupported(*pair, request.labelled) for pair in _pairs(request)])
 
 
-def reread(request: ChatRequest) -> str:
+def reread(request: ReceivedRequest) -> str:
     """Return what each answer states against an earlier one, whom or what it should not name, and where
     it declines."""
     first_values: dict[tuple[int, str], tuple[str, int]] = {}
@@ -280,7 +280,7 @@ def _mark_of(reference: str, answer: str) -> int:
     return round(HIGHEST * (agreement(reference, answer) if facts is None else facts))
 
 
-def _pairs(request: ChatRequest) -> list[tuple[str, str]]:
+def _pairs(request: ReceivedRequest) -> list[tuple[str, str]]:
     return list(zip(request.every("question"), request.every("answer"), strict=False))
 
 

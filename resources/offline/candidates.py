@@ -9,7 +9,7 @@ from typing import Any
 from methods.choice.lettered import CAPITALS, LETTERS
 from resources.offline import vocabulary
 from resources.offline.careful_answers import brightest_first, careful_answer, in_one
-from resources.offline.chat_request import ChatRequest, asked_about, image_numbers
+from resources.offline.chat_request import ReceivedRequest, asked_about, image_numbers
 from resources.offline.choice_questions import is_chinese, to_english
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
@@ -45,12 +45,12 @@ _SAID = re.compile(rf"\W*([{CAPITALS}])\W*|.*\b(?:answer|it) is \W?([{CAPITALS}]
 """An answer that is a letter, or that says which letter it is."""
 
 
-def candidate(request: ChatRequest) -> str:
+def candidate(request: ReceivedRequest) -> str:
     """Answer the user's last message with the skill that the model's name stands for."""
     return _SKILLS.get(request.model, _careful)(request)
 
 
-def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
+def _situation(request: ReceivedRequest) -> tuple[str, dict[int, Facts]]:
     """Return the last message's text and the pictures it is about.
 
     They are those it names, else those that came with it, else all of the conversation's.
@@ -68,7 +68,7 @@ def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
     return last.text, attached or pictures
 
 
-def _careful(request: ChatRequest) -> str:
+def _careful(request: ReceivedRequest) -> str:
     text, pictures = _situation(request)
     stem, offered = _options(text)
     if offered and is_chinese(stem):
@@ -79,7 +79,7 @@ def _careful(request: ChatRequest) -> str:
     return careful_answer(text, pictures, "careful")
 
 
-def _careless(request: ChatRequest) -> str:
+def _careless(request: ReceivedRequest) -> str:
     text, pictures = _situation(request)
     seeded = SeededChoice("careless", text, sorted(pictures.items()))
     stem, offered = _options(text)
@@ -134,13 +134,13 @@ def _with(facts: Facts, kind: str, value: str) -> Facts:
     return replace(facts, **changed)
 
 
-def _poor_perception(request: ChatRequest) -> str:
+def _poor_perception(request: ReceivedRequest) -> str:
     """See nothing right, and rest on what was said of the picture first."""
     earlier = _said_before(request)
     return _resting(earlier[0]) if earlier else _all_wrong(request)
 
 
-def _poor_reasoning(request: ChatRequest) -> str:
+def _poor_reasoning(request: ReceivedRequest) -> str:
     """See everything right, conclude wrong, and rest on the last conclusion."""
     earlier = _said_before(request)
     if not earlier:
@@ -148,7 +148,7 @@ def _poor_reasoning(request: ChatRequest) -> str:
     return _all_wrong(request) if len(earlier) == 1 else _resting(earlier[-1])
 
 
-def _said_before(request: ChatRequest) -> list[str]:
+def _said_before(request: ReceivedRequest) -> list[str]:
     return [message.text for message in request.messages if message.speaker == "assistant"]
 
 
@@ -156,7 +156,7 @@ def _resting(said: str) -> str:
     return f"Going by what was said: {said}"
 
 
-def _all_wrong(request: ChatRequest) -> str:
+def _all_wrong(request: ReceivedRequest) -> str:
     """Answer as the careful model does about pictures that are wrong in every fact."""
     text, pictures = _situation(request)
     wrong = {}
@@ -169,20 +169,20 @@ def _all_wrong(request: ChatRequest) -> str:
     return careful_answer(text, wrong, "careful")
 
 
-def _refuser(request: ChatRequest) -> str:
+def _refuser(request: ReceivedRequest) -> str:
     return _seeded("refuser", request).choice("refusal", _REFUSALS)
 
 
-def _rambler(request: ChatRequest) -> str:
+def _rambler(request: ReceivedRequest) -> str:
     return " ".join(_seeded("rambler", request).order("ramble", _RAMBLES))
 
 
-def _seeded(skill: str, request: ChatRequest) -> SeededChoice:
+def _seeded(skill: str, request: ReceivedRequest) -> SeededChoice:
     text, pictures = _situation(request)
     return SeededChoice(skill, text, sorted(pictures.items()))
 
 
-_SKILLS: dict[str, Callable[[ChatRequest], str]] = {
+_SKILLS: dict[str, Callable[[ReceivedRequest], str]] = {
     "offline-careless": _careless,
     "offline-always-a": lambda request: "A",
     "offline-refuser": _refuser,
@@ -192,7 +192,7 @@ _SKILLS: dict[str, Callable[[ChatRequest], str]] = {
 }
 
 
-def extract(request: ChatRequest) -> str:
+def extract(request: ReceivedRequest) -> str:
     """Return the letter that the answer names, else that of the one choice that it has, else Z."""
     _, offered = _options(request.section("choices"))
     answer = request.section("answer")

@@ -4,7 +4,7 @@ in the words of `vocabulary.py`."""
 import re
 from collections.abc import Sequence
 
-from resources.offline.chat_request import ChatRequest, asked_about
+from resources.offline.chat_request import ReceivedRequest, asked_about
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import (
@@ -35,7 +35,7 @@ _ENERGY = {
 }
 
 
-def write_answers(request: ChatRequest) -> str:
+def write_answers(request: ReceivedRequest) -> str:
     """Answer each numbered question, one block an answer."""
     return "\n\n".join(
         f"**A{number}**: {careful_answer(question, request.labelled, 'expert')}"

@@ -12,7 +12,7 @@ from methods.json_text import from_json
 from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
 from resources.offline.candidates import candidate, extract
 from resources.offline.careful_answers import write_answers
-from resources.offline.chat_request import BadRequest, ChatRequest, Picture, read_chat
+from resources.offline.chat_request import BadRequest, ReceivedImage, ReceivedRequest, read_chat
 from resources.offline.choice_questions import (
     translate,
     write_distractors,
@@ -43,7 +43,7 @@ MODELS = (
     "offline-poor-reasoning",
 )
 _REPAIR = re.compile(r"\s*Again: your last reply could not be used\b.*\Z", re.DOTALL)
-TASKS: dict[str, Callable[[ChatRequest], str]] = {
+TASKS: dict[str, Callable[[ReceivedRequest], str]] = {
     "answers": write_answers,
     "caption": write_caption,
     "compare": compare,
@@ -90,7 +90,7 @@ def chat_body(payload: Mapping[str, object], context: int = CONTEXT_TOKENS) -> d
     return _completion(request, text, finish)
 
 
-def answer(request: ChatRequest) -> str:
+def answer(request: ReceivedRequest) -> str:
     """Answer a request by the task it names, or as an evaluated model where it names none.
 
     A task is named in `metadata`, where no text of a prompt can reach. A repair is answered as the
@@ -108,14 +108,14 @@ def answer(request: ChatRequest) -> str:
     return task(_without_repair(request))
 
 
-def _without_repair(request: ChatRequest) -> ChatRequest:
+def _without_repair(request: ReceivedRequest) -> ReceivedRequest:
     """The request without what a repair adds at the end of its last message."""
     *before, last = request.messages
     parts = (_REPAIR.sub("", part) if isinstance(part, str) else part for part in last.parts)
     return replace(request, messages=(*before, replace(last, parts=tuple(parts))))
 
 
-def _completion(request: ChatRequest, content: str, finish: str) -> dict[str, object]:
+def _completion(request: ReceivedRequest, content: str, finish: str) -> dict[str, object]:
     message = {"role": "assistant", "content": content, "refusal": None}
     prompt, reply = _prompt_tokens(request), _text_tokens(content)
     return {
@@ -139,7 +139,7 @@ def model_list() -> dict[str, object]:
     return {"object": "list", "data": data}
 
 
-def _picture_tokens(picture: Picture) -> int:
+def _picture_tokens(picture: ReceivedImage) -> int:
     if picture.detail == "low":
         return 85
     across = math.ceil(picture.facts.width / _TILE)
@@ -147,7 +147,7 @@ def _picture_tokens(picture: Picture) -> int:
     return 85 + 170 * across * down
 
 
-def _prompt_tokens(request: ChatRequest) -> int:
+def _prompt_tokens(request: ReceivedRequest) -> int:
     return sum(
         _text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
         for message in request.messages

@@ -56,7 +56,7 @@ class UnknownModel(ApiError):
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReceivedImage:
     """One picture of a message: its hash, its facts and the detail its sender asked for."""
 
     key: str
@@ -64,11 +64,11 @@ class Picture:
     detail: str
 
 
-Part = str | Picture
+Part = str | ReceivedImage
 
 
 @dataclass(frozen=True)
-class Message:
+class ReceivedMessage:
     """One message: who speaks, and its text and pictures in order."""
 
     speaker: str
@@ -80,20 +80,20 @@ class Message:
         return "\n".join(part for part in self.parts if isinstance(part, str))
 
     @property
-    def pictures(self) -> list[Picture]:
+    def pictures(self) -> list[ReceivedImage]:
         """All the pictures of the message."""
-        return [part for part in self.parts if isinstance(part, Picture)]
+        return [part for part in self.parts if isinstance(part, ReceivedImage)]
 
 
 @dataclass(frozen=True)
-class ChatRequest:
+class ReceivedRequest:
     """A model's name, the messages sent to it, a hash of the whole request, and the task it names.
 
     `task` is None where the request names none.
     """
 
     model: str
-    messages: tuple[Message, ...]
+    messages: tuple[ReceivedMessage, ...]
     digest: str
     task: str | None
 
@@ -104,7 +104,7 @@ class ChatRequest:
         return next(spoken, "")
 
     @property
-    def last_user(self) -> Message:
+    def last_user(self) -> ReceivedMessage:
         """The user's last message."""
         for message in reversed(self.messages):
             if message.speaker == "user":
@@ -180,7 +180,7 @@ def task_name(payload: Mapping[str, object]) -> str | None:
     return task
 
 
-def read_chat(payload: Mapping[str, object]) -> ChatRequest:
+def read_chat(payload: Mapping[str, object]) -> ReceivedRequest:
     """Read a chat request, analysing the pictures in it. Raises BadRequest."""
     model = model_name(payload)
     if payload.get("stream"):
@@ -192,7 +192,7 @@ def read_chat(payload: Mapping[str, object]) -> ChatRequest:
         raise BadRequest("The field 'messages' must be a non-empty list.")
     messages = tuple(_message(item) for item in raw)
     options = {name: value for name, value in payload.items() if name != "messages"}
-    return ChatRequest(model, messages, _digest(messages, options), task_name(payload))
+    return ReceivedRequest(model, messages, _digest(messages, options), task_name(payload))
 
 
 def image_numbers(text: str) -> list[int]:
@@ -206,26 +206,29 @@ def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
     return named or list(pictures)
 
 
-def _digest(messages: tuple[Message, ...], options: dict[str, object]) -> str:
+def _digest(messages: tuple[ReceivedMessage, ...], options: dict[str, object]) -> str:
     """Hash a request, each picture by its own hash."""
     content = [
-        [item.speaker, *([p.key, p.detail] if isinstance(p, Picture) else p for p in item.parts)]
+        [
+            item.speaker,
+            *([p.key, p.detail] if isinstance(p, ReceivedImage) else p for p in item.parts),
+        ]
         for item in messages
     ]
     return hashlib.sha256(json.dumps([content, options], sort_keys=True).encode()).hexdigest()
 
 
-def _message(item: object) -> Message:
+def _message(item: object) -> ReceivedMessage:
     if not isinstance(item, dict) or item.get("role") not in _SPEAKERS:
         raise BadRequest(f"Every message must be an object with a role among {_SPEAKERS}.")
     content = item.get("content")
     if isinstance(content, str):
-        return Message(item["role"], (content,))
+        return ReceivedMessage(item["role"], (content,))
     if content is None and item["role"] == "assistant":
-        return Message("assistant", ())
+        return ReceivedMessage("assistant", ())
     if not isinstance(content, list):
         raise BadRequest("A message's content must be a string or a list of parts.")
-    return Message(item["role"], tuple(_part(part) for part in content))
+    return ReceivedMessage(item["role"], tuple(_part(part) for part in content))
 
 
 def _part(part: object) -> Part:
@@ -238,7 +241,7 @@ def _part(part: object) -> Part:
             url = image.get("url")
             if isinstance(url, str):
                 try:
-                    return Picture(*picture_facts(url), str(image.get("detail") or "auto"))
+                    return ReceivedImage(*picture_facts(url), str(image.get("detail") or "auto"))
                 except ValueError as error:
                     raise BadRequest(str(error)) from None
     raise BadRequest("A part of a message must be a text or an image_url part.")

@@ -6,7 +6,7 @@ import re
 
 from methods.json_text import from_json
 from resources.offline import vocabulary
-from resources.offline.chat_request import ChatRequest
+from resources.offline.chat_request import ReceivedRequest
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import true_values
@@ -63,7 +63,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 
 
-def write_item(request: ChatRequest) -> str:
+def write_item(request: ReceivedRequest) -> str:
     """Return a question about the one picture, with its answer and up to three distractors.
 
     Without a picture, as in a dry run, any value is the answer.
@@ -96,7 +96,7 @@ def worded(form: str, value: str) -> str:
     return _WORDED.get(plain, plain)
 
 
-def write_distractors(request: ChatRequest) -> str:
+def write_distractors(request: ReceivedRequest) -> str:
     """Return as many wrong answers as are asked for."""
     answer = request.section("answer")
     known = {text.casefold() for text in (answer, *request.section("right").splitlines())}
@@ -136,7 +136,7 @@ def _any(texts: dict[str, str], form: str) -> re.Pattern[str]:
 _KNOWN, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{}")
 
 
-def translate(request: ChatRequest) -> str:
+def translate(request: ReceivedRequest) -> str:
     """Return the question in Chinese, as JSON with the names that begin its texts."""
     texts = _texts(request)
     translated = {name: to_chinese(text) for name, text in texts.items()}
@@ -150,7 +150,7 @@ def translate(request: ChatRequest) -> str:
     return json.dumps({**translated, "names": names}, ensure_ascii=False)
 
 
-def _texts(request: ChatRequest) -> dict[str, str]:
+def _texts(request: ReceivedRequest) -> dict[str, str]:
     """Return the texts to translate by name; none where the prompt is of another form."""
     try:
         given = from_json(request.section("item", "{}"))

@@ -4,7 +4,7 @@ captions and notes."""
 import re
 
 from resources.offline.careful_answers import listed, token
-from resources.offline.chat_request import ChatRequest
+from resources.offline.chat_request import ReceivedRequest
 from resources.offline.choice_questions import is_chinese
 from resources.offline.seeded_choice import SeededChoice
 
@@ -87,7 +87,7 @@ _SYNONYMS = {
 _SYNONYM = re.compile(rf"\b({'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
 
 
-def write_summary(request: ChatRequest) -> str:
+def write_summary(request: ReceivedRequest) -> str:
     """Return the first two to four informative sentences of the page, or of its caption."""
     sentences = _informative(request.section("page")) or _informative(request.section("caption"))
     if not sentences:
@@ -108,7 +108,7 @@ def _informative(text: str) -> list[str]:
     return [sentence for sentence in sentences if len(sentence.split()) >= 5]
 
 
-def write_questions(request: ChatRequest) -> str:
+def write_questions(request: ReceivedRequest) -> str:
     """Return as many numbered questions about the pictures as the system message asks for."""
     pictures = request.labelled
     number = request.exactly("questions?", default=1)
@@ -126,7 +126,7 @@ def write_questions(request: ChatRequest) -> str:
     )
 
 
-def write_rewrites(request: ChatRequest) -> str:
+def write_rewrites(request: ReceivedRequest) -> str:
     """Return as many rewrites of the prompt as the system message asks for, one a line."""
     prompt = " ".join(request.section("prompt").split())
     number = request.exactly("rewrites?", default=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from resources.offline import vocabulary
 from resources.offline.agreement import HIGHEST, REFUSAL, SINGLE_LETTER, obeys
 from resources.offline.careful_answers import listed, token
-from resources.offline.chat_request import ChatRequest, asked_about
+from resources.offline.chat_request import ReceivedRequest, asked_about
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import (
@@ -72,7 +72,7 @@ class _Features:
     letter: bool
 
 
-def judge(request: ChatRequest) -> str:
+def judge(request: ReceivedRequest) -> str:
     """Return the scores of an answer and the reasons for them."""
     question, answer = request.section("question"), request.section("answer")
     features = _measured(request.labelled, question, request.section("reference"), answer)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
-from resources.offline.chat_request import ChatRequest
+from resources.offline.chat_request import ReceivedRequest
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import true_values
@@ -127,7 +127,7 @@ _ITEM_OF_LIST = re.compile(r"^\s*(?:\d+\.|-)\s+(.+)$", re.MULTILINE)
 _CREATED = "Here it is, with every point kept in mind."
 
 
-def write_seed(request: ChatRequest) -> str:
+def write_seed(request: ReceivedRequest) -> str:
     """Return a question of the kind that is asked for, and its reference."""
     kind, chinese, facts = _asked(request)
     question = (_CHINESE if chinese else _ENGLISH).get(kind, "")
@@ -135,7 +135,7 @@ def write_seed(request: ChatRequest) -> str:
     return json.dumps({"question": question, "reference": reference}, ensure_ascii=False)
 
 
-def write_context(request: ChatRequest) -> str:
+def write_context(request: ReceivedRequest) -> str:
     """Return a dialogue of two earlier turns; in Incoherence the second answer is wrong."""
     kind, chinese, facts = _asked(request)
     planted = kind == "Incoherence"
@@ -168,7 +168,7 @@ def write_context(request: ChatRequest) -> str:
     return json.dumps(draft, ensure_ascii=False)
 
 
-def _asked(request: ChatRequest) -> tuple[str, bool, Facts | None]:
+def _asked(request: ReceivedRequest) -> tuple[str, bool, Facts | None]:
     """Return the kind of question, whether it is to be in Chinese, and the picture if there is one."""
     facts = next(iter(request.labelled.values()), None)
     return request.section("kind"), "Chinese" in request.section("language"), facts
@@ -195,13 +195,13 @@ def _answer(question: str, facts: Facts | None, chinese: bool) -> str:
     return _told(question, {1: facts} if facts else {})
 
 
-def write_instruction(request: ChatRequest) -> str:
+def write_instruction(request: ReceivedRequest) -> str:
     """Return an instruction that any picture may raise."""
     plan = _seeded("instruction", request).choice("plan", _PLANS)
     return json.dumps({"instruction": plan.instruction})
 
 
-def write_turns(request: ChatRequest) -> str:
+def write_turns(request: ReceivedRequest) -> str:
     """Return the instruction's three turns, their tasks named in one of several ways."""
     seeded = _seeded("turns", request)
     plan = _OF_INSTRUCTION.get(request.section("instruction")) or seeded.choice("plan", _PLANS)
@@ -213,13 +213,13 @@ def write_turns(request: ChatRequest) -> str:
     return json.dumps({**turns, "focus": list(plan.focus)})
 
 
-def write_caption(request: ChatRequest) -> str:
+def write_caption(request: ReceivedRequest) -> str:
     """Return a description with every fact that the questions may need."""
     asked = _ITEM_OF_LIST.findall(request.section("questions"))
     return _told(" ".join(asked), request.labelled)
 
 
-def write_reference(request: ChatRequest) -> str:
+def write_reference(request: ReceivedRequest) -> str:
     """Return the answer to the last question; of a creation, with a sentence on its points."""
     answer = _told(request.section("last"), request.labelled)
     return f"{answer} {_CREATED}" if request.every("focus") else answer
@@ -230,5 +230,5 @@ def _told(question: str, pictures: dict[int, Facts]) -> str:
     return told.replace("<image-1>", "the picture")
 
 
-def _seeded(task: str, request: ChatRequest) -> SeededChoice:
+def _seeded(task: str, request: ReceivedRequest) -> SeededChoice:
     return SeededChoice(task, sorted(request.labelled.items()))

@@ -20,7 +20,7 @@ from methods.naming import listed, nearest
 from methods.release_card import Card, benchmark_of, card_of
 from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
 from methods.results.shapes import planes, radars
-from methods.results.tables import Board, boards, tables
+from methods.results.tables import LeaderboardData, boards, tables
 from methods.results.texts import all_in_words, latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.files.atomic import write_atomically
@@ -54,7 +54,7 @@ class ResultError(UserError):
     """Results cannot be written as asked; the message says what to do."""
 
 
-class Results(NamedTuple):
+class ReleaseResults(NamedTuple):
     """The scores of one release: a table for each of `QUERIES`."""
 
     leaderboard: pa.Table
@@ -62,15 +62,15 @@ class Results(NamedTuple):
     slices: pa.Table
     metrics: pa.Table
 
-    def boards(self) -> list[Board]:
+    def boards(self) -> list[LeaderboardData]:
         """What each judge, under each version, says."""
         return boards(*(table.to_pylist() for table in self))
 
 
-def read_results(warehouse: Warehouse, release_id: str) -> Results:
+def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
     """The scores of a release. Raises ResultError where it has none."""
     where = {"release_id": release_id}
-    found = Results(*(warehouse.read(query, where) for query in QUERIES.values()))
+    found = ReleaseResults(*(warehouse.read(query, where) for query in QUERIES.values()))
     if not found.leaderboard.num_rows:
         if warehouse.select(
             "release.releases", "release_id", release_id=release_id, kind="instruction"
@@ -93,7 +93,7 @@ def require_kind(kind: str) -> None:
 
 
 def write_results(
-    results: Results,
+    results: ReleaseResults,
     kind: str,
     folder: Path,
     card: Mapping[str, Any],
@@ -126,7 +126,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
 # --- For programs --------------------------------------------------------------------------------
 
 
-def _csv(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+def _csv(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
     for name, table in zip(QUERIES, results, strict=True):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -138,7 +138,7 @@ def _csv(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.csv", text.getvalue().encode()
 
 
-def _parquet(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+def _parquet(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
     import pyarrow.parquet as pq
 
     for name, table in zip(QUERIES, results, strict=True):
@@ -147,7 +147,7 @@ def _parquet(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.parquet", data.getvalue()
 
 
-def _json(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+def _json(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
     named = {name: table.to_pylist() for name, table in zip(QUERIES, results, strict=True)}
     yield "results.json", (to_json(named, indent=1) + "\n").encode()
 
@@ -155,13 +155,13 @@ def _json(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
 # --- For papers ----------------------------------------------------------------------------------
 
 
-def _latex(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+def _latex(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
     for number, board in enumerate(results.boards(), start=1):
         for table in tables(board, number):
             yield f"{table.name}.tex", latex(table).encode()
 
 
-def _markdown(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+def _markdown(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
     texts = [
         markdown(table)
         for number, board in enumerate(results.boards(), start=1)
@@ -172,8 +172,8 @@ def _markdown(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
 
 def _pictures(
     ending: str, drawn: Callable[[Any], bytes]
-) -> Callable[[Results, Card], Iterator[tuple[str, bytes]]]:
-    def write(results: Results, _: Card) -> Iterator[tuple[str, bytes]]:
+) -> Callable[[ReleaseResults, Card], Iterator[tuple[str, bytes]]]:
+    def write(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
         for number, board in enumerate(results.boards(), start=1):
             suffix = "" if number == 1 else f"-{number}"
             for name, figure in _figures(board):
@@ -182,7 +182,7 @@ def _pictures(
     return write
 
 
-KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
+KINDS: Mapping[str, Callable[[ReleaseResults, Card], Iterator[tuple[str, bytes]]]] = {
     "csv": _csv,
     "parquet": _parquet,
     "json": _json,
@@ -196,7 +196,7 @@ KINDS: Mapping[str, Callable[[Results, Card], Iterator[tuple[str, bytes]]]] = {
 what the release's card and the settings say."""
 
 
-def _figures(board: Board) -> Iterator[tuple[str, "Figure"]]:
+def _figures(board: LeaderboardData) -> Iterator[tuple[str, "Figure"]]:
     """The figures of a board with their names: scores, differences, radars, quadrants."""
     yield "leaderboard", scores_figure(board)
     if board.pairs:

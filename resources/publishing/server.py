@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from resources.files.object_storage import LISTING, SharedFiles, shared_files
 from resources.reports.page import script_hash, site_script
 from resources.web.addresses import PREFIX
-from resources.web.page_guard import Guard, policy, policy_of_files
+from resources.web.page_guard import PageGuard, policy, policy_of_files
 
 FOLDERS = ("reports", "releases")
 """Folders of the home that are answered; nothing else of the home is."""
@@ -44,7 +44,7 @@ def files_of(home: Path) -> Mount:
         Mount(f"/{name}", _Objects(shared, name) if shared else _Files(home / name))
         for name in FOLDERS
     ]
-    return Mount(PREFIX, Guard(Starlette(routes=routes), _policy_of))
+    return Mount(PREFIX, PageGuard(Starlette(routes=routes), _policy_of))
 
 
 class _Files(StaticFiles):

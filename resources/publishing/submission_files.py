@@ -15,7 +15,7 @@ from methods.results.submissions import (
     FORMS,
     Answers,
     Sheet,
-    Told,
+    SubmissionInput,
     dataset_name,
     file_names,
     submission,
@@ -55,7 +55,9 @@ def write_submissions(
     notes: dict[str, list[str]] = {}
     for model, name in named.items():
         answers = _answers(warehouse, release_id, model)
-        made = submission(Told(items, edition_of(card), name, dataset_name(card), answers))
+        made = submission(
+            SubmissionInput(items, edition_of(card), name, dataset_name(card), answers)
+        )
         if made is None:
             continue
         lost: Counter[str] = Counter()

@@ -20,7 +20,7 @@ from resources.reports import report_blocks as block
 from resources.reports.page import render_page
 from resources.reports.report_answers import lengths, letters
 from resources.reports.report_attribution import attribution
-from resources.reports.report_board import Pane, leaderboard, panes_of
+from resources.reports.report_board import JudgePane, leaderboard, panes_of
 from resources.reports.report_examples import example
 from resources.reports.report_extras import extra_sections
 from resources.reports.report_input import Report, Row
@@ -128,7 +128,7 @@ def _lost(failures: Sequence[tuple[str, int, list[Row]]]) -> str:
     return f"{block.count(n, 'turn')} lost, most often by {failures[0][0]}"
 
 
-def n_models(panes: Sequence[Pane]) -> int:
+def n_models(panes: Sequence[JudgePane]) -> int:
     """Models on the leaderboards, without what stands beside them."""
     contestants = {who for pane in panes for who in pane.judged.contestants}
     return len({who.name for who in contestants if who.is_model})

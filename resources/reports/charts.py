@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from methods.results.shapes import Plane, Point, Radar
-from methods.results.tables import COUNTS_BELOW, Board, counts
+from methods.results.shapes import RadarData, ScorePlane, ScorePoint
+from methods.results.tables import COUNTS_BELOW, LeaderboardData, counts
 from resources.reports import figures
 from resources.reports.report_shape import BarChart
 
@@ -72,7 +72,7 @@ def paper_figures(
 
 
 def radar_figure(
-    radar: Radar, width: float, height: float, legend: Legend, words: Sequence[str] = ()
+    radar: RadarData, width: float, height: float, legend: Legend, words: Sequence[str] = ()
 ) -> "Figure":
     """A line for each model over the same axes, which begin at the top and follow clockwise.
 
@@ -148,7 +148,7 @@ def radar_figure(
 
 
 def plane_figure(
-    plane: Plane, width: float, height: float, legend: Legend, words: Sequence[str] = ()
+    plane: ScorePlane, width: float, height: float, legend: Legend, words: Sequence[str] = ()
 ) -> "Figure":
     """Two scores of each model with their intervals, and the medians of the models.
 
@@ -285,7 +285,7 @@ def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) 
     return figure
 
 
-def scores_figure(board: Board) -> "Figure":
+def scores_figure(board: LeaderboardData) -> "Figure":
     """Scores with their intervals, best first."""
     rows = [row for row in board.models if row["value"] is not None]
     figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
@@ -313,7 +313,7 @@ def scores_figure(board: Board) -> "Figure":
     return figure
 
 
-def differences_figure(board: Board) -> "Figure":
+def differences_figure(board: LeaderboardData) -> "Figure":
     """Differences of every two models, row less column; a dot where p after Holm is low."""
     compared = {(row["first"], row["second"]): row for row in board.pairs}
     models = [
@@ -499,7 +499,7 @@ DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8,
 """Kind of dot -> its area, its opacity, the width of its ring. The later ones are on top."""
 
 
-class Dot(NamedTuple):
+class MapDot(NamedTuple):
     """An entry on the map; `kind` is one of `DOTS`."""
 
     x: float
@@ -507,7 +507,7 @@ class Dot(NamedTuple):
     kind: str
 
 
-class Layer(NamedTuple):
+class MapLayer(NamedTuple):
     """The numbers of the dots that have the same colour and name in the legend."""
 
     name: str
@@ -516,7 +516,7 @@ class Layer(NamedTuple):
 
 
 def map_figure(
-    dots: Sequence[Dot], layers: Sequence[Layer], width: float, legend: Legend = "none"
+    dots: Sequence[MapDot], layers: Sequence[MapLayer], width: float, legend: Legend = "none"
 ) -> "Figure":
     """Entries on a plane, coloured by layer. The first layer is on top.
 
@@ -550,7 +550,7 @@ def map_figure(
     return figure
 
 
-def _name_layers(figure: "Figure", layers: Sequence[Layer]) -> None:
+def _name_layers(figure: "Figure", layers: Sequence[MapLayer]) -> None:
     from matplotlib.font_manager import FontProperties
     from matplotlib.lines import Line2D
 
@@ -630,7 +630,7 @@ def _styles() -> Iterator[dict[str, Any]]:
         yield {"color": color, "marker": marker, "linestyle": dashes[place % len(dashes)]}
 
 
-def _finite(points: Sequence[Point]) -> list[float]:
+def _finite(points: Sequence[ScorePoint]) -> list[float]:
     return [end for point in points for end in point if math.isfinite(end)]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from resources.images.store import ImageStore
-from resources.reports.charts import Dot, Layer, map_figure
+from resources.reports.charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour, png
 from resources.reports.page import TEMPLATES, render_page
 from resources.reports.report_shape import BarChart, bars_of
@@ -34,7 +34,7 @@ STILL_WIDTH = 9.0
 Row = Mapping[str, Any]
 
 
-class Point(NamedTuple):
+class MapPoint(NamedTuple):
     """One entry on the map; None if it is in no group or no cluster."""
 
     x: float
@@ -51,28 +51,28 @@ class Point(NamedTuple):
     is_centre: bool
 
 
-class Clustering(NamedTuple):
+class ClusterPageInput(NamedTuple):
     """The page's content. `shape` counts all entries, `points` are the entries on the map.
 
     `categories` has the number of entries of each category, the most frequent first.
     """
 
     shape: Row
-    points: Sequence[Point]
+    points: Sequence[MapPoint]
     sizes: Sequence[int]
     near_pairs: Sequence[Row]
     loosest: Sequence[Row]
     categories: Mapping[str, int]
 
 
-class Page(NamedTuple):
+class ClusterPage(NamedTuple):
     """The page's HTML, and how many of its points have a thumbnail."""
 
     html: str
     n_thumbnails: int
 
 
-def render_clusters(clustering: Clustering, image_store: ImageStore) -> Page:
+def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> ClusterPage:
     """The page; images that are not stored are left out. Raises ImageDamaged."""
     points = clustering.points
     thumbnails = [_thumbnail(point.image_id, image_store) for point in points[:MAX_THUMBNAILS]]
@@ -108,18 +108,18 @@ def render_clusters(clustering: Clustering, image_store: ImageStore) -> Page:
             for cluster in clustering.loosest
         ],
     )
-    return Page(html, sum(thumbnail is not None for thumbnail in thumbnails))
+    return ClusterPage(html, sum(thumbnail is not None for thumbnail in thumbnails))
 
 
-def map_png(points: Sequence[Point]) -> bytes:
+def map_png(points: Sequence[MapPoint]) -> bytes:
     """The map for Dagster's UI, with the names of the groups."""
     return png(map_figure(dots(points), layers(points), STILL_WIDTH, "right"))
 
 
-def dots(points: Sequence[Point]) -> list[Dot]:
+def dots(points: Sequence[MapPoint]) -> list[MapDot]:
     """The dots of the map."""
     return [
-        Dot(
+        MapDot(
             point.x,
             point.y,
             "centre" if point.is_centre else "clustered" if point.cluster_id else "loose",
@@ -128,7 +128,7 @@ def dots(points: Sequence[Point]) -> list[Dot]:
     ]
 
 
-def layers(points: Sequence[Point]) -> list[Layer]:
+def layers(points: Sequence[MapPoint]) -> list[MapLayer]:
     """Points by group: the largest groups, then all smaller groups together, then entries in no group.
 
     A group has the title of its centre's page.
@@ -138,18 +138,18 @@ def layers(points: Sequence[Point]) -> list[Layer]:
     names = {point.group_id: point.group_title or "" for point in points}
     smaller = counts.keys() - set(largest)
     of_groups = [
-        Layer(names[group], colour, _in_groups(points, {group}))
+        MapLayer(names[group], colour, _in_groups(points, {group}))
         for group, colour in zip(largest, PALETTE, strict=False)
     ]
     if smaller:
         plural = "" if len(smaller) == 1 else "s"
         name = f"{len(smaller)} smaller group{plural}"
-        of_groups.append(Layer(name, OTHER, _in_groups(points, smaller)))
+        of_groups.append(MapLayer(name, OTHER, _in_groups(points, smaller)))
     ungrouped = _in_groups(points, {None})
-    return [*of_groups, Layer("in no group", NO_GROUP, ungrouped)] if ungrouped else of_groups
+    return [*of_groups, MapLayer("in no group", NO_GROUP, ungrouped)] if ungrouped else of_groups
 
 
-def _in_groups(points: Sequence[Point], groups: "set[str] | set[None]") -> list[int]:
+def _in_groups(points: Sequence[MapPoint], groups: "set[str] | set[None]") -> list[int]:
     return [number for number, point in enumerate(points) if point.group_id in groups]
 
 
@@ -180,7 +180,7 @@ def categories_chart(counts: Mapping[str, int]) -> BarChart | None:
     return BarChart("Categories", note, bars_of(most), "category", "entries")
 
 
-def _about(point: Point) -> list[object]:
+def _about(point: MapPoint) -> list[object]:
     """The fields of a point's card, in the order that `clusters.js` reads."""
     similarity = None if point.similarity is None else round(point.similarity, 3)
     return [

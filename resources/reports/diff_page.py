@@ -11,10 +11,10 @@ from methods.evaluation.common_items import CommonScore
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.metrics import Metric
 from methods.release_card import Card
-from methods.release_diff import Change, Contents, Difference, ItemChange
+from methods.release_diff import ContentChange, ItemChange, ReleaseContents, ReleaseDifference
 from methods.release_diff_text import (
     N_SHOWN,
-    OnCommon,
+    CommonScores,
     listed_changes,
     score,
     why_nothing_common,
@@ -38,7 +38,7 @@ MAX_IMAGES = 20
 """Images before and after that the page shows of a change."""
 
 
-class Side(NamedTuple):
+class ScoreDifference(NamedTuple):
     """One score on the common items as a line shows it; `interval` is that of the difference."""
 
     before: str
@@ -48,7 +48,7 @@ class Side(NamedTuple):
     verdict: str
 
 
-class Board(NamedTuple):
+class LeaderboardDifference(NamedTuple):
     """The models before one version of one judge, each with a side for every metric that is shown.
 
     `metrics` are those averaged like the first one, which ranks, then the first one averaged otherwise.
@@ -60,7 +60,7 @@ class Board(NamedTuple):
     title: str
     version: str
     metrics: list[str]
-    lines: list[tuple[OnCommon, list[Side | None]]]
+    lines: list[tuple[CommonScores, list[ScoreDifference | None]]]
     repeats: bool
 
 
@@ -81,10 +81,10 @@ def diff_pages() -> list[tuple[str, str]]:
 
 
 def render_diff(
-    first: Contents,
-    second: Contents,
-    found: Difference,
-    common: Sequence[OnCommon],
+    first: ReleaseContents,
+    second: ReleaseContents,
+    found: ReleaseDifference,
+    common: Sequence[CommonScores],
     image_store: ImageStore,
     generated: str,
 ) -> str:
@@ -128,7 +128,7 @@ def _items_link(release_id: str, **shown: str) -> str | None:
     return ROOT + items_page(release_id, **shown) if there else None
 
 
-def _boards(common: Sequence[OnCommon]) -> list[Board]:
+def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
     boards = []
     # A version may stand beside several models, and counts once.
     versions = Counter(
@@ -153,7 +153,7 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
         # The sort keeps the benchmark's order among those averaged alike.
         metrics.sort(key=lambda metric: metric.aggregation != leading.aggregation)
         boards.append(
-            Board(
+            LeaderboardDifference(
                 title if versions[judge] == 1 else f"{title} · {version}",
                 title,
                 version,
@@ -165,13 +165,13 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
     return boards
 
 
-def _sides(of: OnCommon, metrics: Sequence[Metric]) -> list[Side | None]:
+def _sides(of: CommonScores, metrics: Sequence[Metric]) -> list[ScoreDifference | None]:
     """One for each metric; None where the model has no score."""
     scores = {one.metric: one for one in of.scores}
     return [_side(scores[metric]) if metric in scores else None for metric in metrics]
 
 
-def _side(of: CommonScore) -> Side:
+def _side(of: CommonScore) -> ScoreDifference:
     ends = sorted(map(of.metric.statistic, (of.metric.lowest, of.metric.highest)))
     scale = Scale(*ends)
     interval = ""
@@ -182,7 +182,7 @@ def _side(of: CommonScore) -> Side:
     verdict = ""
     if of.ci_low is not None and of.ci_high is not None and (of.ci_low > 0 or of.ci_high < 0):
         verdict = "better" if sign * of.difference > 0 else "worse"
-    return Side(
+    return ScoreDifference(
         scale.shown(of.before),
         scale.shown(of.after),
         scale.difference(of.difference),
@@ -212,7 +212,7 @@ def _item(
     }
 
 
-def _change(of: Change, image_store: ImageStore) -> dict[str, Any]:
+def _change(of: ContentChange, image_store: ImageStore) -> dict[str, Any]:
     label = of.kind
     if of.turn is not None:
         label = (
@@ -231,7 +231,7 @@ def _change(of: Change, image_store: ImageStore) -> dict[str, Any]:
     return {"label": label, "images": None, "pieces": _pieces(of), "lists": None}
 
 
-def _pieces(of: Change) -> list[tuple[Op, str]]:
+def _pieces(of: ContentChange) -> list[tuple[Op, str]]:
     before, after = ("\n".join(texts) for texts in (of.before, of.after))
     return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS), quickly=True)
 

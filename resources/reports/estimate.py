@@ -65,7 +65,7 @@ def over(ends: str, n_clusters: int | None) -> str:
     return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"
 
 
-class Estimate(NamedTuple):
+class ReportEstimate(NamedTuple):
     """A score with its interval; None where there is none."""
 
     value: float | None = None

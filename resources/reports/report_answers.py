@@ -8,9 +8,9 @@ from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_input import Choice, Row
+from resources.reports.report_input import MultipleChoiceInput, Row
 from resources.reports.report_pairs import ALPHA, in_words
-from resources.reports.report_scores import JUDGED, Judged, Who
+from resources.reports.report_scores import JUDGED, CandidateLabel, ScoresByJudge
 
 REFUSED = """{metric}, {averaged}. <i>At the floor</i> is the score that ranks: a refusal is a miss.
 <i>Judged only</i> leaves out what a filter declined; a refusal in words is an answer. <i>{bound}</i>
@@ -41,7 +41,7 @@ style="left:{first_quartile}%;width:{half}%"></i><i class="middle" style="left:{
 BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percent}'
 
 
-def refusals(judged: Judged, models: Sequence[Who]) -> list[block.Block]:
+def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[block.Block]:
     """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
     counts = [judged.row(who.name, judged.metrics[0]) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
@@ -49,7 +49,7 @@ def refusals(judged: Judged, models: Sequence[Who]) -> list[block.Block]:
     return block.folded(_refusals(judged, models), finding)
 
 
-def _refusals(judged: Judged, models: Sequence[Who]) -> Iterator[block.Block]:
+def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterator[block.Block]:
     leading = judged.metrics[0]
     bounds = (metric for metric in judged.metrics if metric.refusals_are_right)
     bound = next((metric for metric in bounds if metric.aggregation == leading.aggregation), None)
@@ -126,7 +126,7 @@ def _length(row: Row, end: float) -> list[Cell]:
     ]
 
 
-def letters(data: Choice | None, order: Sequence[str]) -> block.Section:
+def letters(data: MultipleChoiceInput | None, order: Sequence[str]) -> block.Section:
     """The letters that each model named, those of `order` first, and the calls that were saved."""
     blocks = list(_letters(data, order)) if data else []
     finding = _liked(list(data["shares"].values())) if data else ""
@@ -143,7 +143,7 @@ def _liked(shares: Sequence[LetterShares]) -> str:
     return f"{n or 'None'} of {block.count(len(tested), 'model')} surely {verb} some letters"
 
 
-def _letters(data: Choice, order: Sequence[str]) -> Iterator[block.Block]:
+def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.Block]:
     shares, n_keys, n_held_out = data["shares"], sum(data["keys"].values()), data["n_held_out"]
     names = _ordered(list(shares), order)
     columns = [*data["letters"], NO_CHOICE, NOTHING_READ]

@@ -15,14 +15,14 @@ from resources.reports.charts import TurnScore, turns_figure
 from resources.reports.estimate import Scale
 from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_board import Pane
+from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Cause, Row, Terms
-from resources.reports.report_pairs import Difference, difference_of, shown
+from resources.reports.report_pairs import ModelDifference, difference_of, shown
 from resources.reports.report_parts import heat, slices_by_label, span
-from resources.reports.report_scores import Judged, MetricShown, Who
+from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 SCALE = Scale(0.0, 100.0)
-_POINTS = MetricShown("win rate", "micro", 0, SCALE, True, False)
+_POINTS = DisplayedMetric("win rate", "micro", 0, SCALE, True, False)
 FOLLOWED = """A later turn stands on the ones before. Here the turns before are given by their
 references, and every item is followed: an error, which the judge found worse than the reference over
 both orders of the pair, is <b>gone</b> if it is none any more; a right answer is <b>lost</b> if it
@@ -45,7 +45,9 @@ Change = tuple[str, str, str]
 """The change, and the dimensions before and after it."""
 
 
-def attribution(rows: Sequence[Row], terms: Terms | None, panes: Sequence[Pane]) -> block.Section:
+def attribution(
+    rows: Sequence[Row], terms: Terms | None, panes: Sequence[JudgePane]
+) -> block.Section:
     """A pane for each judge that has rows, in the order of the leaderboards."""
     by_judge = []
     for pane in panes:
@@ -66,7 +68,7 @@ def _found(rows: Sequence[Row], terms: Terms) -> str:
     return f"A cause is shown for {len(shown_of) or 'none'} of {block.count(len(models), 'model')}"
 
 
-def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block]:
+def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block]:
     by_change: dict[Change, dict[str, Row]] = {}
     parts: dict[tuple[Change, str], list[Row]] = {}
     for row in rows:
@@ -109,18 +111,18 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
         ]
     )
     if left_out := _left_out(row for key in given for row in by_change[key].values()):
-        yield block.Folded(LEFT_OUT, [block.Sentences(left_out, "")])
+        yield block.FoldedBlocks(LEFT_OUT, [block.Sentences(left_out, "")])
     for entry in changes:
         for label in entry["labels"] if entry["key"][0] in terms["causes"] else ():
             if (entry["key"], label) in parts:
                 title = f"{entry['key'][2]}, {entry['key'][0]}, by {label} task"
                 table = _tasks(title, label, parts[entry["key"], label], models)
-                yield block.Folded(title, [block.Note(said(BY_TASK)), table])
+                yield block.FoldedBlocks(title, [block.Note(said(BY_TASK)), table])
 
     if curves := list(_curves(pane.judged, models, terms)):
         yield block.Heading("Over the turns")
         yield block.Note(said(OVER_TURNS))
-        yield block.Figures(curves, "curves")
+        yield block.FigureRow(curves, "curves")
     if later:
         steps = (f"{before} to {after.lower()}" for _, before, after in later)
         yield block.Note(STEPS)
@@ -142,7 +144,7 @@ def _pane(pane: Pane, rows: Sequence[Row], terms: Terms) -> Iterator[block.Block
         yield from maps
 
 
-def _of(row: Row | None) -> Difference | None:
+def _of(row: Row | None) -> ModelDifference | None:
     return None if row is None else difference_of(row, _POINTS)
 
 
@@ -202,7 +204,9 @@ def _left_out(rows: Iterable[Row]) -> list[str]:
     return sentences
 
 
-def _tasks(title: str, label: str, rows: Sequence[Row], models: Sequence[Who]) -> block.Table:
+def _tasks(
+    title: str, label: str, rows: Sequence[Row], models: Sequence[CandidateLabel]
+) -> block.Table:
     """One change by task: where most errors go, first."""
     by_task: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -232,7 +236,9 @@ def _of_task(row: Row | None) -> Cell:
     return cell._replace(small=[*below, *_counts(row)], title=row["reason"] or "")
 
 
-def _curves(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[tuple[str, Markup]]:
+def _curves(
+    judged: ScoresByJudge, models: Sequence[CandidateLabel], terms: Terms
+) -> Iterator[tuple[str, Markup]]:
     """The plot of each model that has scores, under its name."""
     metrics = {metric.name: metric for metric in judged.metrics}
     turns = {dimension: turn for turn, dimension, _ in terms["turns"]}
@@ -254,7 +260,9 @@ def _curves(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[tup
             yield who.name, inline_svg(figure, f"{who.name}: {', '.join(all_words)}")
 
 
-def _maps(judged: Judged, models: Sequence[Who], terms: Terms) -> Iterator[block.Block]:
+def _maps(
+    judged: ScoresByJudge, models: Sequence[CandidateLabel], terms: Terms
+) -> Iterator[block.Block]:
     """The win rate of each turn over the model's own history, by the task of that turn."""
     names = {dimension: name for name, dimension, trial in terms["rates"] if trial == PLAIN}
     metrics = {metric.name: metric for metric in judged.metrics}

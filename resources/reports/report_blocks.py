@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 from markupsafe import Markup
 
-from resources.reports.estimate import Estimate
-from resources.reports.report_scores import Who
+from resources.reports.estimate import ReportEstimate
+from resources.reports.report_scores import CandidateLabel
 
 
 class Cell(NamedTuple):
@@ -64,7 +64,7 @@ class Terms:
     of: Sequence[tuple[str, Sequence[str]]]
 
 
-class Part(NamedTuple):
+class TableSection(NamedTuple):
     """Lines of a table that stand together; `above` says what they are."""
 
     lines: Sequence[Sequence[Cell]]
@@ -86,7 +86,7 @@ class Table:
     lines: Sequence[Sequence[Cell]]
     style: str = ""
     marks: Mapping[int, str] = field(default_factory=dict)
-    parts: Sequence[Part] = ()
+    parts: Sequence[TableSection] = ()
     filter: str = ""
 
 
@@ -100,7 +100,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Figures:
+class FigureRow:
     """Figures of `charts.py`: each with its caption, as an element of SVG.
 
     `style` is the class of figures that stand side by side, `axes` are the names of numbered axes.
@@ -113,7 +113,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedBlocks:
     """Blocks that are shown when the line above them is pointed at."""
 
     kind: ClassVar = "folded"
@@ -140,7 +140,9 @@ class Panes:
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 
-Block = Note | Heading | Sentences | Terms | Table | Drawing | Figures | Folded | Pane | Panes
+Block = (
+    Note | Heading | Sentences | Terms | Table | Drawing | FigureRow | FoldedBlocks | Pane | Panes
+)
 
 
 class Section(NamedTuple):
@@ -168,7 +170,7 @@ def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     heading, *others = given
     assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
-    return [Folded(said(line, title=heading.text, finding=finding), others)]
+    return [FoldedBlocks(said(line, title=heading.text, finding=finding), others)]
 
 
 def said(text: str, /, **values: object) -> Markup:
@@ -196,7 +198,7 @@ def clamped(name: str) -> Cell:
     return Cell(said('<span class="clamp">{name}</span>', name=name), title=name)
 
 
-def by_model(first: str, models: Iterable[Who], *before: str) -> list[Cell]:
+def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list[Cell]:
     """The heads of a table with a column for each model."""
     return heads(first, *before, *(clamped(contestant.name) for contestant in models))
 
@@ -206,13 +208,13 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
     return Cell(said('<span class="model">{name}</span>', name=name), small, "who")
 
 
-def who(of: Who, small: Sequence[str] = ()) -> Cell:
+def who(of: CandidateLabel, small: Sequence[str] = ()) -> Cell:
     """The contestant that a line is of, with the remarks on it."""
     named = model(of.name, small)
     return named._replace(text=named.text + Markup("<br>") + tags(of.tags)) if of.tags else named
 
 
-def tinted(estimate: Estimate) -> Cell:
+def tinted(estimate: ReportEstimate) -> Cell:
     """A score with its interval, the darker the higher."""
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate
+from resources.reports.estimate import ReportEstimate
 from resources.reports.report_answers import refusals
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_input import Board, Row
+from resources.reports.report_input import LeaderboardInput, Row
 from resources.reports.report_pairs import looking, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
@@ -21,9 +21,9 @@ from resources.reports.report_scores import (
     JUDGED,
     PANEL,
     RULE,
-    Judged,
-    MetricShown,
-    Who,
+    CandidateLabel,
+    DisplayedMetric,
+    ScoresByJudge,
     judges_of,
 )
 from resources.reports.report_shape import noun_of
@@ -54,7 +54,7 @@ NO_COUNTS = dict.fromkeys(
 )
 
 
-class Entry(NamedTuple):
+class LeaderboardRow(NamedTuple):
     """One model's line under one way of averaging; `why` says why it has no rank.
 
     `all_items` has no value where the release lacks no picture.
@@ -62,37 +62,37 @@ class Entry(NamedTuple):
     is, None if these are all.
     """
 
-    who: Who
+    who: CandidateLabel
     rank: int | None
     ranks: str
     why: str | None
-    floor: Estimate
-    judged: Estimate
-    common: Estimate
+    floor: ReportEstimate
+    judged: ReportEstimate
+    common: ReportEstimate
     n_common: int | None
-    all_items: Estimate
-    others: list[Estimate]
+    all_items: ReportEstimate
+    others: list[ReportEstimate]
     coverage: str
     counts: Mapping[str, Any]
 
 
-class View(NamedTuple):
+class LeaderboardView(NamedTuple):
     """The leaderboard under one way of averaging; `metrics` begin with the one that it is sorted by.
 
     `others` are that metric under the other ways of averaging; `below` stands below the table.
     """
 
     name: str
-    metrics: list[MetricShown]
-    others: list[MetricShown]
-    models: list[Entry]
-    ablations: list[Entry]
-    baselines: list[Entry]
+    metrics: list[DisplayedMetric]
+    others: list[DisplayedMetric]
+    models: list[LeaderboardRow]
+    ablations: list[LeaderboardRow]
+    baselines: list[LeaderboardRow]
     charts: list[Chart]
     below: Sequence[block.Block]
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LeaderboardRow]:
         """Models, then those without their images, then baselines."""
         return [*self.models, *self.ablations, *self.baselines]
 
@@ -102,21 +102,21 @@ class View(NamedTuple):
         return any(entry.all_items.value is not None for entry in self.entries)
 
 
-class Pane(NamedTuple):
+class JudgePane(NamedTuple):
     """All that one judge, under one version, says; `parts` stand below its leaderboards."""
 
-    judged: Judged
+    judged: ScoresByJudge
     title: str
-    views: list[View]
+    views: list[LeaderboardView]
     parts: Sequence[block.Block]
 
     @property
-    def order(self) -> list[Who]:
+    def order(self) -> list[CandidateLabel]:
         """The contestants in the order of the first leaderboard."""
         return [entry.who for view in self.views[:1] for entry in view.entries]
 
 
-def panes_of(data: Board) -> list[Pane]:
+def panes_of(data: LeaderboardInput) -> list[JudgePane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(judged.judge for judged in judges)
@@ -126,7 +126,7 @@ def panes_of(data: Board) -> list[Pane]:
         several = versions[judged.judge] > 1
         order = _order(judged, judged.metrics[0])
         panes.append(
-            Pane(
+            JudgePane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
                 [
@@ -144,7 +144,7 @@ def panes_of(data: Board) -> list[Pane]:
     return panes
 
 
-def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
+def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Section:
     """What each judge says, then judges side by side and models that are missing."""
     titled = []
     for n, pane in enumerate(panes):
@@ -165,7 +165,7 @@ def leaderboard(data: Board, panes: Sequence[Pane]) -> block.Section:
     return block.Section("leaderboard", title, "Leaderboard", blocks)
 
 
-def _board(view: View, data: Board) -> Iterator[block.Block]:
+def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Block]:
     """The models, those without their images, and baselines, in this order."""
     metric, scale = view.metrics[0], view.metrics[0].scale
     ends = ""
@@ -202,7 +202,7 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
         Cell("Refused"),
     ]
     parts = [
-        block.Part([_line(entry, view.has_lost) for entry in entries], above, "baselines")
+        block.TableSection([_line(entry, view.has_lost) for entry in entries], above, "baselines")
         for entries, above in apart
         if entries
     ]
@@ -210,7 +210,7 @@ def _board(view: View, data: Board) -> Iterator[block.Block]:
     yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
 
 
-def _line(of: Entry, has_lost: bool) -> list[Cell]:
+def _line(of: LeaderboardRow, has_lost: bool) -> list[Cell]:
     counts, floor = of.counts, of.floor
     cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
     without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
@@ -232,7 +232,7 @@ def _line(of: Entry, has_lost: bool) -> list[Cell]:
     ]
 
 
-def _with_interval(of: Estimate) -> Cell:
+def _with_interval(of: ReportEstimate) -> Cell:
     return Cell(of.shown, title=f"95 % interval {of.interval or '–'}")
 
 
@@ -240,7 +240,7 @@ def _lost(n: int) -> Cell:
     return Cell(str(n), kind="n lossy" if n else "n")
 
 
-def side_by_side(panes: Sequence[Pane]) -> list[block.Block]:
+def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
     """The score that ranks of each model by each judge; nothing where there is one."""
     if len(panes) < 2:
         return []
@@ -268,7 +268,7 @@ def side_by_side(panes: Sequence[Pane]) -> list[block.Block]:
     ]
 
 
-def missing(data: Board) -> list[block.Block]:
+def missing(data: LeaderboardInput) -> list[block.Block]:
     """Models without scores, or with earlier ones, and why."""
     lines = []
     for row in data["missing"]:
@@ -286,12 +286,12 @@ def missing(data: Board) -> list[block.Block]:
     return [block.Heading("Missing", id="missing"), block.Table("Missing", heads, texts)]
 
 
-def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
+def _aggregations(metrics: Sequence[DisplayedMetric]) -> list[str]:
     """Ways of averaging in the order of their metrics."""
     return list(dict.fromkeys(metric.aggregation for metric in metrics))
 
 
-def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
+def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> LeaderboardView:
     metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
     leading = metrics[0]
     others = [
@@ -308,7 +308,7 @@ def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
         # The leaderboard has the other forms of a single metric.
         if form == FLOOR or (len(metrics) > 1 and form in of_forms)
     ]
-    return View(
+    return LeaderboardView(
         leading.averaged,
         metrics,
         others,
@@ -339,7 +339,10 @@ def _view(judged: Judged, aggregation: str, release: Row, name: str) -> View:
 
 
 def _charts(
-    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who], form: str
+    judged: ScoresByJudge,
+    metrics: Sequence[DisplayedMetric],
+    order: Sequence[CandidateLabel],
+    form: str,
 ) -> list[Chart]:
     """The scores of a form, drawn, by metric."""
     return [
@@ -349,7 +352,10 @@ def _charts(
 
 
 def _all_metrics(
-    judged: Judged, metrics: Sequence[MetricShown], order: Sequence[Who], form: str
+    judged: ScoresByJudge,
+    metrics: Sequence[DisplayedMetric],
+    order: Sequence[CandidateLabel],
+    form: str,
 ) -> Iterator[block.Block]:
     """The scores of a form by each of several metrics."""
     if len(metrics) < 2:
@@ -367,10 +373,10 @@ def _all_metrics(
     yield block.Table(label, heads, lines, "metrics")
 
 
-def _order(judged: Judged, metric: MetricShown) -> list[Who]:
+def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabel]:
     """Contestants by rank, then by score; those without a score last, models before all others."""
 
-    def key(who: Who) -> tuple[Any, ...]:
+    def key(who: CandidateLabel) -> tuple[Any, ...]:
         rank = judged.rank(who.name, metric).get("rank")
         value = judged.estimate(who.name, metric).value
         better = math.inf if value is None else -value if metric.higher_is_better else value
@@ -380,7 +386,12 @@ def _order(judged: Judged, metric: MetricShown) -> list[Who]:
     return sorted(judged.contestants, key=key)
 
 
-def _entry(judged: Judged, who: Who, leading: MetricShown, others: Sequence[MetricShown]) -> Entry:
+def _entry(
+    judged: ScoresByJudge,
+    who: CandidateLabel,
+    leading: DisplayedMetric,
+    others: Sequence[DisplayedMetric],
+) -> LeaderboardRow:
     rank = judged.rank(who.name, leading)
     # Counts are of turns, whatever the metric; of another metric only where this one has no score.
     counts = judged.row(who.name, leading) or next(
@@ -390,7 +401,7 @@ def _entry(judged: Judged, who: Who, leading: MetricShown, others: Sequence[Metr
     share = rank.get("coverage")
     if share is None and counts["n_turns"]:
         share = counts["n_judged"] / counts["n_turns"]
-    return Entry(
+    return LeaderboardRow(
         who,
         rank.get("rank"),
         _ranks(rank),
@@ -406,7 +417,7 @@ def _entry(judged: Judged, who: Who, leading: MetricShown, others: Sequence[Metr
     )
 
 
-def _n_common(judged: Judged, who: Who, metric: MetricShown) -> int | None:
+def _n_common(judged: ScoresByJudge, who: CandidateLabel, metric: DisplayedMetric) -> int | None:
     """How many units every model was judged on, where that is not all of them."""
     whole, common = (judged.row(who.name, metric, form) for form in (FLOOR, COMMON))
     if whole is None or common is None or common["n_units"] == whole["n_units"]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
-from resources.reports.charts import COLUMN, Dot, Layer, map_figure
+from resources.reports.charts import COLUMN, MapDot, MapLayer, map_figure
 from resources.reports.figures import OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, said
@@ -58,7 +58,7 @@ MEASURES = {
 }
 
 
-class Corpus(TypedDict):
+class CorpusPageInput(TypedDict):
     """What the page is made of: `counts` is a row, the others are rows of the queries
     `sql/evaluate/corpus_*.sql` and of tables."""
 
@@ -78,7 +78,7 @@ class Corpus(TypedDict):
     costs: Rows
 
 
-class Picture(NamedTuple):
+class CorpusImage(NamedTuple):
     """A picture of the corpus with its caption; `source` is None where it is not stored."""
 
     source: str | None
@@ -86,14 +86,14 @@ class Picture(NamedTuple):
     rights: str
 
 
-class Group(NamedTuple):
+class CorpusImageGroup(NamedTuple):
     """Pictures that belong together."""
 
     title: str
-    pictures: list[Picture]
+    pictures: list[CorpusImage]
 
 
-def render_corpus(corpus: Corpus, image_store: ImageStore, generated: str) -> str:
+def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: str) -> str:
     """The page. A picture that is not stored is shown as missing. Raises ImageDamaged."""
     counts = corpus["counts"]
     there = bool(counts["n_shards"] or counts["n_entries"])
@@ -119,7 +119,7 @@ def render_corpus(corpus: Corpus, image_store: ImageStore, generated: str) -> st
     )
 
 
-def _of_corpus(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Section]:
+def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Section]:
     counts = corpus["counts"]
     charts = [
         _bars("Pages by language", "pages", corpus["languages"], "language", "n_pages"),
@@ -144,23 +144,23 @@ def _of_corpus(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Sectio
         "numbers",
         "Languages and licences",
         "Languages, licences, shards",
-        [block.Pane(drawings, "charts"), block.Folded(block.bold(title), [shards])],
+        [block.Pane(drawings, "charts"), block.FoldedBlocks(block.bold(title), [shards])],
     )
     drawn: list[block.Block] = [block.Note(said(NO_MAP))]
     if counts["has_map"] and corpus["map"]:
         label = f"Map of {block.count(len(corpus['map']), 'entry')}"
         figure = inline_svg(map_figure(*_map(corpus["map"]), COLUMN), label)
-        drawn = [block.Note(said(MAP)), block.Figures([("", figure)], "figure map")]
+        drawn = [block.Note(said(MAP)), block.FigureRow([("", figure)], "figure map")]
         if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
             drawn += [
                 block.Heading("The largest clusters"),
-                block.Drawing("groups", [Group("", centres)]),
+                block.Drawing("groups", [CorpusImageGroup("", centres)]),
             ]
     yield block.Section("clusters", "Clusters", "Clusters", drawn)
     yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
 
 
-def _map(rows: Rows) -> tuple[list[Dot], list[Layer]]:
+def _map(rows: Rows) -> tuple[list[MapDot], list[MapLayer]]:
     """The dots of the map, and the largest groups, which have colours."""
     groups: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
@@ -169,8 +169,8 @@ def _map(rows: Rows) -> tuple[list[Dot], list[Layer]]:
         groups.setdefault(place if has_colour else N_COLOURS + 1, []).append(number)
     colours = [*PALETTE[:N_COLOURS], OTHER]
     return (
-        [Dot(row["x"], row["y"], "clustered") for row in rows],
-        [Layer("", colours[place - 1], groups[place]) for place in sorted(groups)],
+        [MapDot(row["x"], row["y"], "clustered") for row in rows],
+        [MapLayer("", colours[place - 1], groups[place]) for place in sorted(groups)],
     )
 
 
@@ -184,20 +184,20 @@ def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
     return BarChart(title, f"{total:,} {noun}", bars_of(shown, total) if shown else [])
 
 
-def _picture(row: Row, image_store: ImageStore) -> Picture:
+def _picture(row: Row, image_store: ImageStore) -> CorpusImage:
     rights = ", ".join(filter(None, (row["licence"] or "licence unknown", row["artist"])))
     source = source_of(row["image_id"], image_store) if row["image_id"] else None
-    return Picture(source, row["title"] or "", rights)
+    return CorpusImage(source, row["title"] or "", rights)
 
 
-def _centre(row: Row, image_store: ImageStore) -> Picture:
+def _centre(row: Row, image_store: ImageStore) -> CorpusImage:
     """The picture at the centre of a cluster, which may have left the corpus."""
     picture = _picture(row, image_store)
     entries = "1 entry" if row["size"] == 1 else f"{row['size']} entries"
     return picture._replace(title=f"{picture.title}: {entries}")
 
 
-def _sets(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Block]:
+def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Block]:
     """How many sets of each size there are, and a sample."""
     sizes = [row for row in corpus["set_sizes"] if row["wanted"] or row["made"]]
     if not sizes:
@@ -232,7 +232,7 @@ def _sets(corpus: Corpus, image_store: ImageStore) -> Iterator[block.Block]:
             yield block.Drawing(
                 "groups",
                 [
-                    Group(
+                    CorpusImageGroup(
                         f"{block.count(len(rows), 'picture')}, set {set_id[:12]}",
                         [_picture(row, image_store) for row in rows[:MOST_PICTURES]],
                     )
@@ -294,7 +294,7 @@ def _checks(rows: Rows) -> block.Section:
     return block.Section("checks", "Quality checks", "Quality checks", blocks)
 
 
-def _review(corpus: Corpus) -> block.Section:
+def _review(corpus: CorpusPageInput) -> block.Section:
     if not corpus["review"]:
         return block.Section("review", "Review", "Review")
     names = ("n_approved", "n_rejected", "n_pending", "n_edited", "n_decided")
@@ -338,7 +338,7 @@ def _review(corpus: Corpus) -> block.Section:
     table = block.Table("What each person did", heads, list(map(_person, people)))
     n_people = len({row["reviewer"] for row in people})
     who = "person" if n_people == 1 else "people"
-    blocks.append(block.Folded(block.bold(f"What {n_people} {who} did"), [table]))
+    blocks.append(block.FoldedBlocks(block.bold(f"What {n_people} {who} did"), [table]))
     return block.Section("review", "Review", "Review", blocks)
 
 

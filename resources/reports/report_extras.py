@@ -7,7 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from resources.reports.report_blocks import Section
-from resources.reports.report_board import Pane
+from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report
 from resources.settings.extras import extras
 
@@ -23,10 +23,10 @@ class ExtraSection(NamedTuple):
     title: str
     steps: Sequence[str]
     rows: Mapping[str, str]
-    html: Callable[[Report, Sequence[Pane]], Markup]
+    html: Callable[[Report, Sequence[JudgePane]], Markup]
     finding: Callable[[Report], str]
 
-    def of(self, data: Report, panes: Sequence[Pane]) -> Section:
+    def of(self, data: Report, panes: Sequence[JudgePane]) -> Section:
         """The section of a page."""
         html = self.html(data, panes)
         return Section(self.id, self.title, html=html, finding=self.finding(data) if html else "")

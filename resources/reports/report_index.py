@@ -10,11 +10,11 @@ from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_board import Entry, Pane, View, panes_of
-from resources.reports.report_input import Board
+from resources.reports.report_board import JudgePane, LeaderboardRow, LeaderboardView, panes_of
+from resources.reports.report_input import LeaderboardInput
 from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
-from resources.reports.state import BY, IN_FORCE, NAME, SCORES, SinceLast, State
+from resources.reports.state import BY, IN_FORCE, NAME, SCORES, ChangesSinceLast, State
 from resources.web.addresses import items_page
 
 MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
@@ -25,7 +25,7 @@ MOST_CHANGES = 30
 """Scores that changed and are listed."""
 
 
-class Line(NamedTuple):
+class ReleaseLine(NamedTuple):
     """One release: its row, the page beside the index, and its leaderboard before the first judge.
 
     `judge` says in words who scored, `judges` are all of them. `n_unscored` models answered where
@@ -39,7 +39,7 @@ class Line(NamedTuple):
     judge: str | None
     judges: list[str]
     version: str
-    view: View | None
+    view: LeaderboardView | None
     n_unscored: int
 
     @property
@@ -50,7 +50,7 @@ class Line(NamedTuple):
         return f"{self.view.metrics[0].name}, {self.view.name.lower()}"
 
     @property
-    def best(self) -> list[Entry]:
+    def best(self) -> list[LeaderboardRow]:
         """The best models: baselines may hold the first rank, so it is the first one of the models."""
         models = self.view.models if self.view else []
         return [entry for entry in models if entry.rank and entry.rank == models[0].rank]
@@ -61,11 +61,11 @@ class Line(NamedTuple):
         return items_page(self.release["release_id"])
 
 
-def line_of(data: Board, page: str) -> Line:
+def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
     """The line of a release whose page is made of `data` (`render_report`)."""
     panes = panes_of(data)
     first = panes[0] if panes else None
-    return Line(
+    return ReleaseLine(
         data["release"],
         page,
         data["benchmark"]["name"] if data["benchmark"] else None,
@@ -78,11 +78,11 @@ def line_of(data: Board, page: str) -> Line:
     )
 
 
-def _scored_by(pane: Pane) -> str:
+def _scored_by(pane: JudgePane) -> str:
     return "scored by rule" if pane.judged.judge == RULE else f"judge {pane.title}"
 
 
-def state_of(lines: Sequence[Line]) -> State:
+def state_of(lines: Sequence[ReleaseLine]) -> State:
     """What is remembered of the page."""
     return {
         line.release["release_id"]: {
@@ -99,10 +99,10 @@ def state_of(lines: Sequence[Line]) -> State:
 
 
 def render_index(
-    lines: Sequence[Line],
+    lines: Sequence[ReleaseLine],
     generated: str,
     diffs: Sequence[tuple[str, str]] = (),
-    since: SinceLast | None = None,
+    since: ChangesSinceLast | None = None,
 ) -> str:
     """The page: what changed, models by benchmarks, releases in force first, then by name, the latest
     first; then the comparisons.
@@ -124,11 +124,11 @@ def render_index(
     )
 
 
-def matrix(releases: Sequence[Line]) -> list[block.Block]:
+def matrix(releases: Sequence[ReleaseLine]) -> list[block.Block]:
     """The models by the releases in force that they were scored on, the best on average of their ranks
     first; nothing without a model."""
     lines = [line for line in releases if line.view and line.release["in_force"]]
-    entries: dict[str, dict[int, Entry]] = {}
+    entries: dict[str, dict[int, LeaderboardRow]] = {}
     for place, line in enumerate(lines):
         for entry in line.view.models if line.view else ():
             entries.setdefault(entry.who.name, {})[place] = entry
@@ -158,7 +158,7 @@ def matrix(releases: Sequence[Line]) -> list[block.Block]:
     return [block.Note(said(MATRIX)), table]
 
 
-def _head(line: Line) -> Cell:
+def _head(line: ReleaseLine) -> Cell:
     """The head of a release's column: its name, and the metric."""
     assert line.view is not None
     metric = line.view.metrics[0]
@@ -167,7 +167,7 @@ def _head(line: Line) -> Cell:
     return Cell(text, [metric.name, *lower], title=f"{line.metric}, {line.judge}")
 
 
-def _score(entry: Entry | None, chart: Chart) -> Cell:
+def _score(entry: LeaderboardRow | None, chart: Chart) -> Cell:
     """A model's score on a release, drawn and in numbers; a dash where it has none."""
     if entry is None or entry.floor.value is None:
         return Cell("–", kind="n quiet", sort="")

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
-from methods.release_statistics import Distribution, Share
+from methods.release_statistics import CategoryCounts, Distribution
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -17,7 +17,7 @@ Cause = tuple[str, str, str]
 """What a change shows the cause of, when errors go, and which errors these are, in words."""
 
 
-class Benchmark(TypedDict):
+class ReportBenchmark(TypedDict):
     """What a page says of the benchmark."""
 
     name: str
@@ -33,12 +33,12 @@ class Benchmark(TypedDict):
     `higher_is_better`, `inverse`, `refusals_are_right`."""
 
 
-class Board(TypedDict):
+class LeaderboardInput(TypedDict):
     """What the leaderboard and the index are made of."""
 
     release: Row
     """The row of `release.releases`, and `in_force`."""
-    benchmark: Benchmark | None
+    benchmark: ReportBenchmark | None
     generated: str
     """When the page is made."""
     judges: Sequence[str]
@@ -63,7 +63,7 @@ class Board(TypedDict):
     """Items that no score rests on, since models could not be asked for want of their picture."""
 
 
-class Choice(TypedDict):
+class MultipleChoiceInput(TypedDict):
     """Letters and passes of multiple choice."""
 
     letters: Sequence[str]
@@ -84,7 +84,7 @@ class Pairwise(TypedDict):
     shares: Rows
 
 
-class Items(TypedDict):
+class ItemAnalysisInput(TypedDict):
     """What was found of the items."""
 
     filters: Rows
@@ -94,10 +94,10 @@ class Items(TypedDict):
     subsets: Rows
 
 
-class Report(Board):
+class Report(LeaderboardInput):
     """All that the page of a release is made of."""
 
-    choice: Choice | None
+    choice: MultipleChoiceInput | None
     findings: Mapping[str, Rows]
     """Rows of `evaluate.findings` by analysis, also where another release is compared with this one."""
     languages: Mapping[str, str]
@@ -114,8 +114,8 @@ class Report(Board):
     of_extras: Mapping[str, Rows]
     """Rows of tables that extras have, by table."""
     distributions: Sequence[Distribution]
-    shares: Sequence[Share]
+    shares: Sequence[CategoryCounts]
     page_categories: Rows
-    item_analysis: Items | None
+    item_analysis: ItemAnalysisInput | None
     examples: Rows
     """Items with pictures, choices, turns, references, answers and judgments."""

@@ -12,7 +12,7 @@ from resources.images.store import ImageStore
 from resources.reports.charts import ItemsDot, difficulty_figure, subsets_figure
 from resources.reports.figures import inline_svg
 from resources.reports.report_examples import pieces, source_of
-from resources.reports.report_input import Items, Row
+from resources.reports.report_input import ItemAnalysisInput, Row
 
 MOST_FLAGGED = 30
 """Flagged items that are shown; the table has all."""
@@ -24,7 +24,7 @@ FLAGS = {
 DECISIONS = {"pending": "not decided", "keep": "kept", "edit": "edited", "reject": "rejected"}
 
 
-def item_section(data: Items | None, image_store: ImageStore) -> dict[str, Any] | None:
+def item_section(data: ItemAnalysisInput | None, image_store: ImageStore) -> dict[str, Any] | None:
     """The section as the template takes it; None where the items were not analysed."""
     if data is None:
         return None

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate
+from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, tested
-from resources.reports.report_scores import RULE, MetricShown, metrics_of
+from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 
 _IN_WORDS = {"en": "English", "zh": "Chinese"}
@@ -116,14 +116,16 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
         )
 
 
-def _line(figures: Figures, metrics: Sequence[MetricShown], name: str, n_pairs: int) -> list[Cell]:
+def _line(
+    figures: Figures, metrics: Sequence[DisplayedMetric], name: str, n_pairs: int
+) -> list[Cell]:
     """A model: its scores in both languages by the metric that ranks, the difference of each metric."""
     first, second, difference = (
         figures["", "", *metrics[0].key, name, measure]
         for measure in ("first_score", "second_score", "difference")
     )
     few = f"{first['n']} of {n_pairs} have a value in both. {difference['reason'] or ''}"
-    scores = (Estimate(row["value"], scale=metrics[0].scale) for row in (first, second))
+    scores = (ReportEstimate(row["value"], scale=metrics[0].scale) for row in (first, second))
     return [
         block.model(name, [few] if first["n"] < n_pairs else []),
         *map(block.tinted, scores),
@@ -131,5 +133,7 @@ def _line(figures: Figures, metrics: Sequence[MetricShown], name: str, n_pairs: 
     ]
 
 
-def _difference(figures: Figures, subset: tuple[str, str], metric: MetricShown, name: str) -> Cell:
+def _difference(
+    figures: Figures, subset: tuple[str, str], metric: DisplayedMetric, name: str
+) -> Cell:
     return tested(figures.get((*subset, *metric.key, name, "difference")), metric)

@@ -9,7 +9,7 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
-from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who
+from resources.reports.report_scores import FLOOR, CandidateLabel, DisplayedMetric, ScoresByJudge
 from resources.reports.report_shape import noun_of
 from resources.web.addresses import items_page
 
@@ -41,7 +41,7 @@ with those of another {noun}. The difference has its 95&nbsp;% interval and p af
 for all lines. Where it is small, the score says little about what the model sees."""
 
 
-class Difference(NamedTuple):
+class ModelDifference(NamedTuple):
     """The model of the line less that of the column; `verdict` is `better`, `worse` or empty."""
 
     difference: str
@@ -51,8 +51,8 @@ class Difference(NamedTuple):
 
 
 def between(
-    rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
-) -> Difference | None:
+    rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: DisplayedMetric
+) -> ModelDifference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
     row, sign = rows.get((one, other)), 1
     if row is None:
@@ -61,8 +61,8 @@ def between(
 
 
 def difference_of(
-    row: Row, metric: MetricShown, sign: int = 1, of: str = "difference"
-) -> Difference | None:
+    row: Row, metric: DisplayedMetric, sign: int = 1, of: str = "difference"
+) -> ModelDifference | None:
     """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
 
     It stands in the column `of`.
@@ -77,7 +77,7 @@ def difference_of(
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
-    return Difference(
+    return ModelDifference(
         scale.difference(sign * difference),
         over(" to ".join(scale.difference(end) for end in sorted(ends)), row.get("n_clusters")),
         _tested(row),
@@ -104,7 +104,7 @@ def in_words(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
-def shown(of: Difference | None, *below: str, link: str = "") -> Cell:
+def shown(of: ModelDifference | None, *below: str, link: str = "") -> Cell:
     """A difference with its interval and p, marked where it counts; or a dot where there is none."""
     if of is None:
         return Cell("·")
@@ -115,13 +115,13 @@ def shown(of: Difference | None, *below: str, link: str = "") -> Cell:
     return Cell(text, small, f"n {of.verdict}".strip())
 
 
-def tested(finding: Row | None, metric: MetricShown) -> Cell:
+def tested(finding: Row | None, metric: DisplayedMetric) -> Cell:
     """The difference that a finding is."""
     return shown(difference_of(finding, metric, of="value") if finding else None)
 
 
 def pairs(
-    judged: Judged, metric: MetricShown, order: Sequence[Who], release: Row
+    judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], release: Row
 ) -> Iterator[block.Block]:
     """Every two models by this metric, each with a link to the items that make the difference; nothing
     where no two were compared."""
@@ -169,7 +169,7 @@ def pairs(
 
 
 def looking(
-    judged: Judged, metric: MetricShown, order: Sequence[Who], noun: str
+    judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], noun: str
 ) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
     rows = _rows(judged, metric)
@@ -184,9 +184,9 @@ def looking(
 
 
 def _looking(
-    judged: Judged,
-    metric: MetricShown,
-    order: Sequence[Who],
+    judged: ScoresByJudge,
+    metric: DisplayedMetric,
+    order: Sequence[CandidateLabel],
     noun: str,
     rows: Mapping[tuple[str, str], Row],
 ) -> Iterator[block.Block]:
@@ -211,7 +211,7 @@ def _looking(
         yield block.Table(label, block.heads("Model", *heads), lines, "looking")
 
 
-def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
+def _rows(judged: ScoresByJudge, metric: DisplayedMetric) -> dict[tuple[str, str], Row]:
     """The comparisons by this metric, by pair."""
     return {
         (row["first"], row["second"]): row
@@ -220,7 +220,7 @@ def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
     }
 
 
-def _detectable(effects: Sequence[float | None], metric: MetricShown, n: str) -> str:
+def _detectable(effects: Sequence[float | None], metric: DisplayedMetric, n: str) -> str:
     """The sentence on the smallest difference that is shown on `n`."""
     # Pairs that did not differ at all show nothing of how much they could.
     known = sorted(effect for effect in effects if effect)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Pairwise, Row
 
@@ -132,7 +132,7 @@ def _wins(share: float | None) -> Cell:
     """A share of wins, or a dot where two never met."""
     if share is None:
         return Cell("·", kind="n quiet")
-    return block.tinted(Estimate(share, scale=_SHARE))
+    return block.tinted(ReportEstimate(share, scale=_SHARE))
 
 
 def _bias(row: Row) -> list[Cell]:

@@ -9,12 +9,18 @@ from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate
-from resources.reports.report_blocks import Cell, Part, said
+from resources.reports.estimate import ReportEstimate
+from resources.reports.report_blocks import Cell, TableSection, said
 from resources.reports.report_input import Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
 from resources.reports.report_plots import multiples, radars
-from resources.reports.report_scores import FLOOR, Judged, MetricShown, Who, estimate_of
+from resources.reports.report_scores import (
+    FLOOR,
+    CandidateLabel,
+    DisplayedMetric,
+    ScoresByJudge,
+    estimate_of,
+)
 
 MOST_PAIRS = 100
 """Pairs of models that are listed; the table has the others."""
@@ -39,15 +45,17 @@ MORE_PAIRS = "{more} of models: <code>SELECT * FROM evaluate.ability_comparisons
 Pair = tuple[str, str]
 
 
-class Slice(NamedTuple):
+class SubsetScores(NamedTuple):
     """The scores on what has one value of a label, in the order of the models; `n` are its units."""
 
     value: str
     n: str
-    scores: list[Estimate]
+    scores: list[ReportEstimate]
 
 
-def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> list[block.Block]:
+def slices(
+    judged: ScoresByJudge, order: Sequence[CandidateLabel], apart: Sequence[str]
+) -> list[block.Block]:
     """Drawings and a table for each label but those that are shown elsewhere, by the first metric that
     is split."""
     models = [who for who in order if who.is_model]
@@ -66,7 +74,10 @@ def slices(judged: Judged, order: Sequence[Who], apart: Sequence[str]) -> list[b
 
 
 def _slice(
-    label: str, parts: Sequence[Slice], metric: MetricShown, models: Sequence[Who]
+    label: str,
+    parts: Sequence[SubsetScores],
+    metric: DisplayedMetric,
+    models: Sequence[CandidateLabel],
 ) -> Iterator[block.Block]:
     """The scores by one label: drawn, and in numbers."""
     drawn, of = parts[:MOST_DRAWN], models[:MANY_MODELS]
@@ -78,12 +89,12 @@ def _slice(
     charts = multiples(metric, of, small)
     yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
-    yield block.Folded("The same in numbers", [table])
+    yield block.FoldedBlocks("The same in numbers", [table])
 
 
 def abilities(
-    judged: Judged,
-    order: Sequence[Who],
+    judged: ScoresByJudge,
+    order: Sequence[CandidateLabel],
     labels: Sequence[str],
     above: Mapping[str, str],
 ) -> list[block.Block]:
@@ -97,8 +108,8 @@ def abilities(
 
 
 def _abilities(
-    judged: Judged,
-    order: Sequence[Who],
+    judged: ScoresByJudge,
+    order: Sequence[CandidateLabel],
     labels: Sequence[str],
     above: Mapping[str, str],
 ) -> Iterator[block.Block]:
@@ -131,13 +142,17 @@ def _abilities(
         yield block.Heading(f"Map by {finest}", 4)
         yield block.Note(said(MAP, higher=higher, ramp=ramp))
         yield heat(finest, groups, models)
-        yield block.Folded("The same with decimals and intervals", [numbers])
+        yield block.FoldedBlocks("The same with decimals and intervals", [numbers])
     for label in levels:
         yield from _against(judged, metric, models, label)
 
 
 def _table(
-    name: str, label: str, of: Sequence[Slice], models: Sequence[Who], style: str = ""
+    name: str,
+    label: str,
+    of: Sequence[SubsetScores],
+    models: Sequence[CandidateLabel],
+    style: str = "",
 ) -> block.Table:
     lines = [
         [
@@ -151,37 +166,39 @@ def _table(
 
 
 def heat(
-    label: str, groups: Sequence[tuple[str, Sequence[Slice]]], models: Sequence[Who]
+    label: str,
+    groups: Sequence[tuple[str, Sequence[SubsetScores]]],
+    models: Sequence[CandidateLabel],
 ) -> block.Table:
     """The scores as a map: a line a part, in groups of what the parts are part of."""
 
-    def cell(who: Who, of: Estimate) -> Cell:
+    def cell(who: CandidateLabel, of: ReportEstimate) -> Cell:
         interval = f" ({of.interval})" if of.interval else ""
         known = of.value is not None
         shown = f"{of.value:.0f}" if known else "–"
         title = f"{who.name}: {of.shown}{interval}" if known else ""
         return Cell(shown, kind="tint", title=title, shade=of.shade)
 
-    def line(of: Slice) -> list[Cell]:
+    def line(of: SubsetScores) -> list[Cell]:
         cells = map(cell, models, of.scores)
         return [Cell(of.value, kind="who"), Cell(of.n, kind="n quiet"), *cells]
 
     upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
-    parts = [Part([line(part) for part in group], above) for above, group in groups]
+    parts = [TableSection([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
     )
 
 
-def split_metric(judged: Judged) -> MetricShown | None:
+def split_metric(judged: ScoresByJudge) -> DisplayedMetric | None:
     """The first metric that has scores by label."""
     split = {(row["metric"], row["aggregation"]) for row in judged.parts if row["form"] == FLOOR}
     return next((metric for metric in judged.metrics if metric.key in split), None)
 
 
 def slices_by_label(
-    judged: Judged, metric: MetricShown, models: Sequence[Who]
-) -> dict[str, list[Slice]]:
+    judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
+) -> dict[str, list[SubsetScores]]:
     """The scores of these models by a metric, by label."""
     rows: dict[str, list[Row]] = {}
     for row in judged.parts:
@@ -190,7 +207,9 @@ def slices_by_label(
     return {label: _slices(labelled, metric, models) for label, labelled in rows.items()}
 
 
-def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> list[Slice]:
+def _slices(
+    rows: Sequence[Row], metric: DisplayedMetric, models: Sequence[CandidateLabel]
+) -> list[SubsetScores]:
     by_value: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_value.setdefault(row["subset_value"], {})[row["model"]] = row
@@ -200,10 +219,10 @@ def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> 
         scores = [
             estimate_of(by_model[who.name], metric.scale)
             if who.name in by_model
-            else Estimate(scale=metric.scale)
+            else ReportEstimate(scale=metric.scale)
             for who in models
         ]
-        parts.append(Slice(value, span(row["n_units"] for row in by_model.values()), scores))
+        parts.append(SubsetScores(value, span(row["n_units"] for row in by_model.values()), scores))
     return parts
 
 
@@ -221,22 +240,26 @@ def _natural(value: str) -> tuple[bool, int, str]:
     return False, int(number[1] or number[2]) + value.startswith("over "), value
 
 
-def _whole(judged: Judged, metric: MetricShown, models: Sequence[Who]) -> Slice:
+def _whole(
+    judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
+) -> SubsetScores:
     """The score of everything."""
     n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric)))
-    return Slice("overall", n, [judged.estimate(who.name, metric) for who in models])
+    return SubsetScores("overall", n, [judged.estimate(who.name, metric) for who in models])
 
 
-def _grouped(of: Sequence[Slice], above: Mapping[str, str]) -> list[tuple[str, list[Slice]]]:
+def _grouped(
+    of: Sequence[SubsetScores], above: Mapping[str, str]
+) -> list[tuple[str, list[SubsetScores]]]:
     """The finest level by what each is part of; what is part of nothing known comes last."""
-    groups: dict[str, list[Slice]] = {}
+    groups: dict[str, list[SubsetScores]] = {}
     for part in of:
         groups.setdefault(above.get(part.value, ""), []).append(part)
     return sorted(groups.items(), key=lambda group: (not group[0], group[0]))
 
 
 def _against(
-    judged: Judged, metric: MetricShown, models: Sequence[Who], label: str
+    judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel], label: str
 ) -> Iterator[block.Block]:
     """Models against each other by ability: how many each is surely better than, the differences."""
     by_value: dict[str, dict[Pair, Row]] = {}
@@ -294,13 +317,16 @@ def _against(
     )
     n_more = len(pairs) - MOST_PAIRS
     more = [block.Note(said(MORE_PAIRS, more=block.count(n_more, "more pair")))]
-    yield block.Folded(
+    yield block.FoldedBlocks(
         "The differences, with their intervals", [differences, *(more if n_more > 0 else [])]
     )
 
 
 def _verdicts(
-    of: Mapping[Pair, Row] | None, metric: MetricShown, one: Who, models: Sequence[Who]
+    of: Mapping[Pair, Row] | None,
+    metric: DisplayedMetric,
+    one: CandidateLabel,
+    models: Sequence[CandidateLabel],
 ) -> str:
     """How many models it is surely better and surely worse than; None for too few items."""
     if of is None:

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from methods.results.shapes import QUADRANTS_OF_STEADINESS, Plane, Radar
-from methods.results.shapes import Point as PlanePoint
+from methods.results.shapes import QUADRANTS_OF_STEADINESS, RadarData, ScorePlane, ScorePoint
 from resources.reports import report_blocks as block
 from resources.reports.charts import COLUMN, HEIGHT, SMALL, plane_figure, radar_figure
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_scores import Judged, MetricShown, Who
+from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 FEWEST, MOST = 3, 12
 """Axes: fewer enclose no area, and more cannot be told apart."""
@@ -35,11 +34,11 @@ BAR = '<i class="ci" style="left:{left}%;width:{width}%"></i>'
 DOT = '<i class="dot" style="left:{at}%"></i>'
 
 
-class Mark(NamedTuple):
+class ChartMark(NamedTuple):
     """One line of a chart: the dot and both ends of its bar in percent; None where there is none."""
 
-    who: Who
-    estimate: Estimate
+    who: CandidateLabel
+    estimate: ReportEstimate
     dot: float | None
     left: float | None
     width: float | None
@@ -59,10 +58,12 @@ class Chart(NamedTuple):
     note: str
     low: str
     high: str
-    marks: list[Mark]
+    marks: list[ChartMark]
 
 
-def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
+def chart(
+    metric: DisplayedMetric, scores: Sequence[tuple[CandidateLabel, ReportEstimate]]
+) -> Chart:
     """The chart of a metric; an axis without an end ends with the scores."""
     scale = _closed(metric.scale, (estimate for _, estimate in scores))
     note = "" if metric.higher_is_better else "lower is better"
@@ -70,7 +71,9 @@ def chart(metric: MetricShown, scores: Sequence[tuple[Who, Estimate]]) -> Chart:
 
 
 def multiples(
-    metric: MetricShown, models: Sequence[Who], parts: Sequence[tuple[str, str, Sequence[Estimate]]]
+    metric: DisplayedMetric,
+    models: Sequence[CandidateLabel],
+    parts: Sequence[tuple[str, str, Sequence[ReportEstimate]]],
 ) -> list[Chart]:
     """A chart for each value of a label, all on one axis.
 
@@ -86,12 +89,16 @@ def multiples(
     ]
 
 
-def _closed(scale: Scale, scores: Iterable[Estimate]) -> Scale:
+def _closed(scale: Scale, scores: Iterable[ReportEstimate]) -> Scale:
     return scale.closed(end for of in scores for end in (of.value, of.low, of.high))
 
 
 def _chart(
-    title: str, note: str, shown: Scale, scale: Scale, scores: Sequence[tuple[Who, Estimate]]
+    title: str,
+    note: str,
+    shown: Scale,
+    scale: Scale,
+    scores: Sequence[tuple[CandidateLabel, ReportEstimate]],
 ) -> Chart:
     """A chart on the axis `scale`, whose ends are written as on the scale `shown`."""
     marks = []
@@ -101,7 +108,7 @@ def _chart(
             left = _percent(scale, estimate.low)
             width = round(_percent(scale, estimate.high) - left, 2)
         dot = None if estimate.value is None else _percent(scale, estimate.value)
-        marks.append(Mark(who, estimate, dot, left, width))
+        marks.append(ChartMark(who, estimate, dot, left, width))
     low, high = (shown.shown(end).removesuffix(".0") for end in scale)
     return Chart(title, note, low, high, marks)
 
@@ -111,8 +118,11 @@ def _percent(scale: Scale, value: float) -> float:
 
 
 def radars(
-    names: Sequence[str], models: Sequence[Who], scores: Sequence[Sequence[Estimate]], scale: Scale
-) -> block.Figures | None:
+    names: Sequence[str],
+    models: Sequence[CandidateLabel],
+    scores: Sequence[Sequence[ReportEstimate]],
+    scale: Scale,
+) -> block.FigureRow | None:
     """A radar for each model, with the mean of all models.
 
     Args:
@@ -137,24 +147,24 @@ def radars(
             for name, score in zip(names, column, strict=True)
             if score.value is not None
         ]
-        radar = Radar("", "", axes, (scale.low, scale.high), lines)
+        radar = RadarData("", "", axes, (scale.low, scale.high), lines)
         figure = radar_figure(radar, SMALL, SMALL, "none", words)
         drawn.append((who.name, inline_svg(figure, f"{who.name}: {', '.join(words)}")))
-    return block.Figures(drawn, "radars", names)
+    return block.FigureRow(drawn, "radars", names)
 
 
-def _mean(row: Sequence[Estimate]) -> float | None:
+def _mean(row: Sequence[ReportEstimate]) -> float | None:
     known = [estimate.value for estimate in row if estimate.value is not None]
     return fmean(known) if known else None
 
 
-class Placed(NamedTuple):
+class QuadrantEntry(NamedTuple):
     """One model of the list below the plot."""
 
     number: int
-    who: Who
-    mean: Estimate
-    alignment: Estimate
+    who: CandidateLabel
+    mean: ReportEstimate
+    alignment: ReportEstimate
     n_groups: int
     quadrant: str
 
@@ -166,11 +176,11 @@ class Quadrants(NamedTuple):
     metric that is the inverse of a spread. `without` are the models that have no alignment score.
     """
 
-    mean: MetricShown
-    alignment: MetricShown
-    lines: list[Placed]
-    without: list[Who]
-    plane: Plane
+    mean: DisplayedMetric
+    alignment: DisplayedMetric
+    lines: list[QuadrantEntry]
+    without: list[CandidateLabel]
+    plane: ScorePlane
 
     @property
     def has_infinite(self) -> bool:
@@ -178,7 +188,7 @@ class Quadrants(NamedTuple):
         return any(math.isinf(end) for *_, y in self.plane.points for end in y)
 
 
-def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
+def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quadrants | None:
     """The plot of one judge's scores; None where nothing is the inverse of a spread."""
     alignment = next((metric for metric in judged.metrics if metric.inverse), None)
     mean = judged.metrics[0]
@@ -199,7 +209,7 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
         median(y.value for _, y in points.values()) if points else 0.0,
     )
     lines = [
-        Placed(
+        QuadrantEntry(
             number,
             who,
             *scores[who],
@@ -208,7 +218,7 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
         )
         for number, (who, (x, y)) in enumerate(points.items(), start=1)
     ]
-    plane = Plane(
+    plane = ScorePlane(
         "quadrants",
         (mean.name, alignment.name),
         ((mean.scale.low, mean.scale.high), (alignment.scale.low, alignment.scale.high)),
@@ -220,7 +230,7 @@ def quadrants_of(judged: Judged, order: Sequence[Who]) -> Quadrants | None:
     return Quadrants(mean, alignment, lines, [who for who in models if who not in points], plane)
 
 
-def quadrants(judged: Judged, order: Sequence[Who]) -> list[block.Block]:
+def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
     """The plot of one judge's scores with the numbers of it below; nothing where there is no plot."""
     plot = quadrants_of(judged, order)
     if plot is None:
@@ -242,7 +252,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         ]
         figure = plane_figure(plot.plane, COLUMN, HEIGHT, "none", words)
         label = f"{mean} and {alignment}: {'; '.join(words)}"
-        yield block.Figures([("", inline_svg(figure, label))])
+        yield block.FigureRow([("", inline_svg(figure, label))])
         heads = [Cell("No."), *block.heads("Model", mean, alignment, "Groups")]
         yield block.Table(
             "Performance and steadiness",
@@ -257,7 +267,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         yield block.Note(said(WITHOUT, alignment=alignment.lower(), names=names))
 
 
-def _line(of: Placed) -> list[Cell]:
+def _line(of: QuadrantEntry) -> list[Cell]:
     infinite = math.isinf(of.alignment.value or 0.0)
     return [
         Cell(str(of.number)),
@@ -269,12 +279,12 @@ def _line(of: Placed) -> list[Cell]:
     ]
 
 
-def _point(estimate: Estimate) -> PlanePoint | None:
+def _point(estimate: ReportEstimate) -> ScorePoint | None:
     if estimate.value is None:
         return None
     low = estimate.value if estimate.low is None else estimate.low
     high = estimate.value if estimate.high is None else estimate.high
-    return PlanePoint(estimate.value, low, high)
+    return ScorePoint(estimate.value, low, high)
 
 
 def _quadrant(mean: float, alignment: float, middle: tuple[float, float]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
-from resources.reports.estimate import Estimate, Scale, over
+from resources.reports.estimate import ReportEstimate, Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
 
@@ -168,20 +168,20 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
         yield block.Table("Agreement of readers", heads, lines, "readings stacked")
 
 
-def _shown(estimate: Estimate) -> Cell:
+def _shown(estimate: ReportEstimate) -> Cell:
     return Cell(estimate.shown, [estimate.interval])
 
 
-def _estimate(row: Row, scale: Scale) -> Estimate:
-    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
+def _estimate(row: Row, scale: Scale) -> ReportEstimate:
+    return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
-def _percent(row: Row) -> Estimate:
+def _percent(row: Row) -> ReportEstimate:
     """A share in percent."""
     value, low, high = (
         None if row[name] is None else 100 * row[name] for name in ("value", "ci_low", "ci_high")
     )
-    return Estimate(value, low, high, PERCENT, row.get("n_clusters"))
+    return ReportEstimate(value, low, high, PERCENT, row.get("n_clusters"))
 
 
 def _difference(row: Row) -> Cell:

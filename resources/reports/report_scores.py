@@ -13,15 +13,15 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import related
-from resources.reports.estimate import Estimate, Scale
-from resources.reports.report_input import Board, Row
+from resources.reports.estimate import ReportEstimate, Scale
+from resources.reports.report_input import LeaderboardInput, Row
 
 IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
 """What a model is sent in place of the images, by ablation."""
 FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
 
 
-class MetricShown(NamedTuple):
+class DisplayedMetric(NamedTuple):
     """A metric as the page shows it; `inverse`: the number falls where the mean of units rises,
     `refusals_are_right`: it is an upper bound, in which what was declined is right."""
 
@@ -45,7 +45,7 @@ class MetricShown(NamedTuple):
         return self.name, self.aggregation
 
 
-class Who(NamedTuple):
+class CandidateLabel(NamedTuple):
     """A contestant; `tags` are short remarks on it."""
 
     name: str
@@ -68,7 +68,7 @@ class Who(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoresByJudge:
     """What one judge, under one version, says of all models.
 
     `whole` has the rows of scores of everything by model, metric, aggregation and form; `parts` those
@@ -77,13 +77,13 @@ class Judged:
 
     judge: str
     version: str
-    metrics: Sequence[MetricShown]
+    metrics: Sequence[DisplayedMetric]
     whole: Mapping[tuple[str, str, str, str], Row]
     parts: Sequence[Row]
     ranks: Mapping[tuple[str, str, str], Row]
     comparisons: Sequence[Row]
     by_ability: Sequence[Row]
-    contestants: Sequence[Who]
+    contestants: Sequence[CandidateLabel]
 
     @property
     def title(self) -> str:
@@ -92,26 +92,26 @@ class Judged:
             return "Panel"
         return "Rule" if self.judge == RULE else self.judge
 
-    def estimate(self, model: str, metric: MetricShown, form: str = FLOOR) -> Estimate:
+    def estimate(self, model: str, metric: DisplayedMetric, form: str = FLOOR) -> ReportEstimate:
         """The score of everything, of one model."""
         row = self.row(model, metric, form)
-        return estimate_of(row, metric.scale) if row else Estimate(scale=metric.scale)
+        return estimate_of(row, metric.scale) if row else ReportEstimate(scale=metric.scale)
 
-    def row(self, model: str, metric: MetricShown, form: str = FLOOR) -> Row | None:
+    def row(self, model: str, metric: DisplayedMetric, form: str = FLOOR) -> Row | None:
         """The row of that score."""
         return self.whole.get((model, *metric.key, form))
 
-    def rank(self, model: str, metric: MetricShown) -> Row:
+    def rank(self, model: str, metric: DisplayedMetric) -> Row:
         """The rank of a model; empty where none was worked out."""
         return self.ranks.get((model, *metric.key), {})
 
 
-def estimate_of(row: Row, scale: Scale) -> Estimate:
+def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
     """The score of a row with its interval."""
-    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
+    return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
-def judges_of(data: Board) -> list[Judged]:
+def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
     """What each judge and version says: the profile's judges first, the panel last.
 
     `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
@@ -128,7 +128,9 @@ def judges_of(data: Board) -> list[Judged]:
     return [_judged(data, *key, ordered) for key in ordered]
 
 
-def _judged(data: Board, judge: str, version: str, all_judges: Iterable[tuple[str, str]]) -> Judged:
+def _judged(
+    data: LeaderboardInput, judge: str, version: str, all_judges: Iterable[tuple[str, str]]
+) -> ScoresByJudge:
     def mine(rows: Iterable[Row]) -> Iterator[Row]:
         key = judge, version
         return (row for row in rows if (row["judge"], row["judge_version"]) == key)
@@ -136,7 +138,7 @@ def _judged(data: Board, judge: str, version: str, all_judges: Iterable[tuple[st
     rows = list(mine(data["scores"]))
     judges = [name for name, _ in all_judges if name != PANEL] if judge == PANEL else [judge]
     models = sorted({row["model"] for row in rows})
-    return Judged(
+    return ScoresByJudge(
         judge,
         version,
         list(
@@ -160,13 +162,13 @@ def _judged(data: Board, judge: str, version: str, all_judges: Iterable[tuple[st
 
 def metrics_of(
     declared: Sequence[Row], found: Iterable[tuple[int, str, str]]
-) -> Iterator[MetricShown]:
+) -> Iterator[DisplayedMetric]:
     """The metrics of these places, names and aggregations, with what their benchmark says of them."""
     by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
     for place, name, aggregation in sorted(found):
         # A benchmark may have changed since: then the scale is that of the scores.
         declaration = by_name.get((name, aggregation), {})
-        yield MetricShown(
+        yield DisplayedMetric(
             name,
             aggregation,
             place,
@@ -177,9 +179,9 @@ def metrics_of(
         )
 
 
-def _who(model: str, judges: Sequence[str], data: Board) -> Who:
+def _who(model: str, judges: Sequence[str], data: LeaderboardInput) -> CandidateLabel:
     if not is_model(model):
         ablation = ablation_of(model)
-        return Who(model, (IN_WORDS[ablation] if ablation else BASELINE,))
+        return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,))
     writers = data["release"]["writers"] or ()
-    return Who(model, related(model, judges, writers, data["families"]))
+    return CandidateLabel(model, related(model, judges, writers, data["families"]))

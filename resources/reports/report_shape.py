@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from methods.ids import canonical_json
 from methods.release_card import card_of, facts, settings_of
-from methods.release_statistics import Distribution, Share, histogram, summary
+from methods.release_statistics import CategoryCounts, Distribution, histogram, summary
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
@@ -49,7 +49,7 @@ def histogram_chart(of: Distribution) -> BarChart:
     return BarChart(of.name, summary(of.values), bars_of(counts), of.unit, of.of)
 
 
-def share_chart(share: Share) -> BarChart:
+def share_chart(share: CategoryCounts) -> BarChart:
     """The shares of a whole, in percent."""
     total = sum(n for _, n in share.counts)
     shown = list(share.counts[:MOST_ROWS])
@@ -89,7 +89,9 @@ def shape(data: Report) -> block.Section:
     ]
     if settings:
         table = block.Table("Settings of the release", heads, settings)
-        blocks.append(block.Folded(block.bold(block.count(len(settings), "setting")), [table]))
+        blocks.append(
+            block.FoldedBlocks(block.bold(block.count(len(settings), "setting")), [table])
+        )
     return block.Section(
         "shape", "The release", "What the release consists of", blocks, finding=finding
     )

@@ -145,7 +145,7 @@ def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[
     yield block.Table("Agreement of judges", of_whole, whole, "looking")
     for title, lines in parts.items():
         table = block.Table(title, [Cell("Answers of", kind="l who"), *heads], lines, "looking")
-        yield block.Folded(block.bold(title), [table])
+        yield block.FoldedBlocks(block.bold(title), [table])
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -8,10 +8,10 @@ from itertools import groupby
 from methods.evaluation.wording_effects import BY_RULE, GROUP
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
-from resources.reports.report_board import Pane
+from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, difference_of, tested
-from resources.reports.report_scores import MetricShown
+from resources.reports.report_scores import DisplayedMetric
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
 failures at the floor, over the groups that have others, too; with its 95&nbsp;% interval over groups
@@ -27,7 +27,7 @@ call."""
 ALL_STEADY = "No group has wordings whose ratings differ."
 
 
-def wordings(data: Report, panes: Sequence[Pane]) -> block.Section:
+def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     """One pane for each judge that has rated groups, in the order of the leaderboards."""
     by_judge = []
     for pane in panes:
@@ -56,7 +56,9 @@ def wordings(data: Report, panes: Sequence[Pane]) -> block.Section:
     return block.Section("wordings", "Wordings", "Wordings", of_judges, finding=finding)
 
 
-def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[block.Block]:
+def _effects(
+    pane: JudgePane, metric: DisplayedMetric, rows: Sequence[Row]
+) -> Iterator[block.Block]:
     """What each style costs each model."""
     differences, sizes = (
         {(row["subset_value"], row["subject"]): row for row in rows if row["measure"] == measure}
@@ -103,7 +105,7 @@ def _effects(pane: Pane, metric: MetricShown, rows: Sequence[Row]) -> Iterator[b
 
 
 def _least_steady(
-    metric: MetricShown, models: Sequence[str], rows: Sequence[Row]
+    metric: DisplayedMetric, models: Sequence[str], rows: Sequence[Row]
 ) -> Iterator[block.Block]:
     """The groups that each model's ratings differ most in."""
     yield block.Heading("Least steady")
@@ -117,14 +119,14 @@ def _least_steady(
         preview = ", ".join(f"{group} (σ {deviation})" for group, deviation in titles.items())
         tables = [_wordings(metric, name, group, titles[group[0]["group_id"]]) for group in groups]
         if groups:
-            yield block.Folded(
+            yield block.FoldedBlocks(
                 said('<b>{name}</b><span class="preview">{of}</span>', name=name, of=preview),
                 [part for pair in tables for part in pair],
             )
 
 
 def _wordings(
-    metric: MetricShown, name: str, rows: Sequence[Row], deviation: str
+    metric: DisplayedMetric, name: str, rows: Sequence[Row], deviation: str
 ) -> Sequence[block.Block]:
     """One question of a model: its wordings from the worst to the best."""
     group = rows[0]["group_id"]
@@ -140,7 +142,7 @@ def _wordings(
     )
 
 
-def _wording(metric: MetricShown, row: Row) -> list[Cell]:
+def _wording(metric: DisplayedMetric, row: Row) -> list[Cell]:
     rating, beside_mean = row["status"] or "no answer", ""
     if row["value"] is not None:
         rating = metric.scale.shown(row["value"])

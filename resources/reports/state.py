@@ -35,7 +35,7 @@ class Changes(NamedTuple):
         return any(self[:])
 
 
-class SinceLast(NamedTuple):
+class ChangesSinceLast(NamedTuple):
     """What changed, and when the page was made to which it is compared."""
 
     made: str
@@ -81,7 +81,7 @@ def _scores(
     return [(model, before.get(model), after.get(model)) for model in models]
 
 
-def since_last(path: Path, state: State) -> SinceLast | None:
+def since_last(path: Path, state: State) -> ChangesSinceLast | None:
     """What changed to `state` from what the file says; where nothing did, what changed the last time.
 
     None the first time, and where the file cannot be read.
@@ -91,12 +91,12 @@ def since_last(path: Path, state: State) -> SinceLast | None:
         return None
     changes = difference(last["state"], state)
     if changes:
-        return SinceLast(last["made"], changes)
+        return ChangesSinceLast(last["made"], changes)
     since = last["since"]
-    return SinceLast(since["made"], _changes(since["changes"])) if since else None
+    return ChangesSinceLast(since["made"], _changes(since["changes"])) if since else None
 
 
-def keep_state(path: Path, state: State, since: SinceLast | None, made: str) -> None:
+def keep_state(path: Path, state: State, since: ChangesSinceLast | None, made: str) -> None:
     """Remember the state of a page that was made, and what it says has changed.
 
     Where the state is the one that was kept, the time stays the one when it came about.

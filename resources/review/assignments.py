@@ -40,7 +40,7 @@ INSERT INTO assigned ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
 """)
 
 
-class Assigned(NamedTuple):
+class ActiveAssignment(NamedTuple):
     """An assignment that has not ended, and how many of its items are open, done, and not yet open."""
 
     assignment: Assignment
@@ -56,12 +56,12 @@ class Assigned(NamedTuple):
         return self.n_open + self.n_done + self.n_waiting
 
 
-def current(connection: Connection) -> list[Assigned]:
+def current(connection: Connection) -> list[ActiveAssignment]:
     """The assignments that have not ended, with their progress, in the order they were made."""
     counted = connection.execute(_COUNTS)
     n_items = {(assignment_id, progress): n for assignment_id, progress, n in counted}
     return [
-        Assigned(
+        ActiveAssignment(
             _assignment(row),
             row.made_by,
             row.made_at,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
-from resources.review.statements import OfItems, statement
+from resources.review.statements import ItemStatement, statement
 from resources.review.tables import EVENTS
 
 COLUMNS = [column.name for column in EVENTS.columns if column.name != "event_id"]
@@ -34,7 +34,7 @@ _ROWS = {
 }
 _ALL = {revoked: text(f"{rows} ORDER BY event_id") for revoked, rows in _ROWS.items()}
 _OF_ITEMS = {
-    revoked: OfItems(f"{rows} WHERE item_id {{wanted}}", "event_id", *COLUMNS)
+    revoked: ItemStatement(f"{rows} WHERE item_id {{wanted}}", "event_id", *COLUMNS)
     for revoked, rows in _ROWS.items()
 }
 

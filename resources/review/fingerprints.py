@@ -14,7 +14,7 @@ from resources.review.statements import sql
 from resources.review.tables import STANDINGS
 
 
-class Completion(NamedTuple):
+class ReviewFingerprint(NamedTuple):
     """One kind: how many items it has, how many of them need a decision, how many decisions.
 
     `fingerprint` changes with every decision on one of its items, and with its items and contents.
@@ -46,14 +46,16 @@ _PEOPLE = text("SELECT DISTINCT reviewer FROM events ORDER BY reviewer")
 _ITEMS_OF_KINDS = text("SELECT kind, count(*) FROM standings GROUP BY kind ORDER BY kind")
 
 
-def completion(connection: Connection) -> list[Completion]:
+def completion(connection: Connection) -> list[ReviewFingerprint]:
     """Every kind that has queued items, in order of its name, from one state of the store."""
     found = []
     for row in connection.execute(sql("completion")).all():
         contents = connection.execute(_CONTENTS, {"of_kind": row.kind}).scalar()
         ended = filter(None, [row.last_revocation])
         fingerprint = content_id(row.last_event, *ended, contents)
-        found.append(Completion(row.kind, row.n_items, row.n_open, row.n_decisions, fingerprint))
+        found.append(
+            ReviewFingerprint(row.kind, row.n_items, row.n_open, row.n_decisions, fingerprint)
+        )
     return found
 
 

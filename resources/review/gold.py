@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, TextClause, text
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
-from methods.review.gold import Compared, expected_of, is_due, is_hit, passed
+from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passed
 from methods.review.process import RuleBook, review_state
 from resources.review import events
 from resources.review.statements import sql
@@ -65,16 +65,16 @@ WHERE
 """)
 
 
-class Answer(NamedTuple):
+class GoldAnswer(NamedTuple):
     """A person's decision on a gold item, and whether it is the expert's."""
 
     item: QueueItem
     decision: Decision
     hit: bool
 
-    def compared(self) -> Compared:
+    def compared(self) -> DecisionComparison:
         """The answer beside the expert's decision."""
-        return Compared(self.decision.reviewer, self.decision.decided_at, True, self.hit)
+        return DecisionComparison(self.decision.reviewer, self.decision.decided_at, True, self.hit)
 
 
 class NewGold(NamedTuple):
@@ -91,7 +91,7 @@ Calibrated = Literal["in_calibration", "passed", "not_calibrated"]
 """Whether a person is given gold items alone, has passed, or began before there were enough of them."""
 
 
-class Gold(NamedTuple):
+class GoldSummary(NamedTuple):
     """How many gold items there are, how many more there could be, and of each person who answered:
     (name, answers, hits, where they are with the calibration; None where there is none)."""
 
@@ -146,14 +146,14 @@ def is_gold(connection: Connection, item_id: str) -> bool:
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
-def answers(connection: Connection, reviewer: str | None = None) -> list[Answer]:
+def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
     """Decisions on gold items, without skips, in the order of events: of a person, or of all."""
     gold = {
         row.item_id: (from_json(row.item), from_json(row.expected))
         for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()
     }
     return [
-        Answer(item, decision, is_hit(item, decision, expected))
+        GoldAnswer(item, decision, is_hit(item, decision, expected))
         for decision in events.read(connection, list(gold))
         if decision.verdict != "skip" and reviewer in (None, decision.reviewer)
         for item, expected in [gold[decision.item_id]]
@@ -194,7 +194,7 @@ def taken_back(connection: Connection, asked: dict[str, Any]) -> Row[Any] | None
     return connection.execute(_TAKEN_BACK, asked).first()
 
 
-def overview(connection: Connection, rules: RuleBook, made: list[Answer]) -> Gold:
+def overview(connection: Connection, rules: RuleBook, made: list[GoldAnswer]) -> GoldSummary:
     """The figures of gold items, of the answers `made` to them."""
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     of_person: dict[str, list[bool]] = {}
@@ -204,7 +204,7 @@ def overview(connection: Connection, rules: RuleBook, made: list[Answer]) -> Gol
         (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))
         for name, hits in sorted(of_person.items())
     ]
-    return Gold(_count(connection, _N_GOLD), n_candidates, people)
+    return GoldSummary(_count(connection, _N_GOLD), n_candidates, people)
 
 
 def _calibrated(

@@ -16,7 +16,7 @@ from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.review import assignments, events, gold
-from resources.review.statements import OfItems, statement
+from resources.review.statements import ItemStatement, statement
 from resources.review.tables import STANDINGS
 
 _BATCH = 500
@@ -28,7 +28,9 @@ ON CONFLICT (item_id) DO UPDATE SET
 {", ".join(f"{each} = excluded.{each}" for each in _COLUMNS if each != "item_id")}
 """)
 _BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)")
-_FORGET = {table: OfItems(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES}
+_FORGET = {
+    table: ItemStatement(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES
+}
 _RULES = statement("SELECT rules FROM rules", "rules")
 _BASIS = statement(
     "SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules", "rules", "any_assignments"
@@ -38,7 +40,7 @@ INSERT INTO rules ("only", rules) VALUES (1, :rules)
 ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
 """)
 _QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
-_ITEMS = OfItems(
+_ITEMS = ItemStatement(
     """
 SELECT
     item_id, kind, place, item,

@@ -110,7 +110,7 @@ class ItemSummary:
     locked_by: tuple[str, ...]
 
 
-class Progress(NamedTuple):
+class StatusCount(NamedTuple):
     """How many items of a kind have a status."""
 
     kind: str
@@ -232,9 +232,9 @@ def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
     return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
 
 
-def progress(connection: Connection) -> list[Progress]:
+def progress(connection: Connection) -> list[StatusCount]:
     """Counts by kind and status."""
-    return [Progress(*row) for row in connection.execute(_PROGRESS)]
+    return [StatusCount(*row) for row in connection.execute(_PROGRESS)]
 
 
 def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:

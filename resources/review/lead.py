@@ -12,8 +12,8 @@ from methods.review.agreement import ALL, people_rows
 from methods.review.decisions import QueueItem
 from methods.review.gold import compared, weeks
 from methods.review.overview import (
-    Forecast,
-    Work,
+    DecisionEffort,
+    ReviewForecast,
     by_kind,
     by_person,
     expected_for_experts,
@@ -23,7 +23,7 @@ from methods.review.process import RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
 from resources.review import events, gold
 from resources.review.clock import advance, time_of_locks
-from resources.review.gold import Answer, Gold
+from resources.review.gold import GoldAnswer, GoldSummary
 from resources.review.locks import LOCK_SECONDS
 from resources.review.statements import sql
 
@@ -44,7 +44,7 @@ WHERE item_id = :item_id AND annotator = :annotator AND expires_at > :now
 
 
 @dataclass(frozen=True)
-class Hold:
+class LockedItem:
     """An item that a person has locked. `quiet_seconds`: since when nothing was heard of the person."""
 
     item_id: str
@@ -71,17 +71,17 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class ReviewOutlook:
     """What is still to be done in a review, and its gold items."""
 
     disputes: list[Dispute]
     n_disputes: int
-    forecast: Forecast
-    gold: Gold
+    forecast: ReviewForecast
+    gold: GoldSummary
 
 
 @dataclass(frozen=True)
-class Overview(Outlook):
+class Overview(ReviewOutlook):
     """Figures of a review at one moment: `at` is that time, in UTC.
 
     `weeks` has rows as `methods.review.gold.weeks` gives them, `agreement` as `people_rows` does,
@@ -116,7 +116,7 @@ def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     )
 
 
-def outlook(connection: Connection, rules: RuleBook, today: date) -> Outlook:
+def outlook(connection: Connection, rules: RuleBook, today: date) -> ReviewOutlook:
     """Those of the figures that need no agreement; `today` is the day in UTC."""
     return _outlook(connection, rules, today, work(connection), gold.answers(connection))
 
@@ -125,11 +125,11 @@ def _outlook(
     connection: Connection,
     rules: RuleBook,
     today: date,
-    made: list[Work],
-    answers: list[Answer],
-) -> Outlook:
+    made: list[DecisionEffort],
+    answers: list[GoldAnswer],
+) -> ReviewOutlook:
     disputes, n_disputes = disputed(connection)
-    return Outlook(
+    return ReviewOutlook(
         disputes=disputes,
         n_disputes=n_disputes,
         forecast=forecast(needed(connection, rules), made, today),
@@ -137,9 +137,9 @@ def _outlook(
     )
 
 
-def work(connection: Connection) -> list[Work]:
+def work(connection: Connection) -> list[DecisionEffort]:
     """Every decision of people, without its texts, in the order of events."""
-    return [Work(*row) for row in connection.execute(sql("work"))]
+    return [DecisionEffort(*row) for row in connection.execute(sql("work"))]
 
 
 def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
@@ -179,7 +179,7 @@ def disputed(connection: Connection) -> tuple[list[Dispute], int]:
     return found, rows[0].n_disputed if rows else 0
 
 
-def holds(connection: Connection) -> list[Hold]:
+def holds(connection: Connection) -> list[LockedItem]:
     """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
     time = time_of_locks(connection)
     found = []
@@ -187,7 +187,7 @@ def holds(connection: Connection) -> list[Hold]:
         left = datetime.fromisoformat(row.expires_at) - datetime.fromisoformat(time)
         quiet = max(LOCK_SECONDS - left.total_seconds(), 0.0)
         found.append(
-            Hold(
+            LockedItem(
                 *(row.item_id, row.annotator, row.round, row.kind, row.title),
                 quiet_seconds=quiet,
                 hangs=quiet > QUIET_SECONDS,

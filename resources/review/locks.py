@@ -91,11 +91,11 @@ class LockLost(RuntimeError):
     """The lock has expired, was given back, or never existed; the message says what to do."""
 
 
-class OtherDraft(RuntimeError):
+class DraftConflict(RuntimeError):
     """The same person has saved another draft meanwhile, such as in another tab."""
 
 
-class Claim(NamedTuple):
+class LockClaim(NamedTuple):
     """Who says that they have which lock on which item. Nothing is done unless all three are right."""
 
     token: str
@@ -118,9 +118,9 @@ class Lock:
     expires_at: str
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> LockClaim:
         """What its person shows with every act on the item."""
-        return Claim(self.token, self.item_id, self.annotator)
+        return LockClaim(self.token, self.item_id, self.annotator)
 
 
 def lock_item(
@@ -242,25 +242,25 @@ def delete_old(connection: Connection) -> None:
     connection.execute(_DELETE_OLD, {"kept_since": kept_since})
 
 
-def renew(connection: Connection, claim: Claim) -> bool:
+def renew(connection: Connection, claim: LockClaim) -> bool:
     """Extend a lock to LOCK_SECONDS from now; False when it has expired."""
     time = time_of_locks(connection)
     values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
     return bool(connection.execute(_RENEW, values).rowcount)
 
 
-def unlock(connection: Connection, claim: Claim) -> None:
+def unlock(connection: Connection, claim: LockClaim) -> None:
     """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing."""
     connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
 def save_draft(
-    connection: Connection, claim: Claim, draft: dict[str, Any], based_on: str | None
+    connection: Connection, claim: LockClaim, draft: dict[str, Any], based_on: str | None
 ) -> str:
     """Store a person's unfinished work, also under an expired lock: a draft is in nobody's way.
 
     Returns its version. Raises LockLost for a lock that is unknown, was deleted or is somebody else's,
-    OtherDraft unless `based_on` is ANY_DRAFT or the version of the stored draft.
+    DraftConflict unless `based_on` is ANY_DRAFT or the version of the stored draft.
     """
     stored = _stored_draft(connection, claim)
     typed = canonical_json(draft)
@@ -272,7 +272,7 @@ def save_draft(
     return content_id(typed)
 
 
-def draft(connection: Connection, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
+def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
     """The draft that this person has saved of the locked content in this round, and its version."""
     stored = _stored_draft(connection, claim)
     if stored is None:
@@ -280,21 +280,21 @@ def draft(connection: Connection, claim: Claim) -> tuple[dict[str, Any] | None, 
     return from_json(stored), content_id(stored)
 
 
-def _stored_draft(connection: Connection, claim: Claim) -> str | None:
+def _stored_draft(connection: Connection, claim: LockClaim) -> str | None:
     stored: str | None = connection.execute(_DRAFT, claim._asdict()).scalar()
     return stored
 
 
 def _require_version(stored: str | None, based_on: str | None) -> None:
-    """Raise OtherDraft when the stored draft is another than the one that the person has seen."""
+    """Raise DraftConflict when the stored draft is another than the one that the person has seen."""
     if based_on != ANY_DRAFT and based_on != (None if stored is None else content_id(stored)):
-        raise OtherDraft("Another draft was saved meanwhile: load it, or keep this one.")
+        raise DraftConflict("Another draft was saved meanwhile: load it, or keep this one.")
 
 
 def decide(connection: Connection, token: str, decision: Decision, based_on: str | None) -> int:
     """Store the decision on a locked item; returns its event id, the same for a repeated call."""
     decision = replace(decision, source_hash=events.source_of(decision))
-    claim = Claim(token, decision.item_id, decision.reviewer)
+    claim = LockClaim(token, decision.item_id, decision.reviewer)
     values = {**claim._asdict(), "source_hash": decision.source_hash}
     lock = connection.execute(_DECISION, values).one()
     if lock.known is not None:

@@ -33,7 +33,7 @@ VALUES (:event_id, :person, :reason, :revoked_at)
 """)
 
 
-class NotTakenBack(UserError):
+class RevocationError(UserError):
     """A decision stays as it is; the message says why in one sentence, `why` in one word."""
 
     def __init__(self, why: str) -> None:
@@ -100,13 +100,13 @@ def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
 
 
 def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:
-    """Take back one's own decision; what it said becomes the person's draft. Raises NotTakenBack."""
+    """Take back one's own decision; what it said becomes the person's draft. Raises RevocationError."""
     decided = events.read(connection, [item_id])
     own = next((each for each in decided if each.event_id == event_id), None)
     if own is None or own.reviewer != person:
-        raise NotTakenBack("none")
+        raise RevocationError("none")
     if own not in may_take_back(decided, person):
-        raise NotTakenBack("late")
+        raise RevocationError("late")
     _revoke(connection, [own], person, None)
     said = {
         "content": own.edits,
@@ -126,11 +126,11 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
 def reopen(connection: Connection, item_id: str, person: str, round: int, reason: str) -> None:
     """Open an item again: for round 1 all its decisions end, for round 2 the expert's in force.
 
-    Raises NotTakenBack.
+    Raises RevocationError.
     """
     reason = reason.strip()
     if not reason:
-        raise NotTakenBack("reason")
+        raise RevocationError("reason")
     item = items.read(connection, item_id)
     decided = events.read(connection, [item_id])
     ended: list[Decision] = [each for each in decided if each.verdict != "skip"]
@@ -138,7 +138,7 @@ def reopen(connection: Connection, item_id: str, person: str, round: int, reason
         state = None if item is None else item_status.state(connection, item)
         ended = _of_expert(state)
     if not ended:
-        raise NotTakenBack("nothing")
+        raise RevocationError("nothing")
     _revoke(connection, ended, person, reason[:MAX_REASON])
 
 

@@ -40,7 +40,7 @@ def statement(written: str, *columns: str, lists: tuple[str, ...] = ()) -> Execu
     return plain.columns(*map(column, columns)) if columns else plain
 
 
-class OfItems:
+class ItemStatement:
     """A statement about the rows of items, in which `item_id {wanted}` stands for the items.
 
     A list is written into the statement each time, so that one item has a statement of its own.

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from methods.ids import content_id
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
-from methods.review.overview import Work
+from methods.review.overview import DecisionEffort
 from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
 from resources.files.home import is_writable
 from resources.review import (
@@ -27,16 +27,16 @@ from resources.review import (
     names,
     revocations,
 )
-from resources.review.assignments import Assigned
+from resources.review.assignments import ActiveAssignment
 from resources.review.clock import now, time_of_day
 from resources.review.comments import Comment
 from resources.review.credentials import folded_name
-from resources.review.fingerprints import Completion
+from resources.review.fingerprints import ReviewFingerprint
 from resources.review.gold import NewGold
-from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
-from resources.review.lead import Hold, Outlook, Overview
+from resources.review.items import Filters, ItemSummary, QueueChanges, StatusCount
+from resources.review.lead import LockedItem, Overview, ReviewOutlook
 from resources.review.loading import Ended
-from resources.review.locks import ANY_DRAFT, Claim, Lock, WhyNot
+from resources.review.locks import ANY_DRAFT, Lock, LockClaim, WhyNot
 from resources.review.revocations import Revocation
 from resources.review.rules import read_rules
 from resources.review.tables import REVIEW
@@ -131,12 +131,12 @@ class ReviewStore:
         with self._store.snapshot() as connection:
             return items.page(connection, filters, offset, limit)
 
-    def progress(self) -> list[Progress]:
+    def progress(self) -> list[StatusCount]:
         """How many queued items have which status, by kind."""
         with self._store.read() as connection:
             return items.progress(connection)
 
-    def completion(self) -> list[Completion]:
+    def completion(self) -> list[ReviewFingerprint]:
         """How far people are with each kind that has queued items, in order of its name."""
         with self._store.snapshot() as connection:
             return fingerprints.completion(connection)
@@ -157,18 +157,18 @@ class ReviewStore:
             rules = item_status.current_rules(connection)
             return lead.overview(connection, rules, time_of_day(connection).date())
 
-    def outlook(self) -> Outlook:
+    def outlook(self) -> ReviewOutlook:
         """What is still to be done, without the figures of people and their agreement."""
         with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.outlook(connection, rules, time_of_day(connection).date())
 
-    def work(self) -> list[Work]:
+    def work(self) -> list[DecisionEffort]:
         """Every decision without its texts, in the order they were stored."""
         with self._store.read() as connection:
             return lead.work(connection)
 
-    def holds(self) -> list[Hold]:
+    def holds(self) -> list[LockedItem]:
         """Every item that somebody has locked; first those of whom nothing was heard for longest."""
         with self._store.read() as connection:
             return lead.holds(connection)
@@ -178,7 +178,7 @@ class ReviewStore:
         with self._store.transaction() as connection:
             return lead.release(connection, item_id, annotator)
 
-    def assignments(self) -> list[Assigned]:
+    def assignments(self) -> list[ActiveAssignment]:
         """The assignments that have not ended, with their progress, in the order they were made."""
         with self._store.read() as connection:
             return assignments.current(connection)
@@ -257,34 +257,34 @@ class ReviewStore:
         with self._store.snapshot() as connection:
             return locks.why_not(connection, reviewer, role, item_id)
 
-    def renew_lock(self, claim: Claim) -> bool:
+    def renew_lock(self, claim: LockClaim) -> bool:
         """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is
         somebody else's."""
         with self._store.transaction() as connection:
             return locks.renew(connection, claim)
 
-    def unlock(self, claim: Claim) -> None:
+    def unlock(self, claim: LockClaim) -> None:
         """Give the item back undecided; the draft is kept."""
         with self._store.transaction() as connection:
             locks.unlock(connection, claim)
 
     def save_draft(
-        self, claim: Claim, draft: dict[str, Any], based_on: str | None = ANY_DRAFT
+        self, claim: LockClaim, draft: dict[str, Any], based_on: str | None = ANY_DRAFT
     ) -> str:
         """Store what this person has typed for this content in this round, also when the lock has
         expired meanwhile. Returns the draft's version.
 
-        Raises LockLost for an unknown lock, OtherDraft when the stored draft has another version than
-        `based_on` (None: there was none).
+        Raises LockLost for an unknown lock, DraftConflict when the stored draft has another version
+        than `based_on` (None: there was none).
         """
         with self._store.transaction() as connection:
             return locks.save_draft(connection, claim, draft, based_on)
 
-    def draft(self, claim: Claim) -> dict[str, Any] | None:
+    def draft(self, claim: LockClaim) -> dict[str, Any] | None:
         """The person's draft for this content and round, saved under this lock or an earlier one."""
         return self.draft_and_version(claim)[0]
 
-    def draft_and_version(self, claim: Claim) -> tuple[dict[str, Any] | None, str | None]:
+    def draft_and_version(self, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
         """The draft and its version; None and None where there is none."""
         with self._store.read() as connection:
             return locks.draft(connection, claim)
@@ -293,7 +293,7 @@ class ReviewStore:
         """Store the decision on a locked item, and delete the lock and the draft. Returns the event id.
 
         `decision` comes from `check_decision(record, state.item)`. Raises LockLost when the lock has
-        expired, StaleDecision when the item has changed or was decided meanwhile, OtherDraft as
+        expired, StaleDecision when the item has changed or was decided meanwhile, DraftConflict as
         `save_draft` does; nothing is stored then. The same decision again gives the same event id.
         """
         with self._store.transaction() as connection:
@@ -307,15 +307,16 @@ class ReviewStore:
             return revocations.last_of(connection, reviewer)
 
     def take_back(self, item_id: str, event_id: int, reviewer: str) -> Decision:
-        """Take back one's own decision on the item, which becomes one's draft. Raises NotTakenBack when
-        somebody has decided on it since, or in the same round."""
+        """Take back one's own decision on the item, which becomes one's draft. Raises RevocationError
+        when somebody has decided on it since, or in the same round.
+        """
         with self._store.transaction() as connection:
             return revocations.take_back(connection, item_id, event_id, reviewer)
 
     def reopen(self, item_id: str, person: str, round: int, reason: str) -> None:
         """End all decisions on an item (round 1), or the expert's in force (round 2), for a reason.
 
-        Raises NotTakenBack.
+        Raises RevocationError.
         """
         with self._store.transaction() as connection:
             revocations.reopen(connection, item_id, person, round, reason)

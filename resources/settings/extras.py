@@ -12,7 +12,7 @@ ROOT = REPO_ROOT / "extras"
 
 
 @dataclass(frozen=True)
-class Extra:
+class ExtraPackage:
     """What one package adds: names of modules, none where it adds nothing of the kind.
 
     - `definitions`: `ASSETS` and `CHECKS`
@@ -31,7 +31,7 @@ class Extra:
 
 
 @cache
-def extras() -> tuple[Extra, ...]:
+def extras() -> tuple[ExtraPackage, ...]:
     """Every extra, by the names of their folders: the `EXTRA` of each."""
     names = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
     return tuple(import_module(f"{ROOT.name}.{name}").EXTRA for name in names)

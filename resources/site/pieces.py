@@ -28,7 +28,7 @@ def write_piece(folder: Path, name: str, value: Any) -> int:
     return _write(folder, name, as_json(value))
 
 
-class Items:
+class ItemPieces:
     """Items that come one after the other, in files `items/<k>.js` of some `PIECE_BYTES`."""
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +58,7 @@ class Items:
         self._waiting, self._size = [], 0
 
 
-class Words:
+class WordIndexPieces:
     """Which items have a word, in files `words/<k>.js` of some `WORDS_BYTES`, sorted by word."""
 
     def __init__(self) -> None:

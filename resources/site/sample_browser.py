@@ -16,7 +16,7 @@ from resources.files.atomic import drafted, write_atomically
 from resources.files.home import reports_path
 from resources.reports.page import TEMPLATES, environment
 from resources.site.pictures import PICTURES, THUMBS
-from resources.site.pieces import Items, Words, as_json, write_piece
+from resources.site.pieces import ItemPieces, WordIndexPieces, as_json, write_piece
 
 HEADS = 1_000
 """Items in a file of what lists show of them."""
@@ -38,7 +38,7 @@ def page_of(release_id: str) -> Path:
 
 
 @dataclass
-class Entry:
+class SampleBrowserItem:
     """One item: as JSON, what lists show of it, and the texts that it is found by."""
 
     item: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass
-class Contents:
+class SampleBrowserContents:
     """What the data of a release are made of.
 
     `facts` are those of the whole, but for what its files say of themselves; `columns` have a value
@@ -56,7 +56,7 @@ class Contents:
 
     facts: Mapping[str, Any]
     columns: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]
-    items: Iterable[Entry]
+    items: Iterable[SampleBrowserItem]
     prompts: Mapping[str, str]
 
 
@@ -70,7 +70,7 @@ def is_written(release_id: str, fingerprint: str) -> bool:
         return False
 
 
-def write_data(release_id: str, fingerprint: str, contents: Contents) -> int:
+def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContents) -> int:
     """Write the data of a release, whole or not at all; returns their bytes."""
     # What is there has lost a part.
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
@@ -80,7 +80,7 @@ def write_data(release_id: str, fingerprint: str, contents: Contents) -> int:
         for place, (about, values) in enumerate(contents.columns):
             n_bytes += write_piece(draft, f"columns/{place}", values)
             described.append({**about, "file": place})
-        items, words, ids = Items(draft), Words(), []
+        items, words, ids = ItemPieces(draft), WordIndexPieces(), []
         heads: list[Sequence[Any]] = []
         n_heads = 0
         for number, entry in enumerate(contents.items):

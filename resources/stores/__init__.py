@@ -24,8 +24,8 @@ A store is declared once and runs on both::
 - Each transaction and read uses a connection of the engine's pool. Inside a transaction use its
   connection: another one does not see what the transaction has written.
 - A broken constraint is `sqlalchemy.exc.IntegrityError`. Errors of the file, the server or the disk are
-  StoreError, one sentence; StoreAway may pass. They are translated in one place for each kind of store
-  (`SqliteStore.explain`, `postgres.explained`), by SQLAlchemy's event `handle_error`.
+  StoreError, one sentence; StoreUnavailable may pass. They are translated in one place for each kind of
+  store (`SqliteStore.explain`, `postgres.explained`), by SQLAlchemy's event `handle_error`.
 - Store calls block. In an event loop run them in a thread (`asyncio.to_thread`).
 - `versions.py` has versions as Alembic revisions, `locks.py` locks between processes, `address.py` the
   address of the database, `copies.py` copies between files and databases.

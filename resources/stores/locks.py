@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, text
 
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError, StoreUnavailable
 from resources.stores.address import database, packages, shown_address
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
@@ -125,7 +125,7 @@ class AdvisoryLocks:
     def _ask(self, sql: str, **values: Any) -> Any:
         """The first value; in another session if this one broke."""
         if self._session is not None:
-            with suppress(StoreAway):
+            with suppress(StoreUnavailable):
                 return self._value(self._session, sql, values)
             self._end()
         self._session = self._engine.connect()

@@ -16,7 +16,7 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import DataError
 
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import versions
 from resources.stores.address import shown_address
 from resources.stores.engine import StoreKind, tracked
@@ -130,7 +130,7 @@ class PostgresStore:
                 info.pop("began", None)
             try:
                 block.commit()
-            except StoreAway:
+            except StoreUnavailable:
                 if not (connection.invalidated and self._was_committed(transaction)):
                     raise
 
@@ -243,7 +243,7 @@ def explained(error: BaseException, shown: str, name: str) -> BaseException:
     if code.startswith(_AWAY) or (
         not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     ):
-        return StoreAway(
+        return StoreUnavailable(
             f"{shown} cannot be used ({message}): {advice or _UNREACHED}, and start again."
         )
     if advice:

@@ -65,7 +65,7 @@ def _inside(name: str) -> str:
     return name
 
 
-class BackedUpFile(BaseModel):
+class BackupFile(BaseModel):
     """What a file of a backup is known by."""
 
     n_bytes: int
@@ -76,7 +76,7 @@ class Manifest(BaseModel):
     """What is in a backup: its files by their names relative to it."""
 
     made_at: datetime
-    files: dict[Annotated[str, AfterValidator(_inside)], BackedUpFile] = Field(min_length=1)
+    files: dict[Annotated[str, AfterValidator(_inside)], BackupFile] = Field(min_length=1)
 
 
 class BackupError(UserError):
@@ -87,14 +87,14 @@ class DamagedFile(Exception):
     """A file that is to be copied is damaged; the message says how."""
 
 
-class BackedUp(NamedTuple):
+class BackupResult(NamedTuple):
     """Number of files in a backup, and names left out: no regular files, or links out of the home."""
 
     n_files: int
     left_out: list[str]
 
 
-def back_up(source: Path, target: Path) -> BackedUp:
+def back_up(source: Path, target: Path) -> BackupResult:
     """Copy the home `source` to the new folder `target`, while others use it, and check the copy.
 
     Until it is whole, it has another name and lacks the list of its files. Every value of every table
@@ -117,7 +117,7 @@ def back_up(source: Path, target: Path) -> BackedUp:
     failed = f"{source} was not backed up to {target}"
     with _in_one_sentence(failed), drafted(target, "backing-up") as draft:
         _require_absent(target)
-        files: dict[str, BackedUpFile] = {}
+        files: dict[str, BackupFile] = {}
         left_out: list[str] = []
         for path in _files(source, left_out):
             try:
@@ -134,13 +134,13 @@ def back_up(source: Path, target: Path) -> BackedUp:
         (draft / MANIFEST).write_text(manifest.model_dump_json())
         # A name that is there after a power cut must not stand for files that are not.
         os.sync()
-    return BackedUp(len(files), left_out)
+    return BackupResult(len(files), left_out)
 
 
 def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
     """Make `target` the home that was backed up; with `overwrite` the earlier home is kept beside it.
 
-    Returns where the earlier home is, None where there was none. Raises BackupError, HomeInUse if
+    Returns where the earlier home is, None where there was none. Raises BackupError, WorkspaceInUse if
     processes work on the earlier home, and StoreError for a backup from before the baseline.
     """
     failed = f"{target} was not restored from {backup}"
@@ -255,7 +255,7 @@ def _place(path: Path) -> tuple[int, bool, str]:
     return len(path.parts), path.name != "index.db", path.as_posix()
 
 
-def _copy(source: Path, target: Path, path: Path) -> BackedUpFile:
+def _copy(source: Path, target: Path, path: Path) -> BackupFile:
     """Copy one file as it is at one moment. Raises DamagedFile."""
     here, there = source / path, target / path
     there.parent.mkdir(parents=True, exist_ok=True)
@@ -272,7 +272,7 @@ def _copy(source: Path, target: Path, path: Path) -> BackedUpFile:
     is_image = home.images_path().name in path.parts[:-1] and _IMAGE_ID.fullmatch(path.stem)
     if is_image and sha256 != path.stem:
         raise DamagedFile("its bytes have another hash than its name")
-    return BackedUpFile(n_bytes=there.stat().st_size, sha256=sha256)
+    return BackupFile(n_bytes=there.stat().st_size, sha256=sha256)
 
 
 def _damage(copy: Path, path: Path) -> str | None:

@@ -15,16 +15,16 @@ from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.files import home
 
 
-class HomeInUse(UserError):
+class WorkspaceInUse(UserError):
     """Processes have files of the home open; the message names one to stop."""
 
 
 def require_unused(folder: Path) -> None:
-    """Raises HomeInUse if another process has a file of the home open."""
+    """Raises WorkspaceInUse if another process has a file of the home open."""
     users = _processes(folder.resolve())
     if users:
         more = f" and {len(users) - 1} more" if users[1:] else ""
-        raise HomeInUse(
+        raise WorkspaceInUse(
             f"{folder} is in use. Stop what runs on it (process {users[0]}: "
             f"{_command(users[0])}{more})."
         )
@@ -75,7 +75,7 @@ class CleaningError(UserError):
 def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
     """Remove from the home what can be made again, or everything; (what was removed, what was kept).
 
-    Raises CleaningError if the folder is no home, HomeInUse if all of a home in use is to go.
+    Raises CleaningError if the folder is no home, WorkspaceInUse if all of a home in use is to go.
     """
     # What marks a home goes last, so that one whose cleaning was killed is a home.
     there = sorted(

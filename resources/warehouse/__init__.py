@@ -15,7 +15,7 @@ from resources.warehouse.declarations import (
     sql_text,
 )
 from resources.warehouse.warehouse import Warehouse
-from resources.warehouse.writes import ArrowStream, Parquet, Write
+from resources.warehouse.writes import ArrowStream, Parquet, TableWrite
 
 __all__ = [
     "SQL_ROOT",
@@ -24,7 +24,7 @@ __all__ = [
     "Parquet",
     "Warehouse",
     "WarehouseError",
-    "Write",
+    "TableWrite",
     "arrow_schema",
     "column_descriptions",
     "declared_columns",

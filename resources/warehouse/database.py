@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.versions import upgrade_steps
-from resources.warehouse.writes import BULK_SETTINGS, Write, memory_bound
+from resources.warehouse.writes import BULK_SETTINGS, TableWrite, memory_bound
 
 if TYPE_CHECKING:
     import duckdb
@@ -86,7 +86,7 @@ class Database(ABC):
     def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None: ...
 
     @abstractmethod
-    def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None: ...
+    def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None: ...
 
     @abstractmethod
     def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
@@ -152,7 +152,7 @@ class Database(ABC):
         yield
         connection.commit()
 
-    def replace_all(self, writes: Sequence[Write]) -> None:
+    def replace_all(self, writes: Sequence[TableWrite]) -> None:
         """Do the writes as one transaction: all are seen, or none. Raises WarehouseError."""
         bound = memory_bound(writes)
         if bound is None:

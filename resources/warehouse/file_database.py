@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from resources.files.home import is_writable
-from resources.files.waiting import Waiting
+from resources.files.waiting import TimedWait
 from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import OpenFile, attached, left_open
 from resources.warehouse.file_errors import advice, is_damage, is_full_disk, is_log_kept
 from resources.warehouse.versions import bring_up_to_date, upgrade_steps
-from resources.warehouse.writes import STREAM_ROWS, Write, has_stream, replace_rows
+from resources.warehouse.writes import STREAM_ROWS, TableWrite, has_stream, replace_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -118,7 +118,7 @@ class FileDatabase(Database):
                     shutil.copyfile(log, f"{target}.wal")
             shutil.copyfile(self.path, target)
 
-    def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
+    def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
         """The transaction, in an instance of its own with settings that hold for a whole instance."""
         import duckdb
 
@@ -154,7 +154,7 @@ class FileDatabase(Database):
             return
         # Another thread may close what this one has left open.
         lock = FileLock(f"{self.path}.lock", poll_interval=0.01, thread_local=False)
-        waiting = Waiting(LOCK_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
+        waiting = TimedWait(LOCK_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
         while True:
             try:
                 lock.acquire(timeout=waiting.seconds_left())
@@ -177,7 +177,7 @@ class FileDatabase(Database):
     ) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
-        waiting = Waiting(OPEN_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
+        waiting = TimedWait(OPEN_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
         with self._closing_explained(), ExitStack() as stack:
             while True:
                 try:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from resources.files import home
 from resources.files.object_storage import SCHEME, shared_files
 from resources.files.object_storage import VARIABLE as FILES
-from resources.files.waiting import Waiting
+from resources.files.waiting import TimedWait
 from resources.stores.address import is_address
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import quoted
@@ -328,7 +328,7 @@ def locked(
     import psycopg
 
     connection = _connection(address)
-    waiting = Waiting(LOCK_TIMEOUT, log, SAID_AFTER, SAID_EVERY)
+    waiting = TimedWait(LOCK_TIMEOUT, log, SAID_AFTER, SAID_EVERY)
     try:
         while True:
             try:

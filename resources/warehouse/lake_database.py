@@ -34,7 +34,7 @@ from resources.warehouse.lake_connection import (
 )
 from resources.warehouse.staging import run_on_lake
 from resources.warehouse.versions import bring_up_to_date, upgrade_steps
-from resources.warehouse.writes import Write, replace_rows
+from resources.warehouse.writes import TableWrite, replace_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -118,7 +118,7 @@ class LakeDatabase(Database):
         with super().at_one_moment(connection):
             yield
 
-    def _replace_all(self, writes: Sequence[Write], settings: str | None) -> None:
+    def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
         """The transaction, tried again after a conflict."""
         repeated = Retrying(
             retry=retry_if_exception_type((LakeConflict, LakeLost)),
@@ -138,7 +138,7 @@ class LakeDatabase(Database):
         why = state.outcome.exception() if state.outcome else None
         self.log(f"A write is tried again ({state.attempt_number} of {ATTEMPTS}): {why}")
 
-    def _replace_once(self, writes: Sequence[Write], settings: str | None) -> None:
+    def _replace_once(self, writes: Sequence[TableWrite], settings: str | None) -> None:
         import duckdb
 
         tables = sorted({write.table for write in writes})
@@ -223,7 +223,7 @@ class LakeDatabase(Database):
         )
 
 
-def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[Write]) -> None:
+def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[TableWrite]) -> None:
     """Say in the snapshot which tables were written, and which releases, which it is kept for."""
     import pyarrow as pa
 

@@ -8,7 +8,7 @@ from resources.warehouse.duckdb_file import quoted
 from resources.warehouse.lake import Lake
 from resources.warehouse.lake_connection import LakeError
 from resources.warehouse.warehouse import Warehouse
-from resources.warehouse.writes import Parquet, Write
+from resources.warehouse.writes import Parquet, TableWrite
 
 
 def write_parquet(warehouse: Warehouse, folder: Path) -> int:
@@ -45,7 +45,7 @@ def fill(lake: Lake, folder: Path) -> int:
     filled = {table: path for table, path in files.items() if n_rows[table]}
     for table, path in filled.items():
         if _n_missing(lake, _rows_of(path), f"FROM {table}"):
-            lake.replace_all([Write(table, Parquet([path]), {})])
+            lake.replace_all([TableWrite(table, Parquet([path]), {})])
     for table, n in _n_rows_of(lake, files).items():
         left = _n_missing(lake, _rows_of(files[table]), f"FROM {table}") if n_rows[table] else 0
         if left or n != n_rows[table]:

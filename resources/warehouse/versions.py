@@ -42,7 +42,7 @@ _OF_SECOND = "evaluate.site"
 """The table that the second step makes."""
 
 
-class Step(NamedTuple):
+class WarehouseMigration(NamedTuple):
     """The numbered step to `version`, from the one before it."""
 
     version: int
@@ -54,13 +54,15 @@ class Step(NamedTuple):
 
 
 @cache
-def _steps() -> tuple[Step, ...]:
+def _steps() -> tuple[WarehouseMigration, ...]:
     """Every step in `sql/migrations/`, in order."""
     paths = MIGRATIONS.glob("*.sql")
-    return tuple(sorted(Step(int(path.stem.partition("_")[0]), path) for path in paths))
+    return tuple(
+        sorted(WarehouseMigration(int(path.stem.partition("_")[0]), path) for path in paths)
+    )
 
 
-def steps_since_baseline() -> tuple[Step, ...]:
+def steps_since_baseline() -> tuple[WarehouseMigration, ...]:
     """The steps of tables that have the form of the baseline."""
     return tuple(step for step in _steps() if step.version > BASELINE)
 
@@ -98,7 +100,7 @@ def bring_up_to_date(
 
 def upgrade_steps(
     connection: "duckdb.DuckDBPyConnection", path: Path | str
-) -> tuple[int | None, str, list[Step]]:
+) -> tuple[int | None, str, list[WarehouseMigration]]:
     """Version of the open file, the declarations it was compared with, the migrations that it lacks.
 
     A file without tables has no version and lacks none. Raises WarehouseError when they would not
@@ -114,7 +116,7 @@ def upgrade_steps(
     return version, compared_with, steps
 
 
-def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[Step]:
+def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[WarehouseMigration]:
     """The steps that tables of this version lack. Raises WarehouseError unless there are such steps.
 
     Tables of two states between releases are told by what they have: version 100 without findings, and
@@ -239,7 +241,7 @@ def _rehearse(
     connection: "duckdb.DuckDBPyConnection",
     path: Path | str,
     version: int,
-    steps: Iterable[Step],
+    steps: Iterable[WarehouseMigration],
 ) -> None:
     """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
 

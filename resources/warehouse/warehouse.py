@@ -21,7 +21,7 @@ from resources.warehouse.declarations import (
 )
 from resources.warehouse.file_database import FileDatabase
 from resources.warehouse.versions import require_kept
-from resources.warehouse.writes import Partition, Write, condition
+from resources.warehouse.writes import Partition, TableWrite, condition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,10 +180,10 @@ class Warehouse:
 
         Doing it twice is doing it once. Raises WarehouseError when a row breaks the table's rules.
         """
-        self.replace_all([Write(table, rows, partition or {})])
+        self.replace_all([TableWrite(table, rows, partition or {})])
         return rows.num_rows
 
-    def replace_all(self, writes: Sequence[Write]) -> None:
+    def replace_all(self, writes: Sequence[TableWrite]) -> None:
         """Several replacements as one transaction: all are seen, or none. Raises WarehouseError."""
         self.database.replace_all(writes)
 

@@ -57,7 +57,7 @@ class ArrowStream(NamedTuple):
         return pa.ipc.open_stream(pa.memory_map(str(self.path)))
 
 
-class Write(NamedTuple):
+class TableWrite(NamedTuple):
     """One table's new rows and the partition of it that they replace."""
 
     table: str
@@ -65,20 +65,20 @@ class Write(NamedTuple):
     partition: Partition
 
 
-def memory_bound(writes: Sequence[Write]) -> str | None:
+def memory_bound(writes: Sequence[TableWrite]) -> str | None:
     """The bound on DuckDB's memory for these writes; None where all rows are in memory already."""
     if has_stream(writes):
         return STREAM_MEMORY
     return FILES_MEMORY if any(isinstance(write.rows, Parquet) for write in writes) else None
 
 
-def has_stream(writes: Sequence[Write]) -> bool:
+def has_stream(writes: Sequence[TableWrite]) -> bool:
     """Whether rows of any write are a stream."""
     return any(isinstance(write.rows, ArrowStream) for write in writes)
 
 
 def replace_rows(
-    connection: "duckdb.DuckDBPyConnection", write: Write, *, without_rules: bool = False
+    connection: "duckdb.DuckDBPyConnection", write: TableWrite, *, without_rules: bool = False
 ) -> None:
     """Do the write in the open transaction.
 
@@ -118,7 +118,7 @@ def replace_rows(
     connection.execute("DROP VIEW incoming")
 
 
-def _register(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+def _register(connection: "duckdb.DuckDBPyConnection", write: TableWrite) -> None:
     """Make the rows the view `incoming`; those of a stream can be read once."""
     if isinstance(write.rows, Parquet):
         # As far as the table has columns for what is in the files.

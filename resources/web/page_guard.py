@@ -55,7 +55,7 @@ def policy_of_files() -> str:
     )
 
 
-class Guard:
+class PageGuard:
     """ASGI middleware that shows pages on this machine only, or to everybody where `LOOM_UI` is set.
 
     Each answer says what its page may do.

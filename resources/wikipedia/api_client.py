@@ -131,7 +131,7 @@ class ApiClient:
                 if parameters is None and _is_of_no_service(response):
                     raise NoService
                 return _content(response)
-            except _TransientError as trouble:
+            except _TransientApiError as trouble:
                 passing = trouble
             doubled = min(self._backoff * 2**tried, MAX_BACKOFF)
             wait = doubled if passing.wait is None else passing.wait
@@ -155,14 +155,14 @@ class ApiClient:
                     return await self._http.post(url, data=parameters)
                 return await self._http.get(url, params=parameters)
         except TimeoutError:
-            raise _TransientError(f"no answer within {self._timeout:g} seconds") from None
+            raise _TransientApiError(f"no answer within {self._timeout:g} seconds") from None
         except PrivateAddress as private:
             raise WikipediaError(
                 f"{host} leads to {private.host}, which is on a private or local network: give the "
                 "API's address there as wikipedia.api in corpus.yaml, if you trust it."
             ) from None
         except httpx2.HTTPError as error:
-            raise _TransientError(f"the connection failed: {error!r}") from None
+            raise _TransientApiError(f"the connection failed: {error!r}") from None
 
     def _seconds_to_wait(self, host: str, url: str) -> float:
         """Seconds that are left of the host's pause. Raises WikipediaError if they are too many."""
@@ -176,7 +176,7 @@ class ApiClient:
         return wait
 
 
-class _TransientError(Exception):
+class _TransientApiError(Exception):
     """A failure that a retry may resolve; `wait` are the seconds that the server asked for, if any.
 
     `pauses_host`: the server is overloaded, and no other request may be sent before.
@@ -218,7 +218,7 @@ def _content(response: httpx2.Response) -> Json | None:
     overloaded = status in (429, 503) or code in _PASSING_CODES
     if overloaded or status >= 500:
         detail = f"status {status}" if code is None else f"{code}: {info}"
-        raise _TransientError(detail, wait, pauses_host=overloaded or wait is not None)
+        raise _TransientApiError(detail, wait, pauses_host=overloaded or wait is not None)
     if status == 404:
         return None
     if code is not None:
@@ -233,5 +233,5 @@ def _content(response: httpx2.Response) -> Json | None:
     if status != 200:
         raise WikipediaError(f"{host} answered with status {status}: correct the API's address.")
     if not isinstance(body, dict):
-        raise _TransientError("an answer that is no JSON object")
+        raise _TransientApiError("an answer that is no JSON object")
     return body

@@ -10,10 +10,15 @@ from urllib.parse import urlsplit
 import httpx2
 
 from methods.web_address import credentials, without_secrets
-from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
+from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage, check_width
 from resources.web.host_pauses import HostPauses
 from resources.wikipedia.api_client import NO_CONTACT, ApiClient, WikipediaError, user_agent
-from resources.wikipedia.page_cache import Progress, current_files, current_images, current_pages
+from resources.wikipedia.page_cache import (
+    TitleProgress,
+    current_files,
+    current_images,
+    current_pages,
+)
 from resources.wikipedia.records import PageRecord, file_records, page_records
 from resources.wikipedia.wiki import Wiki
 
@@ -66,12 +71,12 @@ class Wikipedia:
 
     def pages(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
-    ) -> dict[str, PageFacts | Missing]:
+    ) -> dict[str, PageFacts | MissingTitle]:
         """The facts of the page that each distinct title leads to.
 
         Of a cached page only the revision is requested, and the page again if the revision changed.
         """
-        progress = Progress(titles, on_progress)
+        progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as kept:
             records = self._run(language, lambda wiki: current_pages(wiki, kept, titles, progress))
         return {
@@ -81,12 +86,12 @@ class Wikipedia:
 
     def page_images(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
-    ) -> dict[str, tuple[PageImage, ...] | Missing]:
+    ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
         """The images on the page that each distinct title leads to, in the page's order.
 
         They are cached with the page, and requested again when it has another revision.
         """
-        progress = Progress(titles, on_progress)
+        progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as kept:
             return self._run(language, lambda wiki: current_images(wiki, kept, titles, progress))
 
@@ -97,7 +102,7 @@ class Wikipedia:
         titles: Sequence[str],
         width: int,
         on_progress: OnProgress = None,
-    ) -> dict[str, FileFacts | Missing]:
+    ) -> dict[str, FileFacts | MissingTitle]:
         """The facts of the file of each distinct title ("File:Name.jpg"), local or shared.
 
         `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. Of a file that is cached at
@@ -107,7 +112,7 @@ class Wikipedia:
             check_width(width)
         except ValueError as error:
             raise WikipediaError(str(error)) from None
-        progress = Progress(titles, on_progress)
+        progress = TitleProgress(titles, on_progress)
         with file_records(self._folder, shard) as kept:
             return self._run(
                 language, lambda wiki: current_files(wiki, kept, titles, width, progress)

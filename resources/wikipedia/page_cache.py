@@ -9,7 +9,7 @@ from methods.batched import batched
 from methods.wikimedia import (
     FileFacts,
     Json,
-    Missing,
+    MissingTitle,
     PageFacts,
     PageImage,
     file_facts,
@@ -42,7 +42,7 @@ _FILES = {
 T = TypeVar("T")
 
 
-class Progress:
+class TitleProgress:
     """Calls `on_progress` with the number of distinct titles that are done."""
 
     def __init__(
@@ -58,22 +58,22 @@ class Progress:
 
 
 async def current_pages(
-    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: Progress
-) -> dict[str, PageRecord | Missing]:
+    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+) -> dict[str, PageRecord | MissingTitle]:
     """The page of each requested title: the cached one if its revision is still the current one."""
     distinct = list(dict.fromkeys(titles))
-    now: dict[str, Json | Missing] = {}
+    now: dict[str, Json | MissingTitle] = {}
 
     async def look(batch: Sequence[str]) -> None:
         now.update(await wiki.pages(batch, _REVISIONS))
 
     await _each(look, batched(distinct, BATCH))
-    results: dict[str, PageRecord | Missing] = {}
+    results: dict[str, PageRecord | MissingTitle] = {}
     outdated: dict[str, list[str]] = {}
     for asked in distinct:
         page, record = now[asked], kept.get((wiki.language, asked))
         with expected_form():
-            if isinstance(page, Missing):
+            if isinstance(page, MissingTitle):
                 results[asked] = page
             elif record and _is_of(record.facts, page):
                 results[asked] = record
@@ -85,14 +85,14 @@ async def current_pages(
         new: dict[Key, PageRecord] = {}
         for title, page in (await wiki.pages(batch, _FACTS)).items():
             images = None
-            if not isinstance(page, Missing) and "extract" not in page:
+            if not isinstance(page, MissingTitle) and "extract" not in page:
                 # A wiki without the extension TextExtracts.
                 shown = await wiki.rendered(title)
                 with expected_form():
                     images = shown_images(shown["text"], shown["images"])
                     page = {**page, "extract": introduction(shown["text"])}
             for asked in outdated[title]:
-                if isinstance(page, Missing):
+                if isinstance(page, MissingTitle):
                     # It was deleted since its revision was requested.
                     results[asked] = replace(page, asked=asked)
                     continue
@@ -107,14 +107,14 @@ async def current_pages(
 
 
 async def current_images(
-    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: Progress
-) -> dict[str, tuple[PageImage, ...] | Missing]:
+    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
     """The images on the page of each requested title, cached together with the page."""
-    results: dict[str, tuple[PageImage, ...] | Missing] = {}
+    results: dict[str, tuple[PageImage, ...] | MissingTitle] = {}
     lacking: dict[str, list[PageRecord]] = {}
-    records = await current_pages(wiki, kept, titles, Progress(titles, None))
+    records = await current_pages(wiki, kept, titles, TitleProgress(titles, None))
     for asked, record in records.items():
-        if isinstance(record, Missing):
+        if isinstance(record, MissingTitle):
             results[asked] = record
         elif record.images is not None:
             results[asked] = record.images
@@ -141,13 +141,13 @@ async def current_files(
     kept: Records[FileFacts],
     titles: Sequence[str],
     width: int,
-    progress: Progress,
-) -> dict[str, FileFacts | Missing]:
+    progress: TitleProgress,
+) -> dict[str, FileFacts | MissingTitle]:
     """The file of each requested title: the cached one if its thumbnail has this width.
 
     It is requested again if another file was uploaded under its name: then it has another digest.
     """
-    results: dict[str, FileFacts | Missing] = {}
+    results: dict[str, FileFacts | MissingTitle] = {}
     distinct = list(dict.fromkeys(titles))
     known = {
         asked: facts
@@ -158,7 +158,7 @@ async def current_files(
     async def look(batch: Sequence[str]) -> None:
         for asked, page in (await wiki.pages(batch, _DIGESTS)).items():
             with expected_form():
-                if not isinstance(page, Missing) and _sha1(page) == known[asked].sha1:
+                if not isinstance(page, MissingTitle) and _sha1(page) == known[asked].sha1:
                     results[asked] = known[asked]
 
     await _each(look, batched(known, BATCH))
@@ -169,7 +169,7 @@ async def current_files(
         request = {**_FILES, "iiurlwidth": str(width)}
         for asked, page in (await wiki.pages(batch, request)).items():
             with expected_form():
-                facts = page if isinstance(page, Missing) else file_facts(asked, page)
+                facts = page if isinstance(page, MissingTitle) else file_facts(asked, page)
             results[asked] = facts
             if isinstance(facts, FileFacts):
                 new[wiki.language, asked, str(width)] = facts

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from methods.wikimedia import Json, Missing, find_asked, merge_answers, sent_form
+from methods.wikimedia import Json, MissingTitle, find_asked, merge_answers, sent_form
 from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50
@@ -35,7 +35,9 @@ class Wiki:
         # Where it would be is known for addresses in Wikimedia's form alone.
         self._may_have_media_lists = self._api.endswith(API_PATH)
 
-    async def pages(self, titles: Sequence[str], parameters: Json) -> dict[str, Json | Missing]:
+    async def pages(
+        self, titles: Sequence[str], parameters: Json
+    ) -> dict[str, Json | MissingTitle]:
         """The page of each title, at most BATCH of them, with the properties in the parameters."""
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
         answers = []

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from methods.review import ROUNDS
 from resources.review.accounts import Account, AccountError, Accounts
 from resources.review.comments import CommentError
-from resources.review.revocations import NotTakenBack
+from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
 from review.dump import FORMS, dumped
 from review.pages.frame import say
@@ -63,7 +63,7 @@ async def _changed(
             raise HTTPException(404, say(request, "item.missing"))
         try:
             act(store, item_id, account)
-        except NotTakenBack as error:
+        except RevocationError as error:
             raise HTTPException(409, say(request, f"undo.{error.why}")) from None
         query = urlencode({"notice": notice, "was": state.status.name})
         return RedirectResponse(f"{page.format(item_id)}?{query}", 303)

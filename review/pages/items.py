@@ -18,7 +18,7 @@ from resources.review.locks import Lock
 from resources.review.revocations import may_take_back
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
-from review.pages.revisions import Version, between, revisions, versions_of
+from review.pages.revisions import ContentVersion, between, revisions, versions_of
 from review.security import current_account, require
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
@@ -166,7 +166,7 @@ def _data(
     shown: dict[str, Any],
     draft: dict[str, Any],
     version: str | None,
-    versions: list[Version],
+    versions: list[ContentVersion],
 ) -> dict[str, Any]:
     """The data of the page's script."""
     item = state.item

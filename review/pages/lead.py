@@ -40,7 +40,7 @@ SHOWN_MEASURES = (
 _FIELDS = ("day", "reviewer", "kind", "round", "n_decisions", "n_skipped", "median_seconds")
 
 
-class Figures:
+class LeadFigures:
     """The figures of the lead's page: computed once for all who look at the same time."""
 
     def __init__(self, store: ReviewStore):

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review.accounts import Account
-from resources.review.items import Filters, Progress, counted_of
+from resources.review.items import Filters, StatusCount, counted_of
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
 from review.security import current_account, require
@@ -95,7 +95,7 @@ def _page_at(filters: Filters, offset: int) -> str:
     return "/?" + urlencode({**chosen, "offset": offset})
 
 
-def _by_kind(counts: list[Progress]) -> dict[str, dict[str, Any]]:
+def _by_kind(counts: list[StatusCount]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for count in counts:
         row = rows.setdefault(count.kind, {"all": 0, "done": 0, "by_status": {}})

@@ -21,14 +21,14 @@ class Revision:
 
 
 @dataclass(frozen=True)
-class Version:
+class ContentVersion:
     """A content that an expert may take, and the annotators whose it is; empty: as it was queued."""
 
     by: str
     content: dict[str, Any]
 
 
-def versions_of(queued: QueueItem, state: ReviewState) -> list[Version]:
+def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
     """The different contents that an expert has before them: those of the annotators in their order,
     then the one that they decided on. A rejection gives none."""
     contents = {queued["content_hash"]: queued["content"]} | {
@@ -42,10 +42,10 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[Version]:
     for each in state.annotator_decisions[:1]:
         if (before := contents.get(each.content_hash)) is not None:
             found.setdefault(each.content_hash, (before, []))
-    return [Version(", ".join(names), content) for content, names in found.values()]
+    return [ContentVersion(", ".join(names), content) for content, names in found.values()]
 
 
-def between(kind: str, versions: list[Version]) -> list[Difference]:
+def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
     """What two annotators' versions differ in, word by word; nothing unless both have edited."""
     match versions:
         # The third is what both have edited; without it one of them has edited nothing.

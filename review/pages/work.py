@@ -16,7 +16,7 @@ from methods.review.decisions import MOST_BYTES, StaleDecision, check_decision
 from methods.review.faults import EditFault
 from resources.review.accounts import Account
 from resources.review.clock import stored_time
-from resources.review.locks import ANY_DRAFT, Claim, LockLost, OtherDraft
+from resources.review.locks import ANY_DRAFT, DraftConflict, LockClaim, LockLost
 from resources.review.store import ReviewStore
 from review.pages.frame import say
 from review.pages.queue import next_address
@@ -37,7 +37,7 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             raise HTTPException(409, say(request, why)) from None
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
-        except OtherDraft:
+        except DraftConflict:
             # The page asks which of the two drafts stays.
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
         except EditFault as fault:
@@ -108,10 +108,10 @@ def decide(request: Request, body: Json) -> Json:
     return {"event_id": event_id, "next": next_page}
 
 
-def _claim(request: Request, body: Json) -> Claim:
+def _claim(request: Request, body: Json) -> LockClaim:
     """The lock that the body names, of the item in the address, by who is signed in."""
     account = cast(Account, current_account(request))
-    return Claim(str(body.get("token")), request.path_params["item_id"], account.name)
+    return LockClaim(str(body.get("token")), request.path_params["item_id"], account.name)
 
 
 def _based_on(body: Json) -> str | None:

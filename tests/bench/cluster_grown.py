@@ -20,7 +20,7 @@ from resources.files.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
 
 if TYPE_CHECKING:
-    from methods.clustering.neighbours import Neighbours
+    from methods.clustering.neighbours import NeighbourGraph
 
 TAU = 0.75
 COSINE = 0.9
@@ -45,14 +45,14 @@ def grown(real: np.ndarray, n: int) -> np.ndarray:
     return vectors
 
 
-def exact(vectors: np.ndarray) -> "tuple[Neighbours, dict]":
+def exact(vectors: np.ndarray) -> "tuple[NeighbourGraph, dict]":
     """The exact mode's neighbours."""
     from methods.clustering.neighbours import find_neighbours
 
     return find_neighbours(vectors, TAU), {}
 
 
-def approximate(vectors: np.ndarray) -> "tuple[Neighbours, dict]":
+def approximate(vectors: np.ndarray) -> "tuple[NeighbourGraph, dict]":
     """The approximate mode's neighbours, its own measuring of recall included."""
     from methods.clustering.approximate import approximate_neighbours
 
@@ -60,7 +60,7 @@ def approximate(vectors: np.ndarray) -> "tuple[Neighbours, dict]":
     return neighbours, {"recall_it_says": round(recall.share, 4), "cells": recall.n_cells}
 
 
-WAYS: "dict[str, Callable[[np.ndarray], tuple[Neighbours, dict]]]" = {
+WAYS: "dict[str, Callable[[np.ndarray], tuple[NeighbourGraph, dict]]]" = {
     "exact": exact,
     "approximate": approximate,
 }

@@ -123,7 +123,7 @@ def stored(path: Path) -> int:
     """What the asset does: read, check, split off what is no row, store, in an empty warehouse."""
     from resources.corpus.tsv import TsvShard
     from resources.files.rows import staging_folder
-    from resources.warehouse import Warehouse, Write
+    from resources.warehouse import TableWrite, Warehouse
 
     home = Path(tempfile.mkdtemp(dir=path.parent))
     # Its removal is not counted.
@@ -137,8 +137,8 @@ def stored(path: Path) -> int:
         of_shard = {"wit_shard": "bench"}
         warehouse.replace_all(
             [
-                Write("ingest.wit_rows", staged.rows, of_shard),
-                Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
+                TableWrite("ingest.wit_rows", staged.rows, of_shard),
+                TableWrite("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
             ]
         )
     with warehouse.kept_open():

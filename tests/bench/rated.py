@@ -113,7 +113,7 @@ def measure(url: str, n_questions: int) -> None:
         scores,
     )
     from assets.evaluate.predictions import import_predictions
-    from assets.release.published import Wanted, import_published
+    from assets.release.published import ReleaseImportRequest, import_published
     from methods.benchmarks import BENCHMARKS
     from resources.files import home
     from resources.images.store import ImageStore
@@ -123,7 +123,7 @@ def measure(url: str, n_questions: int) -> None:
     from resources.llm.registry import load_registry
     from resources.offline.process import OfflineServer
     from resources.review.store import ReviewStore
-    from resources.warehouse import Warehouse, Write
+    from resources.warehouse import TableWrite, Warehouse
 
     registry, folder = Path(os.environ["LOOM_MODELS"]), Path(os.environ["LOOM_HOME"])
     folder.mkdir(parents=True)
@@ -148,7 +148,9 @@ def measure(url: str, n_questions: int) -> None:
             assert dg.materialize([asset], resources=given, instance=instance).success
 
         with stage(stages, "release"):
-            import_published(warehouse, store, Wanted("alignmmbench", published, language="zh"))
+            import_published(
+                warehouse, store, ReleaseImportRequest("alignmmbench", published, language="zh")
+            )
         with stage(stages, "predictions"):
             for model, file in files.items():
                 import_predictions(warehouse, "alignmmbench-zh", file, model)
@@ -158,7 +160,7 @@ def measure(url: str, n_questions: int) -> None:
             run(judgments)
         # Judged again, every reply is in the ledger.
         warehouse.replace_all(
-            [Write("evaluate.judgments", rows_to_arrow("evaluate.judgments", []), {})]
+            [TableWrite("evaluate.judgments", rows_to_arrow("evaluate.judgments", []), {})]
         )
         for asset in (judgments, observations, scores, comparisons, leaderboard, judge_quality):
             with stage(stages, asset.key.path[-1]):

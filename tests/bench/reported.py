@@ -28,7 +28,7 @@ def write() -> None:
     from methods.mmdu.judging import DIMENSIONS
     from methods.release import Edition
     from resources.files import home
-    from resources.warehouse import Warehouse, Write
+    from resources.warehouse import TableWrite, Warehouse
 
     registry = {"profiles": {"p": {"writer": JUDGE, "judge": JUDGE, "evaluate": [JUDGE]}}}
     models = {"models": {JUDGE: {"provider": "offline"}}}
@@ -80,8 +80,8 @@ def write() -> None:
                     {**place, **by, **of_call, "metric": name, "status": "judged", "value": value}
                     for name, value in scores.items()
                 ]
-        writes: list[Write] = [
-            Write(table, rows_to_arrow(table, rows), {**here}) for table, rows in made.items()
+        writes: list[TableWrite] = [
+            TableWrite(table, rows_to_arrow(table, rows), {**here}) for table, rows in made.items()
         ]
         warehouse.replace_all(writes)
 

@@ -25,7 +25,7 @@ def write() -> None:
     from methods.evaluation.items import Item, Turn
     from methods.release import Edition
     from resources.files import home
-    from resources.warehouse import Warehouse, Write
+    from resources.warehouse import TableWrite, Warehouse
 
     # Comparisons read which models are of one family.
     registry = {"profiles": {"p": {"writer": "w", "judge": "w", "evaluate": ["w"]}}}
@@ -51,7 +51,7 @@ def write() -> None:
             for table, row in _rows(item.item_id, here["model"], number / N_MODELS):
                 made[table].append({"benchmark": "mmiu", **here, **row})
         warehouse.replace_all(
-            [Write(table, rows_to_arrow(table, rows), here) for table, rows in made.items()]
+            [TableWrite(table, rows_to_arrow(table, rows), here) for table, rows in made.items()]
         )
 
 

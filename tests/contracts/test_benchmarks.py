@@ -5,7 +5,7 @@ import re
 import pytest
 
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
+from methods.evaluation.asking import Answer, AnswerRequest, AskingLimits, ReferenceTurn, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
@@ -48,9 +48,11 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
 
 
 def asked(benchmark: Benchmark, answer: Answer) -> Transcript:
-    steps = drive(benchmark.ask(ITEM, Limits()), lambda _: answer)
-    answers = {(s.trial, s.turn): answer for s in steps if isinstance(s, Ask)}
-    given = {(s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, Given)}
+    steps = drive(benchmark.ask(ITEM, AskingLimits()), lambda _: answer)
+    answers = {(s.trial, s.turn): answer for s in steps if isinstance(s, AnswerRequest)}
+    given = {
+        (s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, ReferenceTurn)
+    }
     assert answers, "something is asked"
     return Transcript({**answers, **given})
 
@@ -75,7 +77,7 @@ YES = Answer("answered", "The answer is A.", "call")
 
 
 def test_asking_is_the_same_each_time(benchmark: Benchmark) -> None:
-    steps = [drive(benchmark.ask(ITEM, Limits()), lambda _: YES) for _ in range(2)]
+    steps = [drive(benchmark.ask(ITEM, AskingLimits()), lambda _: YES) for _ in range(2)]
     assert [str(step) for step in steps[0]] == [str(step) for step in steps[1]]
 
 
@@ -84,10 +86,10 @@ def test_what_is_too_long_is_asked_with_less_under_a_permitted_policy_and_comes_
 ) -> None:
     for policy in ("fail", *benchmark.context_policies):
         steps = drive(
-            benchmark.ask(ITEM, Limits(policy)),
+            benchmark.ask(ITEM, AskingLimits(policy)),
             lambda ask: Answer("failed", too_long=True) if ask.turn > 1 else YES,
         )
-        asks = [step for step in steps if isinstance(step, Ask)]
+        asks = [step for step in steps if isinstance(step, AnswerRequest)]
         for ask, after in zip(asks, [*asks[1:], None], strict=True):
             if ask.turn > 1 and ask.can_be_shorter:
                 assert after is not None and (after.trial, after.turn) == (ask.trial, ask.turn)

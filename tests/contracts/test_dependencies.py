@@ -107,7 +107,7 @@ def test_modules_of_the_extra_build_are_those_whose_absence_is_one_sentence() ->
         if packages_of(module) & names(EXTRAS["build"])
     }
     assert set(EXTRA_OF) == of_build
-    assert {"torch", "faiss-cpu", "datasets", "hdbscan"} <= names(EXTRAS["build"])
+    assert {"torch", "faiss-cpu", "hdbscan"} <= names(EXTRAS["build"])
     assert not names(EXTRAS["build"]) & names(PROJECT["dependencies"])
 
 

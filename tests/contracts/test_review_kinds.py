@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from methods.review import KINDS
-from methods.review.kinds import Kind
+from methods.review.kinds import ReviewKind
 from resources.files.home import REPO_ROOT
 from review.pages.frame import LANGUAGES, texts
 
@@ -18,13 +18,13 @@ def test_every_kind_has_a_pane_and_every_pane_a_kind() -> None:
 
 
 @EVERY_KIND
-def test_it_is_found_by_its_name_and_what_may_change_is_of_its_content(kind: Kind) -> None:
+def test_it_is_found_by_its_name_and_what_may_change_is_of_its_content(kind: ReviewKind) -> None:
     assert KINDS[kind.name] is kind
     assert kind.editable and set(kind.editable) <= set(kind.keys)
 
 
 @EVERY_KIND
-def test_a_content_that_is_none_is_refused_in_one_sentence(kind: Kind) -> None:
+def test_a_content_that_is_none_is_refused_in_one_sentence(kind: ReviewKind) -> None:
     original = dict.fromkeys(kind.keys, "x")
     with pytest.raises(ValueError, match=r"^[^.]+\.$"):
         kind.check({}, original)

@@ -18,7 +18,7 @@ from dagster._core.definitions.data_version import (
 from pydantic import Field
 
 from assets.common.tables import rows_to_arrow
-from dagster_project.action import Action, ActionResult, Release, Shown
+from dagster_project.action import Action, ActionResult, CommandField, Release
 from dagster_project.action_commands import command_of
 from dagster_project.action_jobs import ACTION_JOBS, job_of
 from dagster_project.actions import ACTIONS
@@ -81,7 +81,7 @@ class WeighOwls(Action):
     EXAMPLE = "release weigh mmdu --as stones"
 
     release: Release
-    unit: Annotated[Literal["grams", "stones"], Shown("as")] = "grams"
+    unit: Annotated[Literal["grams", "stones"], CommandField("as")] = "grams"
     times: int = Field(1, description="How often.")
     dry: bool = Field(False, description="Weigh nothing.")
 

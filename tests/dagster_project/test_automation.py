@@ -18,7 +18,7 @@ from dagster_project.definitions import build_defs
 from dagster_project.progress import TO_BE_MADE_AGAIN
 from dagster_project.shards import observation, observation_of_files
 from methods.ids import content_id
-from resources.corpus.observation import Observed
+from resources.corpus.observation import ShardState
 from resources.files.home import REPO_ROOT
 
 SHARDS = ("a", "b")
@@ -32,8 +32,8 @@ class Project:
         self.cursor: AssetDaemonCursor | None = None
         instance.add_dynamic_partitions(str(wit_shards.name), SHARDS)
         for shard in SHARDS:
-            instance.report_runless_asset_event(observation(shard, Observed("", "first")))
-        instance.report_runless_asset_event(observation_of_files(Observed("", "first")))
+            instance.report_runless_asset_event(observation(shard, ShardState("", "first")))
+        instance.report_runless_asset_event(observation_of_files(ShardState("", "first")))
 
     def make(self, keys: set[dg.AssetKey] | None = None) -> None:
         """Report that assets were run: the rows of each follow from its code and its dependencies."""
@@ -116,7 +116,7 @@ def change_prompt(project: Project, folder: Path, monkeypatch: pytest.MonkeyPatc
 
 def change_shard(project: Project) -> None:
     """As the sensor reports a shard in which a caption has changed."""
-    project.instance.report_runless_asset_event(observation("a", Observed("", "second")))
+    project.instance.report_runless_asset_event(observation("a", ShardState("", "second")))
 
 
 def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
@@ -151,7 +151,7 @@ def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_cha
     project.evaluate()
     project.instance.add_dynamic_partitions(str(wit_shards.name), ["c"])
     assert project.evaluate().get_requested_partitions(pages) == {"c"}
-    files = observation_of_files(Observed("", "second"))
+    files = observation_of_files(ShardState("", "second"))
     project.instance.report_runless_asset_event(files)
     assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dagster_project.model_measures import (
-    Pace,
+    TokenRate,
     context_settings,
     image_settings,
     slots_of,
@@ -53,17 +53,17 @@ def test_a_context_leaves_room_for_the_answer(refusal: str, context: int | None)
     ("seconds", "slots"), [(10.0, None), (12.0, None), (20.0, 2), (40.0, 1), (60.0, 1)]
 )
 def test_slots_are_how_much_faster_four_are_together(seconds: float, slots: int | None) -> None:
-    assert slots_of(Pace(100, 10.0), Pace(400, seconds), 4) == slots
+    assert slots_of(TokenRate(100, 10.0), TokenRate(400, seconds), 4) == slots
 
 
 def test_a_server_that_answers_in_no_time_says_nothing_about_its_slots() -> None:
-    assert slots_of(Pace(100, 0.01), Pace(400, 0.04), 4) is None
+    assert slots_of(TokenRate(100, 0.01), TokenRate(400, 0.04), 4) is None
 
 
 def test_timeouts_hold_the_longest_answer_and_one_before_it_in_the_queue() -> None:
     # 2,048 tokens at 10 a second are 205 s; with two requests a slot, twice that: 420 s in steps of 30.
-    assert speed_settings(entry(), Pace(100, 10.0), 2, 2048) == {
+    assert speed_settings(entry(), TokenRate(100, 10.0), 2, 2048) == {
         "concurrency": 4,
         "timeouts": {"whole": 420},
     }
-    assert speed_settings(entry(), Pace(1000, 10.0), None, 2048) == {}, "the defaults will do"
+    assert speed_settings(entry(), TokenRate(1000, 10.0), None, 2048) == {}, "the defaults will do"

@@ -10,8 +10,14 @@ import pytest
 from PIL import Image, ImageDraw, ImageOps
 
 from assets.common.tables import rows_to_arrow
-from assets.release.built import Built
-from assets.release.overlap import Cleared, blocking, left_out, shared_in_force, without_shared
+from assets.release.built import BuiltRelease
+from assets.release.overlap import (
+    OverlapFreeReleases,
+    blocking,
+    left_out,
+    shared_in_force,
+    without_shared,
+)
 from dagster_project.definitions import defs
 from methods.release import Edition, ReviewPolicy, frozen
 from resources.images.store import ImageStore
@@ -231,10 +237,10 @@ def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str,
     return rows
 
 
-def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> Built:
+def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> BuiltRelease:
     edition = Edition(None if name.endswith("-instruct") else "mmdu")
     rows = {table: [row for of in items for row in of[table]] for table in items[0]}
-    return Built(name, edition, frozen(name, NOBODY, edition, rows), ["offline"])
+    return BuiltRelease(name, edition, frozen(name, NOBODY, edition, rows), ["offline"])
 
 
 class Home:
@@ -246,7 +252,7 @@ class Home:
         self.before: dict[str, str] = {}
         monkeypatch.setattr("assets.release.overlap.copies_of", lambda *_: {})
 
-    def put(self, each: Built, origin: str = "built") -> str:
+    def put(self, each: BuiltRelease, origin: str = "built") -> str:
         """Write a release that is in force; its id."""
         release_id = each.release.release_id
         counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
@@ -271,11 +277,11 @@ class Home:
         self.warehouse.replace("release.current", rows_to_arrow("release.current", current))
         return release_id
 
-    def cleared(self, *made: Built, **pinned: str) -> Cleared:
+    def cleared(self, *made: BuiltRelease, **pinned: str) -> OverlapFreeReleases:
         names = {name.replace("_", "-"): of for name, of in pinned.items()}
         return without_shared(self.warehouse, self.store, made, self.before, names, NOBODY)
 
-    def require_same(self, cleared: Cleared) -> None:
+    def require_same(self, cleared: OverlapFreeReleases) -> None:
         """The check finds nothing in what is frozen, and what is frozen is frozen again as it is."""
         for each in cleared.built:
             self.put(each)

@@ -15,7 +15,7 @@ from assets.common.tables import rows_to_arrow
 from dagster_project import schedules
 from dagster_project.definitions import defs
 from dagster_project.shards import observation
-from resources.corpus.observation import Observed
+from resources.corpus.observation import ShardState
 from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
@@ -86,7 +86,7 @@ def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
     table = rows_to_arrow("ingest.shards", rows)
     Warehouse(warehouse_path()).replace("ingest.shards", table, {})
     for shard, fingerprint in (("sample-a", "as it was"), ("sample-b", "edited")):
-        instance.report_runless_asset_event(observation(shard, Observed("", fingerprint)))
+        instance.report_runless_asset_event(observation(shard, ShardState("", fingerprint)))
     assert weekly(instance) == ["sample-b"]
 
 

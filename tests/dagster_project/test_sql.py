@@ -170,9 +170,9 @@ def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch
             return context.resources.warehouse.count(TABLE)
 
         monkeypatch.setattr(
-            file_database.Waiting,
+            file_database.TimedWait,
             "goes_on",
-            _then(file_database.Waiting.goes_on, let_go),
+            _then(file_database.TimedWait.goes_on, let_go),
         )
         run = dg.materialize([rows], instance=instance, resources=resources.make_resources())
         assert run.success and run.output_for_node("rows") == 3

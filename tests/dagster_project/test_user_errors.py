@@ -24,14 +24,14 @@ from resources.warehouse import Warehouse
 
 PACKAGES = (methods, resources, assets, review, dagster_project, extras)
 HANDLED_IN_CODE = {
-    "methods.errors.Unfinished": "its subclasses: the step runs again, or the gateway submits a batch",
+    "methods.errors.UnfinishedStep": "the step runs again, or the gateway submits a batch",
     "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
-    "methods.evaluation.rehearsal.RehearsalError": "becomes a PublishedFileError",
+    "methods.evaluation.rehearsal.ItemDryRunError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
     "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
-    "methods.json_text.TwoValues": "becomes an error that names the file and line",
-    "methods.json_text.TooDeep": "a ValueError, as whatever is no JSON",
-    "methods.mmiu.converting.NoQuestion": "becomes a row of choice.failed",
+    "methods.json_text.DuplicateKeyError": "becomes an error that names the file and line",
+    "methods.json_text.NestingError": "a ValueError, as whatever is no JSON",
+    "methods.mmiu.converting.UnusableSampleError": "becomes a row of choice.failed",
     "methods.mmiu.metadata.MetadataFault": "becomes a MetadataFileError",
     "methods.prompts.template.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parse_error.ParseError": "the model is asked again",
@@ -41,12 +41,12 @@ HANDLED_IN_CODE = {
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.bounded_buffer.BufferFull": "the image is queued again",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
-    "resources.llm.ledger.calls.AnsweredBefore": "the calls are inserted one by one",
+    "resources.llm.ledger.calls.DuplicateCallError": "the calls are inserted one by one",
     "resources.llm.circuit_breaker.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
     "resources.llm.reply.ReplyTooLarge": "becomes a Failure",
     "resources.llm.request_body.ImagesRefused": "becomes a Failure",
-    "resources.files.bounded.NotRead": "becomes a rejection, or an error that names the file",
+    "resources.files.bounded.BoundedReadError": "becomes a rejection, or an error that names the file",
     "resources.upkeep.backup.DamagedFile": "becomes a BackupError",
     "methods.yaml_text.RefusedYaml": "is a YAMLError, which names the file where it is caught",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
@@ -57,7 +57,7 @@ HANDLED_IN_CODE = {
     "resources.ray_rows.neighbour_pairs.PairFolderInUse": "becomes a failure that says to wait",
     "resources.web.ssrf_guard.PrivateAddress": "becomes an ImageRejected, or a sentence of the client",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
-    "resources.review.locks.OtherDraft": "the page asks which draft stays",
+    "resources.review.locks.DraftConflict": "the page asks which draft stays",
 }
 """Every other public exception, and what handles it before a person could see it."""
 

@@ -18,8 +18,8 @@ import yaml
 
 from methods.review import QueueItem
 from resources.embedding.embedder import Embedder
-from resources.images.index import Fetched, ImageIndex
-from resources.llm.ledger.batch_state import BatchState, Item, Lost
+from resources.images.index import FetchedImage, ImageIndex
+from resources.llm.ledger.batch_state import BatchItem, BatchState, LostRequest
 from resources.offline.process import OfflineServer
 from resources.review.accounts import Accounts
 from resources.upkeep.backup import back_up
@@ -124,13 +124,15 @@ def _add_to_ledger(world: World) -> None:
             batch,
             "careful",
             [
-                Item(f"{batch}-{n}", batch, 1, "waiting", None, None, "s", "r", "p@1", {"n": n})
+                BatchItem(
+                    f"{batch}-{n}", batch, 1, "waiting", None, None, "s", "r", "p@1", {"n": n}
+                )
                 for n in range(2)
             ],
         )
         state.submitted(batch, f"remote-{batch}")
         state.wait("run", {batch})
-    state.ended("expired", "expired", Lost("", "expired", "It took over a day.", True))
+    state.ended("expired", "expired", LostRequest("", "expired", "It took over a day.", True))
     ledger.close()
 
 
@@ -140,7 +142,7 @@ def _add_addresses(world: World) -> None:
     images = world.rows("SELECT DISTINCT image_id FROM ingest.images ORDER BY image_id")
     index.record(
         [
-            Fetched(f"https://pictures.example/{n}.png", row["image_id"], {"n": n})
+            FetchedImage(f"https://pictures.example/{n}.png", row["image_id"], {"n": n})
             for n, row in enumerate(images)
         ]
     )

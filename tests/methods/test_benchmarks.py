@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS, installed, published_forms
-from methods.evaluation.asking import Given, Limits
+from methods.evaluation.asking import AskingLimits, ReferenceTurn
 from methods.evaluation.benchmark import GROUP
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
-from methods.evaluation.rehearsal import RehearsalError, rehearse
+from methods.evaluation.rehearsal import ItemDryRunError, rehearse
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import PromptError, check_own_prompts, prompt
@@ -109,7 +109,7 @@ ITEM = Item("pears", (Turn(1, "<ImageHere>How many?", (1,), {"answer": "1"}),), 
 
 
 def yields(*steps: object) -> Any:
-    def ask(item: Item, limits: Limits) -> Iterator[object]:
+    def ask(item: Item, limits: AskingLimits) -> Iterator[object]:
         yield from steps
 
     return ask
@@ -153,12 +153,12 @@ def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_ask
         dimensions=known.dimensions,
         metrics=known.metrics,
     )
-    with pytest.raises(RehearsalError) as raised:
+    with pytest.raises(ItemDryRunError) as raised:
         rehearse(benchmark, change.get("item", ITEM))  # type: ignore[arg-type]
     assert says in str(raised.value)
 
 
 def test_a_benchmark_that_does_not_end_is_refused(counting: ModuleType) -> None:
-    endless = SimpleNamespace(ask=yields(*[Given("plain", 1, "x")] * 2_000))
-    with pytest.raises(RehearsalError, match="yields more than 1,000 times"):
+    endless = SimpleNamespace(ask=yields(*[ReferenceTurn("plain", 1, "x")] * 2_000))
+    with pytest.raises(ItemDryRunError, match="yields more than 1,000 times"):
         rehearse(endless, ITEM)  # type: ignore[arg-type]

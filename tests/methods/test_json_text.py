@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.json_text import MOST_DEPTH, TooDeep, from_json, json_at, to_json
+from methods.json_text import MOST_DEPTH, NestingError, from_json, json_at, to_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**99), 10**99) | st.floats() | st.text(max_size=10),
@@ -45,7 +45,7 @@ def test_a_hundred_levels_are_read_and_one_more_is_not(opens, closes):
 
     for deeper in (f"[{text}]", nested(opens, 970, closes), nested(opens, 100_000, closes)):
         for read in (from_json, lambda text: json_at(text, 0)):
-            with pytest.raises(TooDeep, match="more than 100 lists and objects"):
+            with pytest.raises(NestingError, match="more than 100 lists and objects"):
                 read(deeper)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from methods.overlap import BLOCKING, Asked, Content, Shared, content_of, shared
+from methods.overlap import BLOCKING, Content, ContentOverlap, ItemQuestion, content_of, shared
 from methods.same_text import Rarity, runs, said
 
 QUESTION = "Image1: <ImageHere>. Which of the bridges in <image-1> was built with two towers?"
@@ -39,7 +39,9 @@ TESTED = release("bench", QUESTION, ANSWER, "https://w/Bridge", "a")
 OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w/Mill", "b")
 
 
-def found(instruction: Content, benchmark: Content = TESTED, **alike: list[str]) -> list[Shared]:
+def found(
+    instruction: Content, benchmark: Content = TESTED, **alike: list[str]
+) -> list[ContentOverlap]:
     return list(shared([benchmark], [instruction], alike))
 
 
@@ -242,7 +244,7 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
-    assert benchmark.asked == [Asked("m", 1, "m", said(question), (said("Tarn Bridge"),))]
+    assert benchmark.asked == [ItemQuestion("m", 1, "m", said(question), (said("Tarn Bridge"),))]
     same = release("instruct", question, "It is Tarn Bridge, seen from the west.")
     assert [one.kind for one in found(same, benchmark)] == ["question"]
     other = release("instruct", question, "It is the Old Bridge.")

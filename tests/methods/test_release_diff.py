@@ -6,8 +6,14 @@ import pytest
 
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.metrics.mean import Mean
-from methods.release_diff import Change, Contents, Difference, ItemChange, difference
-from methods.release_diff_text import OnCommon, Repeated, difference_markdown
+from methods.release_diff import (
+    ContentChange,
+    ItemChange,
+    ReleaseContents,
+    ReleaseDifference,
+    difference,
+)
+from methods.release_diff_text import CommonScores, RepeatedResults, difference_markdown
 from methods.release_diff_text import score as score_in_words
 
 CARD = {
@@ -32,7 +38,7 @@ Turns = list[tuple[str, str]]
 
 def contents(
     items: dict[tuple[str | None, str], Turns], card: dict[str, Any] | None = None, **of: Any
-) -> Contents:
+) -> ReleaseContents:
     """A release of `items`: (set id, item id) to its questions with their references."""
     rows: dict[str, list[dict[str, Any]]] = {
         "items": [
@@ -75,7 +81,7 @@ def contents(
             )
             for kind in of.get("kinds", ["answer"]):
                 rows["references"].append({**here, "kind": kind, "reference": reference})
-    return Contents({**CARD, **(card or {})}, rows, of.get("scores", []))
+    return ReleaseContents({**CARD, **(card or {})}, rows, of.get("scores", []))
 
 
 def score(model: str, value: float | None, version: str = "judge@1") -> dict[str, Any]:
@@ -86,7 +92,7 @@ def score(model: str, value: float | None, version: str = "judge@1") -> dict[str
 
 def test_the_same_release_has_no_difference() -> None:
     one = contents({("s", "i"): [("Q", "A")]})
-    assert difference(one, one) == Difference(
+    assert difference(one, one) == ReleaseDifference(
         [],
         [],
         [],
@@ -130,14 +136,17 @@ def test_dialogues_are_matched_by_id_else_by_set() -> None:
             ("edited",),
             "reference of turn 2",
             "Q1",
-            (Change("reference", 2, ("A2",), ("B2",)),),
+            (ContentChange("reference", 2, ("A2",), ("B2",)),),
         ),
         ItemChange(
             "s3",
             ("old", "new"),
             "turn removed 3; question of turn 1",
             "P",
-            (Change("question", 1, ("Q",), ("P",)), Change("turn removed", 3, ("Q3",), ())),
+            (
+                ContentChange("question", 1, ("Q",), ("P",)),
+                ContentChange("turn removed", 3, ("Q3",), ()),
+            ),
         ),
     ]
     assert found.n_same == 1
@@ -147,7 +156,7 @@ def test_dialogues_are_matched_by_id_else_by_set() -> None:
     assert found.turns == {"added": 1, "removed": 3, "questions": 1, "references": 1}
 
 
-def changes(one: dict[str, Any], other: dict[str, Any]) -> Difference:
+def changes(one: dict[str, Any], other: dict[str, Any]) -> ReleaseDifference:
     """One item of one turn in two releases, with these things said of it."""
     return difference(*(contents({("s", "i"): [("Q", "A")]}, **of) for of in (one, other)))
 
@@ -157,8 +166,8 @@ def test_other_reviewers_and_other_images_are_changes() -> None:
     (changed,) = found.changed
     assert changed.what == "images; reviewers"
     assert changed.changes == (
-        Change("images", None, ("x",), ("y",)),
-        Change("reviewers", None, ("ann",), ("eve",)),
+        ContentChange("images", None, ("x",), ("y",)),
+        ContentChange("reviewers", None, ("ann",), ("eve",)),
     )
     assert found.common == {}
 
@@ -270,18 +279,18 @@ def test_the_same_images_in_another_order_are_another_item() -> None:
     assert found.common == {}
 
 
-def on_common(difference: float, repeated: Repeated) -> OnCommon:
+def on_common(difference: float, repeated: RepeatedResults) -> CommonScores:
     metric = Mean(name="Overall", lowest=10, highest=100)
     of = CommonScore(
         metric, 80.0, 80.0 + difference, difference, difference - 1, difference + 1, 3, 9
     )
-    return OnCommon("a", "j", "judge@1", [of], repeated)
+    return CommonScores("a", "j", "judge@1", [of], repeated)
 
 
 def test_scores_on_common_items_say_what_they_rest_on() -> None:
     one = contents({("s", "i"): [("Q", "A")]})
     found = difference(one, one)
-    several = [on_common(2.5, Repeated(9, 4, 3)), on_common(0.0, Repeated(9, 9, 9))]
+    several = [on_common(2.5, RepeatedResults(9, 4, 3)), on_common(0.0, RepeatedResults(9, 9, 9))]
     page = difference_markdown(one.card, one.card, found, several)
     assert "1 item with the same questions" in page
     asked = "| `a` | `j` | `judge@1` | 80.0 |"

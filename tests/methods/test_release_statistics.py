@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.slices import MOST_VALUES
 from methods.release_statistics import (
+    CategoryCounts,
     Distribution,
-    Share,
     distributions,
     histogram,
     shares,
@@ -58,10 +58,12 @@ def test_what_single_questions_lack_is_left_out() -> None:
 
 def test_kinds_of_questions_choices_and_labels() -> None:
     assert shares([DIALOGUE, CHOICE]) == [
-        Share("A question is about", "questions", (("one image", 2), ("several images", 1))),
-        Share("Choices offered", "dialogues", (("2", 1),)),
-        Share("Right choice", "questions", (("B", 1),)),
-        Share("Category", "dialogues", (("animals", 1), ("boats", 1))),
+        CategoryCounts(
+            "A question is about", "questions", (("one image", 2), ("several images", 1))
+        ),
+        CategoryCounts("Choices offered", "dialogues", (("2", 1),)),
+        CategoryCounts("Right choice", "questions", (("B", 1),)),
+        CategoryCounts("Category", "dialogues", (("animals", 1), ("boats", 1))),
     ]
 
 

@@ -12,7 +12,7 @@ from dagster_project.cli import NAME, vlm_loom
 from dagster_project.cli import main as loom
 from methods.errors import UserError
 from resources import command_line
-from resources.command_line import Choice, Command, Group, say_workspace
+from resources.command_line import ChoiceWithSuggestion, Command, CommandGroup, say_workspace
 from resources.files import home
 from tests.command_lines import fault_of
 
@@ -42,7 +42,7 @@ ALL = list(commands())
 # --- A command that is wrong ---------------------------------------------------------------------
 
 
-@click.group("some", cls=Group)
+@click.group("some", cls=CommandGroup)
 def some() -> None:
     """Some commands."""
 
@@ -56,7 +56,7 @@ def list_() -> int:
 @some.command(workspace="optional")
 @click.argument("id")
 @click.argument("name")
-@click.option("--language", type=Choice(("english", "chinese")), required=True)
+@click.option("--language", type=ChoiceWithSuggestion(("english", "chinese")), required=True)
 @click.option("--port", type=command_line.PORT, default=80, envvar="PORT")
 @click.option("--round", "round_", type=click.IntRange(1, 2))
 def pin(**given: object) -> int:

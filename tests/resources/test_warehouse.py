@@ -24,9 +24,9 @@ from resources.warehouse import (
     STAGES,
     ArrowStream,
     Parquet,
+    TableWrite,
     Warehouse,
     WarehouseError,
-    Write,
     declared_columns,
     duckdb_file,
     file_database,
@@ -361,7 +361,7 @@ def whole_failures(n: int, set_id: str = "a") -> pa.Table:
 def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
     files = staged(tmp_path, answers("a", 3), answers("b", 2), answers("c", 0))
 
-    warehouse.replace_all([Write(TABLE, files, {})])
+    warehouse.replace_all([TableWrite(TABLE, files, {})])
 
     assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["seen"])}
 
@@ -373,7 +373,7 @@ def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(ware
     full = full.append_column("suspect", pa.array([None, "x"]))
     files = staged(tmp_path, full.select(full.column_names[::-1]), failures(1))
 
-    warehouse.replace_all([Write(table, files, {"set_id": "a"})])
+    warehouse.replace_all([TableWrite(table, files, {"set_id": "a"})])
 
     taken = warehouse.sql(f"SELECT call_key FROM {table} ORDER BY ALL").column("call_key")
     assert taken.to_pylist() == ["key", "key", None]
@@ -383,7 +383,7 @@ def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
     files = staged(tmp_path, answers("a", 1).drop_columns(["provider"]))
 
     with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*provider"):
-        warehouse.replace_all([Write(TABLE, files, {})])
+        warehouse.replace_all([TableWrite(TABLE, files, {})])
 
 
 @pytest.mark.parametrize(
@@ -401,9 +401,9 @@ def test_rows_in_files_that_break_a_rule_are_refused_with_all_that_came_with_the
     with pytest.raises(WarehouseError, match=f"^The warehouse refused the write: .*{says}"):
         warehouse.replace_all(
             [
-                Write("dialogue.failed", staged(tmp_path, whole_failures(2)), {}),
-                Write(TABLE, answers("b", 2), {"set_id": "b"}),
-                Write(TABLE, staged(tmp_path, rows), {"set_id": "a"}),
+                TableWrite("dialogue.failed", staged(tmp_path, whole_failures(2)), {}),
+                TableWrite(TABLE, answers("b", 2), {"set_id": "b"}),
+                TableWrite(TABLE, staged(tmp_path, rows), {"set_id": "a"}),
             ]
         )
 
@@ -428,11 +428,11 @@ def test_a_stream_takes_the_place_of_the_partition_however_often(warehouse, tmp_
     rows = streamed(tmp_path / "a.arrow", one.select(names), two.select(names))
 
     for _ in range(2):
-        warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
+        warehouse.replace_all([TableWrite(TABLE, rows, {"set_id": "a"})])
     assert held(warehouse) == {"a": (5, ["seen"]), "b": (2, ["old"])}
 
     none = streamed(tmp_path / "none.arrow", one.slice(0, 0))
-    warehouse.replace_all([Write(TABLE, none, {"set_id": "a"})])
+    warehouse.replace_all([TableWrite(TABLE, none, {"set_id": "a"})])
     assert held(warehouse) == {"b": (2, ["old"])}
 
 
@@ -447,7 +447,7 @@ def test_rows_of_a_stream_outside_the_partition_or_the_rules_are_refused(warehou
     ):
         stream = streamed(tmp_path / f"{number}.arrow", *rows)
         with pytest.raises(WarehouseError, match=says):
-            warehouse.replace_all([Write(TABLE, stream, {"set_id": "a"})])
+            warehouse.replace_all([TableWrite(TABLE, stream, {"set_id": "a"})])
     assert held(warehouse) == {"a": (1, ["old"])}
 
 
@@ -458,7 +458,7 @@ def test_a_stream_that_needs_more_memory_than_it_is_given_is_taken_in_all_the_sa
     # 16 MB in texts that are longer than a block of DuckDB's file, of 256 KiB.
     long = answers("a", 32, "text " * 100_000)
     rows = streamed(tmp_path / "long.arrow", long)
-    warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
+    warehouse.replace_all([TableWrite(TABLE, rows, {"set_id": "a"})])
     assert held(warehouse) == {"a": (32, ["text " * 100_000])}
 
 
@@ -470,7 +470,7 @@ def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tm
         path.write_bytes(content)
 
     with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*it's.parquet"):
-        warehouse.replace_all([Write(TABLE, Parquet([path]), {})])
+        warehouse.replace_all([TableWrite(TABLE, Parquet([path]), {})])
 
     assert held(warehouse) == {"a": (3, ["old"])}
 
@@ -483,15 +483,15 @@ def test_files_and_tables_may_be_written_together_and_leave_nothing_behind(wareh
 
     warehouse.replace_all(
         [
-            Write(TABLE, staged(folder, answers("a", 2)), {"set_id": "a"}),
-            Write("dialogue.failed", failures(1), {"set_id": "a"}),
-            Write(TABLE, answers("b", 1), {"set_id": "b"}),
-            Write("dialogue.failed", staged(folder, whole_failures(3, "b")), {"set_id": "b"}),
+            TableWrite(TABLE, staged(folder, answers("a", 2)), {"set_id": "a"}),
+            TableWrite("dialogue.failed", failures(1), {"set_id": "a"}),
+            TableWrite(TABLE, answers("b", 1), {"set_id": "b"}),
+            TableWrite("dialogue.failed", staged(folder, whole_failures(3, "b")), {"set_id": "b"}),
         ]
     )
     for rows in (staged(folder, answers("b", 1)), answers("b", 1)):
         with pytest.raises(WarehouseError, match="lie outside"):
-            warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
+            warehouse.replace_all([TableWrite(TABLE, rows, {"set_id": "a"})])
 
     assert held(warehouse) == {"a": (2, ["seen"]), "b": (1, ["seen"])}
     assert warehouse.count("dialogue.failed") == 4
@@ -541,7 +541,7 @@ def test_an_export_goes_back_in_as_it_came_out(warehouse, tmp_path, query):
 
     rest = answers("a", 3).drop_columns(["answer"])
     table = pq.read_table(path).join(rest, ["set_id", "question_id"])
-    warehouse.replace_all([Write(TABLE, staged(tmp_path, table), {"set_id": "a"})])
+    warehouse.replace_all([TableWrite(TABLE, staged(tmp_path, table), {"set_id": "a"})])
     assert held(warehouse) == {"a": (3, [text])}
 
 
@@ -598,7 +598,10 @@ def test_a_full_disk_is_said_as_such_and_changes_nothing(warehouse, monkeypatch)
 
 @pytest.mark.parametrize(
     "write",
-    [Write("dialogue.nothing", answers("a", 1), {}), Write(TABLE, answers("a", 1), {"x": "y"})],
+    [
+        TableWrite("dialogue.nothing", answers("a", 1), {}),
+        TableWrite(TABLE, answers("a", 1), {"x": "y"}),
+    ],
     ids=["table", "partition column"],
 )
 def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
@@ -971,7 +974,7 @@ class TestLeftOpen:
             warehouse.copy_to(tmp_path / "copy.duckdb")
             assert Warehouse(tmp_path / "copy.duckdb").count(TABLE) == 2
             pq.write_table(answers("b", 1), tmp_path / "rows.parquet")
-            warehouse.replace_all([Write(TABLE, Parquet([tmp_path / "rows.parquet"]), {})])
+            warehouse.replace_all([TableWrite(TABLE, Parquet([tmp_path / "rows.parquet"]), {})])
             assert warehouse.count(TABLE) == 1
 
     def test_threads_of_a_run_share_the_file(self, warehouse):

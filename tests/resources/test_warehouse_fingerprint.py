@@ -7,7 +7,13 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from resources.warehouse import Warehouse, WarehouseError, Write, arrow_schema, declared_columns
+from resources.warehouse import (
+    TableWrite,
+    Warehouse,
+    WarehouseError,
+    arrow_schema,
+    declared_columns,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -106,10 +112,10 @@ def test_equal_rows_count_each_time(warehouse: Warehouse) -> None:
 
 
 def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -> None:
-    def failures(set_id: str, *reasons: str) -> Write:
+    def failures(set_id: str, *reasons: str) -> TableWrite:
         rows = [FAILURE | {"set_id": set_id, "reason": reason} for reason in reasons]
         table = pa.Table.from_pylist(rows, schema=arrow_schema(FAILED))
-        return Write(FAILED, table, {"set_id": set_id})
+        return TableWrite(FAILED, table, {"set_id": set_id})
 
     warehouse.replace_all([failures("a", "refused"), failures("b", "refused", "cut")])
     before = warehouse.fingerprint(FAILED, {"set_id": "b"})

@@ -6,7 +6,7 @@ import json
 from PIL import Image
 
 from methods.ids import content_id
-from methods.review import Policy, by_item, resolve
+from methods.review import ResolutionPolicy, by_item, resolve
 from review.import_export import import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 
@@ -67,4 +67,6 @@ class Folder:
 
     def resolved(self, number):
         item = self.items[number]
-        return resolve(item, by_item(self.store.decisions())[item["item_id"]], Policy("all"))
+        return resolve(
+            item, by_item(self.store.decisions())[item["item_id"]], ResolutionPolicy("all")
+        )

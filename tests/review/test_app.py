@@ -12,7 +12,7 @@ from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
-from resources.review.locks import Claim
+from resources.review.locks import LockClaim
 from review.pages.frame import HERE, KEYS, TOUR, texts, version
 from review.pages.lead import SHOWN_MEASURES
 from review.pages.queue import NOTICES, STATUSES
@@ -130,7 +130,7 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     assert attribute(other, "#review-data", "type") is None and "to do" not in other
 
     assert decide(client, again, "accept").status_code == 200
-    claim = Claim(data["token"], one["item_id"], "anna")
+    claim = LockClaim(data["token"], one["item_id"], "anna")
     assert site.store.draft(claim) is None
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from methods.evaluation.asking import PLAIN, Asking, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
@@ -52,7 +52,7 @@ def _row(item: PublishedItem) -> dict[str, Any]:
     return {**made, "images": list(item.images), **item.labels}
 
 
-class Counting(Benchmark):
+class CountingBenchmark(Benchmark):
     """One question an item; the last number of the answer counts."""
 
     name = "counting"
@@ -64,7 +64,7 @@ class Counting(Benchmark):
     )
     published = QuestionFile()
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The question with its pictures."""
         yield from ask_dialogue(item, limits)
 
@@ -78,4 +78,4 @@ class Counting(Benchmark):
         return [Observation(RIGHT, PLAIN, 1, "judged", float(number == item.turns[0].reference))]
 
 
-benchmark = Counting()
+benchmark = CountingBenchmark()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from extras.critic.methods.contamination import Asked, Shared, shared
+from extras.critic.methods.contamination import PairQuestion, SplitOverlap, shared
 from extras.critic.methods.export import card, chat_lines
 from methods.errors import UserError
 from resources.files.atomic import write_atomically
@@ -19,11 +19,11 @@ class CriticError(UserError):
     """There are no pairs to train a critic on; the message says what to do."""
 
 
-def shared_by_sides(pairs: Sequence[Row]) -> list[Shared]:
+def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
     """What pairs for training and pairs for testing have in common: nothing, if all is well."""
-    sides: dict[str, list[Asked]] = {"train": [], "test": []}
+    sides: dict[str, list[PairQuestion]] = {"train": [], "test": []}
     for row in pairs:
-        asked = Asked(row["group_id"], tuple(row["images"]), row["question"])
+        asked = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
         sides[row["side"]].append(asked)
     return shared(sides["train"], sides["test"])
 

@@ -15,18 +15,24 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.human_scores import human_scores, stored_scores
 from assets.evaluate.judge import JudgeImages, judge_version, with_images
-from assets.evaluate.released import Released, items_of, releases_named
+from assets.evaluate.released import EvaluatedRelease, items_of, releases_named
 from assets.evaluate.score_queue import score_queue, scorings_by_people
 from assets.evaluate.transcripts import transcripts_of
 from assets.review import approved
-from extras.critic.methods.contamination import Asked
-from extras.critic.methods.pairs import Given, LeftOut, Pair, ScoredAnswer, pairs_of
-from extras.critic.methods.split import Side, Unit, placed
+from extras.critic.methods.contamination import PairQuestion
+from extras.critic.methods.pairs import (
+    CriticPair,
+    HumanRating,
+    ScoredAnswer,
+    SkippedAnswer,
+    pairs_of,
+)
+from extras.critic.methods.split import Side, UnsplitPair, placed
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
-from methods.evaluation.judging import AskJudge
+from methods.evaluation.judging import JudgeRequest
 from methods.evaluation.metrics import UNLABELLED
 from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.ids import content_id
@@ -34,7 +40,7 @@ from methods.markdown import table
 from methods.prompts.messages import Message
 from resources.review.store import ReviewStore
 from resources.settings.prompts import prompt
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 TABLE, LEFT_OUT = "evaluate.critic_pairs", "evaluate.critic_left_out"
 NO_SCORES = (
@@ -42,7 +48,7 @@ NO_SCORES = (
     "(vlm-loom result import-scores)."
 )
 Row = dict[str, Any]
-Scored = dict[str, dict[AnswerKey, list[Given]]]
+Scored = dict[str, dict[AnswerKey, list[HumanRating]]]
 """What people gave each answer, by release."""
 
 
@@ -84,24 +90,24 @@ def critic_pairs(
     """
     isolation = Isolation(TABLE)
     scored = _scored(warehouse, review_store)
-    made: list[tuple[Released, Pair]] = []
+    made: list[tuple[EvaluatedRelease, CriticPair]] = []
     left_out: list[Row] = []
     for release in releases_named(warehouse, benchmarks, sorted(scored)):
         if not release.benchmark.judge_prompts:
             continue
-        results: list[Pair | LeftOut] = []
+        results: list[CriticPair | SkippedAnswer] = []
         with isolation.release(release.release_id):
             results = list(_pairs(warehouse, release, scored[release.release_id]))
-        made += [(release, pair) for pair in results if isinstance(pair, Pair)]
+        made += [(release, pair) for pair in results if isinstance(pair, CriticPair)]
         left_out += [
             {**_named(release), **loss.key._asdict(), "part": loss.part, "reason": loss.why}
             for loss in results
-            if isinstance(loss, LeftOut)
+            if isinstance(loss, SkippedAnswer)
         ]
     rows = _rows(made, _sides_before(warehouse, config.seed), config)
     arrow = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
-        [Write(TABLE, arrow, {}), Write(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
+        [TableWrite(TABLE, arrow, {}), TableWrite(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
     )
     lost = Counter(row["reason"] for row in left_out)
     shown: Row = {"left out": lost.total(), **reasons(lost)}
@@ -117,7 +123,9 @@ def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
     for row in warehouse.read("evaluate/queued_answers").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
         for decision, scores in by_people.get(row["queue_id"], []):
-            given = Given(decision.reviewer, INTERNAL, row["queue_id"], scores, decision.note or "")
+            given = HumanRating(
+                decision.reviewer, INTERNAL, row["queue_id"], scores, decision.note or ""
+            )
             scored.setdefault(row["release_id"], {}).setdefault(key, []).append(given)
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         for key, given in _imported(warehouse, release["release_id"]):
@@ -125,7 +133,7 @@ def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
     return scored
 
 
-def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey, Given]]:
+def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey, HumanRating]]:
     """What each rater of a file gave each answer."""
     scores: dict[tuple[AnswerKey, str], dict[str, float]] = {}
     stated: dict[tuple[AnswerKey, str], tuple[str, str]] = {}
@@ -136,12 +144,12 @@ def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey
         stated[rating] = reason or stored.reason or "", source
     for (key, rater), given in scores.items():
         reason, source = stated[key, rater]
-        yield key, Given(rater, EXTERNAL, source, given, reason)
+        yield key, HumanRating(rater, EXTERNAL, source, given, reason)
 
 
 def _pairs(
-    warehouse: Warehouse, release: Released, scored: Mapping[AnswerKey, list[Given]]
-) -> Iterator[Pair | LeftOut]:
+    warehouse: Warehouse, release: EvaluatedRelease, scored: Mapping[AnswerKey, list[HumanRating]]
+) -> Iterator[CriticPair | SkippedAnswer]:
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = transcripts_of(warehouse, release.release_id)
     scored_answers = []
@@ -150,13 +158,13 @@ def _pairs(
             scored_answers.append(ScoredAnswer(key, items[key.item_id], transcript, given))
         else:
             # A file's answers may have been removed since people scored them.
-            yield LeftOut(key, "", "not_judged")
+            yield SkippedAnswer(key, "", "not_judged")
     yield from pairs_of(
         release.benchmark, scored_answers, _render, {model for model, _ in transcripts}
     )
 
 
-def _render(request: AskJudge) -> tuple[Message, ...]:
+def _render(request: JudgeRequest) -> tuple[Message, ...]:
     return prompt(request.prompt).render(structured=False, **request.data)
 
 
@@ -167,14 +175,14 @@ def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side
 
 
 def _rows(
-    made: list[tuple[Released, Pair]],
+    made: list[tuple[EvaluatedRelease, CriticPair]],
     before: Mapping[tuple[str, str], Side],
     settings: CriticPairsSettings,
 ) -> list[Row]:
     """A row a pair, in the order of the files."""
     with_images = {release.release_id for release, pair in made if pair.request.images}
     units = [
-        Unit(
+        UnsplitPair(
             _asked(release, pair),
             f"{release.benchmark.name} {_category(release, pair.answer.item)}",
             before.get((release.release_id, pair.answer.item.item_id)),
@@ -202,7 +210,7 @@ def _rows(
     return rows
 
 
-def _row(release: Released, pair: Pair, images: JudgeImages) -> Row:
+def _row(release: EvaluatedRelease, pair: CriticPair, images: JudgeImages) -> Row:
     answer = pair.answer
     return {
         **_named(release),
@@ -223,20 +231,20 @@ def _row(release: Released, pair: Pair, images: JudgeImages) -> Row:
     }
 
 
-def _named(release: Released) -> Row:
+def _named(release: EvaluatedRelease) -> Row:
     return {"benchmark": release.benchmark.name, "release_id": release.release_id}
 
 
-def _category(release: Released, item: Item) -> str:
+def _category(release: EvaluatedRelease, item: Item) -> str:
     label = next(iter(release.benchmark.abilities), "")
     return item.labels.get(label, UNLABELLED)
 
 
-def _asked(release: Released, pair: Pair) -> Asked:
+def _asked(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
     """What the pair is about. Benchmarks may have the same ids for different items."""
     item, turn = pair.answer.item, pair.answer.key.turn
     path = item.labels.get(IMAGE_PATH)
-    return Asked(
+    return PairQuestion(
         f"{release.benchmark.name} {item.cluster}",
         item.image_ids or ((path,) if path else ()),
         next(item_turn.question for item_turn in item.turns if item_turn.turn == turn),

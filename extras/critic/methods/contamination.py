@@ -17,7 +17,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 Kind = Literal["group", "image", "question", "near_question"]
 
 
-class Asked(NamedTuple):
+class PairQuestion(NamedTuple):
     """What a pair is about: the wordings of one question are a group; `images` may be empty."""
 
     group: str
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
     question: str
 
 
-class Shared(NamedTuple):
+class SplitOverlap(NamedTuple):
     """Something that both sides have; of nearly the same questions that of the training side."""
 
     kind: Kind
@@ -61,24 +61,24 @@ def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int
         yield from zip(rows[alike].tolist(), both.col[alike].tolist(), strict=True)
 
 
-def shared(train: Sequence[Asked], test: Sequence[Asked]) -> list[Shared]:
+def shared(train: Sequence[PairQuestion], test: Sequence[PairQuestion]) -> list[SplitOverlap]:
     """Every group, image and question of the test side that the training side has, too."""
     groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)
     learned, tested = _questions(train), _questions(test)
     same = set(learned) & set(tested)
     alike = {learned[i] for i, j in near(learned, tested) if learned[i] != tested[j]}
-    overlaps: list[Shared] = []
-    overlaps += (Shared("group", group) for group in sorted(groups))
-    overlaps += (Shared("image", image) for image in sorted(images))
-    overlaps += (Shared("question", question) for question in sorted(same))
-    overlaps += (Shared("near_question", question) for question in sorted(alike))
+    overlaps: list[SplitOverlap] = []
+    overlaps += (SplitOverlap("group", group) for group in sorted(groups))
+    overlaps += (SplitOverlap("image", image) for image in sorted(images))
+    overlaps += (SplitOverlap("question", question) for question in sorted(same))
+    overlaps += (SplitOverlap("near_question", question) for question in sorted(alike))
     return overlaps
 
 
-def _images(asked: Sequence[Asked]) -> set[str]:
+def _images(asked: Sequence[PairQuestion]) -> set[str]:
     return {image for item in asked for image in item.images}
 
 
-def _questions(asked: Sequence[Asked]) -> list[str]:
+def _questions(asked: Sequence[PairQuestion]) -> list[str]:
     return sorted({plain_question(item.question) for item in asked})

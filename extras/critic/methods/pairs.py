@@ -12,7 +12,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import ABLATIONS, FILE
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import AnswerKey
-from methods.evaluation.judging import AskJudge, requests_of
+from methods.evaluation.judging import JudgeRequest, requests_of
 from methods.ids import content_id
 from methods.prompts.messages import Message, Text
 from methods.prompts.parsing import JsonSchema, ParseError
@@ -30,12 +30,12 @@ Why = Literal[
 SHORTEST_NAME = 3
 """A contestant's name with fewer characters is a word like any other, and is not looked for."""
 
-Render = Callable[[AskJudge], Sequence[Message]]
+Render = Callable[[JudgeRequest], Sequence[Message]]
 """What the judge is sent, without images."""
 
 
 @dataclass(frozen=True)
-class Given:
+class HumanRating:
     """What one person gave an answer: scores by dimension, and why. `source` is where it was stored."""
 
     rater: str
@@ -52,16 +52,16 @@ class ScoredAnswer:
     key: AnswerKey
     item: Item
     transcript: Transcript
-    given: Sequence[Given]
+    given: Sequence[HumanRating]
 
 
 @dataclass(frozen=True)
-class Pair:
+class CriticPair:
     """One pair; `chosen` is the person whose score and reason `reply` has. `system` may be empty."""
 
     answer: ScoredAnswer
-    request: AskJudge
-    chosen: Given
+    request: JudgeRequest
+    chosen: HumanRating
     score: int
     system: str
     prompt: str
@@ -73,7 +73,7 @@ class Pair:
         return content_id(self.system, self.prompt, self.reply)
 
 
-class LeftOut(NamedTuple):
+class SkippedAnswer(NamedTuple):
     """A scored answer of which no pair is made."""
 
     key: AnswerKey
@@ -86,7 +86,7 @@ def pairs_of(
     answers: Iterable[ScoredAnswer],
     render: Render,
     contestants: Iterable[str],
-) -> Iterator[Pair | LeftOut]:
+) -> Iterator[CriticPair | SkippedAnswer]:
     """A pair, or why there is none, of each request to the judge about each answer.
 
     Answers come in a fixed order: of those that make the same prompt, the first counts.
@@ -101,26 +101,28 @@ def pairs_of(
             if request.place[:2] == place
         ]
         if not requests:
-            yield LeftOut(answer.key, "", "not_judged")
+            yield SkippedAnswer(answer.key, "", "not_judged")
         for request in requests:
             made = _pair(benchmark.dimensions[-1], answer, request, render, named)
-            if isinstance(made, Pair):
+            if isinstance(made, CriticPair):
                 prompt = made.system, made.prompt
                 if prompt in seen:
                     made = "same_prompt"
                 seen.add(prompt)
             yield (
-                made if isinstance(made, Pair) else LeftOut(answer.key, request.place.part, made)
+                made
+                if isinstance(made, CriticPair)
+                else SkippedAnswer(answer.key, request.place.part, made)
             )
 
 
 def _pair(
     overall: str,
     answer: ScoredAnswer,
-    request: AskJudge,
+    request: JudgeRequest,
     render: Render,
     named: re.Pattern[str] | None,
-) -> Pair | Why:
+) -> CriticPair | Why:
     asked = _asked(request.schema)
     if asked is None:
         return "unreadable"
@@ -149,7 +151,7 @@ def _pair(
     if any(read.scores.get(name) != score for name, score in scores.items()):
         return "unreadable"
     messages = render(request)
-    return Pair(
+    return CriticPair(
         answer,
         request,
         chosen,
@@ -160,7 +162,7 @@ def _pair(
     )
 
 
-def middle(given: Sequence[Given], overall: str) -> Given | None:
+def middle(given: Sequence[HumanRating], overall: str) -> HumanRating | None:
     """The person whose overall score is the median of all, the lower of two, and who said why.
 
     Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of

@@ -8,29 +8,29 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from extras.critic.methods.contamination import Asked, near, plain_question
+from extras.critic.methods.contamination import PairQuestion, near, plain_question
 from methods.components import components
 from methods.ids import content_id
 
 Side = Literal["train", "test"]
 
 
-class Unit(NamedTuple):
+class UnsplitPair(NamedTuple):
     """A pair to be put on a side. `before` is the side that it was on earlier, if any."""
 
-    asked: Asked
+    asked: PairQuestion
     stratum: str
     before: Side | None = None
 
 
-class Placed(NamedTuple):
+class SplitAssignment(NamedTuple):
     """The side of a pair. `block` names what hangs together with it: the first of its groups."""
 
     block: str
     side: Side
 
 
-def placed(units: Sequence[Unit], test_share: float, seed: int) -> list[Placed]:
+def placed(units: Sequence[UnsplitPair], test_share: float, seed: int) -> list[SplitAssignment]:
     """The side of each unit; what hangs together is on one side.
 
     Of each stratum the test side gets blocks in the order of a hash while they fit into its share,
@@ -41,7 +41,7 @@ def placed(units: Sequence[Unit], test_share: float, seed: int) -> list[Placed]:
     if not units:
         return []
     names = _blocks(units)
-    members: dict[str, list[Unit]] = defaultdict(list)
+    members: dict[str, list[UnsplitPair]] = defaultdict(list)
     for name, unit in zip(names, units, strict=True):
         members[name].append(unit)
     strata: dict[str, list[str]] = defaultdict(list)
@@ -53,7 +53,7 @@ def placed(units: Sequence[Unit], test_share: float, seed: int) -> list[Placed]:
     for blocks in strata.values():
         before = {name: _side_before(members[name]) for name in blocks}
         sides |= _sides(blocks, sizes, before, test_share, seed)
-    return [Placed(name, sides[name]) for name in names]
+    return [SplitAssignment(name, sides[name]) for name in names]
 
 
 def _sides(
@@ -78,12 +78,12 @@ def _sides(
     return sides
 
 
-def _side_before(units: Sequence[Unit]) -> Side | None:
+def _side_before(units: Sequence[UnsplitPair]) -> Side | None:
     sides = {unit.before for unit in units}
     return "train" if "train" in sides else "test" if "test" in sides else None
 
 
-def _blocks(units: Sequence[Unit]) -> list[str]:
+def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
     """The block of each unit: the first, by name, of the groups that hang together.
 
     Units hang together by group, image, and the same or nearly the same question.

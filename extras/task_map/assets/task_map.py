@@ -14,11 +14,11 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.scores import scores
 from extras.task_map.methods import clustering
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
-from extras.task_map.methods.profiles import Profiles, correlation_distances, profiles
+from extras.task_map.methods.profiles import TaskProfiles, correlation_distances, profiles
 from extras.task_map.methods.ranking import task_ranking
 from methods.evaluation.contestants import is_model
 from methods.markdown import code, table
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 Row = dict[str, Any]
 OF_MAP = ("benchmark", "release_id", "judge", "judge_version", "metric")
@@ -71,8 +71,8 @@ def task_map(
     made_rows = rows_to_arrow("evaluate.task_map", rows)
     warehouse.replace_all(
         [
-            Write("evaluate.task_map", made_rows, {}),
-            Write(
+            TableWrite("evaluate.task_map", made_rows, {}),
+            TableWrite(
                 "evaluate.task_distances", rows_to_arrow("evaluate.task_distances", distances), {}
             ),
         ]
@@ -83,7 +83,7 @@ def task_map(
     return isolation.finish(warehouse, report(made_rows, {"maps": shown}))
 
 
-def _map(known: Profiles, settings: TaskMapSettings) -> TaskMap:
+def _map(known: TaskProfiles, settings: TaskMapSettings) -> TaskMap:
     distances = correlation_distances(known)
     return clustering.task_map(
         known.tasks, distances, n_clusters=settings.n_clusters, seed=settings.seed
@@ -98,7 +98,7 @@ def _by_task(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 
 def _rows(
-    of_map: Row, scored: Sequence[Row], known: Profiles, made: TaskMap | None
+    of_map: Row, scored: Sequence[Row], known: TaskProfiles, made: TaskMap | None
 ) -> Iterator[Row]:
     placed = {} if made is None else dict(zip(made.tasks, range(len(made.tasks)), strict=True))
     for ranked in task_ranking(_by_task(scored), known.models):
@@ -126,7 +126,7 @@ def _distances(of_map: Row, made: TaskMap) -> Iterator[Row]:
         }
 
 
-def _line(of_map: Row, known: Profiles, made: TaskMap | None) -> list[str]:
+def _line(of_map: Row, known: TaskProfiles, made: TaskMap | None) -> list[str]:
     """One map in the table of the UI."""
     left_out = {**known.other_tasks, **known.other_models}
     return [

@@ -22,7 +22,7 @@ from methods.evaluation.statistics.estimates import Estimate
 N_RESAMPLES = 9_999
 
 
-class NoDifficulty(UserError):
+class TooFewAccuraciesError(UserError):
     """Too few tasks have both accuracies."""
 
 
@@ -52,11 +52,12 @@ def learning_difficulty(
 ) -> Difficulty:
     """The relation of accuracies after fine-tuning with those of models as they are, by task.
 
-    Both may be on any scale: only orders count. Raises NoDifficulty with fewer than three common tasks.
+    Both may be on any scale: only orders count. Raises TooFewAccuraciesError with fewer than three
+    common tasks.
     """
     tasks = sorted(fine_tuned.keys() & asked.keys())
     if len(tasks) < MIN_TASKS:
-        raise NoDifficulty(
+        raise TooFewAccuraciesError(
             f"Learning difficulty needs {MIN_TASKS} tasks with both accuracies, and there are "
             f"{len(tasks)}: name tasks as the release does ({', '.join(sorted(asked)[:5])} ...)."
         )

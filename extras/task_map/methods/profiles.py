@@ -25,7 +25,7 @@ SAME = "All models have the same score on it, so it has no profile to compare."
 
 
 @dataclass(frozen=True)
-class Profiles:
+class TaskProfiles:
     """Scores, tasks x models; tasks and models that are not in it, with the reason.
 
     `why_no_map` says why no map can be made of it; None where one can.
@@ -53,7 +53,7 @@ class Profiles:
         return None
 
 
-def profiles(scores: Mapping[str, Mapping[str, float]]) -> Profiles:
+def profiles(scores: Mapping[str, Mapping[str, float]]) -> TaskProfiles:
     """Profiles of scores by task and model, in the order of names.
 
     A model without a score on some task is left out: its profile would have a gap. So is a task on
@@ -70,7 +70,7 @@ def profiles(scores: Mapping[str, Mapping[str, float]]) -> Profiles:
         task for task, by_model in scores.items() if len({by_model[model] for model in models}) < 2
     }
     tasks = tuple(sorted(scores.keys() - flat))
-    return Profiles(
+    return TaskProfiles(
         tasks,
         models,
         np.array([[scores[task][model] for model in models] for task in tasks], dtype=float),
@@ -79,7 +79,7 @@ def profiles(scores: Mapping[str, Mapping[str, float]]) -> Profiles:
     )
 
 
-def correlation_distances(of: Profiles) -> Floats:
+def correlation_distances(of: TaskProfiles) -> Floats:
     """The distances of every two tasks, n x n, 0 to 2. `of.why_no_map` must be None."""
     # Rounding makes distances that differ in their last digits alone equal.
     distances = np.round(np.clip(1 - np.corrcoef(of.scores), 0, 2), 12).astype(np.float64)

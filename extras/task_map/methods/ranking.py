@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 
-class Ranked(NamedTuple):
+class TaskRank(NamedTuple):
     """A task, its mean score over `n_models`, and its place: 1 the lowest score, equals share it."""
 
     task: str
@@ -14,7 +14,9 @@ class Ranked(NamedTuple):
     n_models: int
 
 
-def task_ranking(scores: Mapping[str, Mapping[str, float]], models: Sequence[str]) -> list[Ranked]:
+def task_ranking(
+    scores: Mapping[str, Mapping[str, float]], models: Sequence[str]
+) -> list[TaskRank]:
     """Tasks by their mean score over `models`, the hardest first, equals by name.
 
     All models that have any score count for a task on which none of `models` is: it is never empty.
@@ -27,6 +29,6 @@ def task_ranking(scores: Mapping[str, Mapping[str, float]], models: Sequence[str
         # Rounding makes means that differ in their last digits alone equal.
         means[task] = round(fmean(values), 9), len(values)
     return [
-        Ranked(task, 1 + sum(other < mean for other, _ in means.values()), mean, n_models)
+        TaskRank(task, 1 + sum(other < mean for other, _ in means.values()), mean, n_models)
         for task, (mean, n_models) in sorted(means.items(), key=lambda item: (item[1][0], item[0]))
     ]

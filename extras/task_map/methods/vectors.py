@@ -15,7 +15,7 @@ from extras.task_map.methods.clustering import Floats
 from methods.errors import UserError
 
 
-class NoDirection(UserError):
+class ZeroTaskVectorError(UserError):
     """A task vector is zero, so that it has no angle to any other."""
 
 
@@ -41,11 +41,11 @@ def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
 
 
 def cosine_distances(products: Floats, tasks: Sequence[str]) -> Floats:
-    """The cosine distance of every two vectors, from their products. Raises NoDirection."""
+    """The cosine distance of every two vectors, from their products. Raises ZeroTaskVectorError."""
     lengths = np.sqrt(np.diag(products))
     for task, length in zip(tasks, lengths, strict=True):
         if length == 0:
-            raise NoDirection(
+            raise ZeroTaskVectorError(
                 f"The weights of {task} are those of the base, so it has no direction: fine-tune it, "
                 "or take it away."
             )

@@ -12,7 +12,7 @@ from methods.spreadsheet_cells import marked
 from resources.reports.page import render_page
 
 
-class Near(NamedTuple):
+class TaskNeighbours(NamedTuple):
     """The nearest and the farthest task of one, and their distances."""
 
     task: str
@@ -49,11 +49,11 @@ def task_map_csv(made: TaskMap) -> str:
     return text.getvalue()
 
 
-def _near(made: TaskMap, place: int) -> Near:
+def _near(made: TaskMap, place: int) -> TaskNeighbours:
     others = np.delete(np.arange(len(made.tasks)), place)
     order = others[np.argsort(made.distances[place, others], kind="stable")]
     nearest, farthest = int(order[0]), int(order[-1])
-    return Near(
+    return TaskNeighbours(
         made.tasks[place],
         made.tasks[nearest],
         f"{made.distances[place, nearest]:.3f}",

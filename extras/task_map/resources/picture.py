@@ -19,7 +19,7 @@ LINE = 0.22
 MOST_NAME = 30
 
 
-class Cluster(NamedTuple):
+class TaskCluster(NamedTuple):
     """A line of the table of clusters; `within` is the mean distance inside, a dash for one task."""
 
     number: int
@@ -29,18 +29,18 @@ class Cluster(NamedTuple):
     score: str
 
 
-class Picture(NamedTuple):
+class TaskMapPlot(NamedTuple):
     """A task map as a page shows it."""
 
     plane: Markup
     tree: Markup
-    clusters: list[Cluster]
+    clusters: list[TaskCluster]
     stress: str
 
 
 def picture_of(
     made: TaskMap, scores: Mapping[str, float] | None = None, decimals: int = 1
-) -> Picture:
+) -> TaskMapPlot:
     """The picture of a map.
 
     Args:
@@ -51,7 +51,7 @@ def picture_of(
     order = leaves(made.distances)
     facts = {name: f"  {score:.{decimals}f}" for name, score in (scores or {}).items()}
     of_map = f"{len(made.tasks)} tasks in {len(set(made.clusters))} clusters"
-    return Picture(
+    return TaskMapPlot(
         figures.inline_svg(plane_figure(made, order), f"Map of {of_map}"),
         figures.inline_svg(tree_figure(made, order, facts), f"Tree of {of_map}"),
         [_cluster(made, number, scores, decimals) for number in sorted(set(made.clusters))],
@@ -118,12 +118,12 @@ def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -
 
 def _cluster(
     made: TaskMap, number: int, scores: Mapping[str, float] | None, decimals: int
-) -> Cluster:
+) -> TaskCluster:
     places = [place for place, cluster in enumerate(made.clusters) if cluster == number]
     inside = [made.distances[pair] for pair in combinations(places, 2)]
     names = [made.tasks[place] for place in places]
     known = [scores[name] for name in names if name in scores] if scores else []
-    return Cluster(
+    return TaskCluster(
         number,
         figures.page_colour(_colour(number)),
         names,

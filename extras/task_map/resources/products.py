@@ -81,7 +81,7 @@ def _require_unchanged(name: str, tasks: Mapping[str, TensorFiles], base: Tensor
             )
 
 
-class Products(NamedTuple):
+class VectorProducts(NamedTuple):
     """Tasks in order of name, and the products of their vectors; `kind` says what was read."""
 
     tasks: tuple[str, ...]
@@ -89,7 +89,7 @@ class Products(NamedTuple):
     kind: str
 
 
-def read_products(folder: Path, base: Path | None = None) -> Products:
+def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
     """The products of the task vectors in `folder`, which has a folder for each task, named by it.
 
     All are adapters, or all are whole weights and `base` those before the fine-tuning. Raises
@@ -120,7 +120,7 @@ def read_products(folder: Path, base: Path | None = None) -> Products:
                 )
             of_tasks = [Adapter(*pair) for pair in zip(tasks, opened, strict=True)]
             kind = f"LoRA adapters of {of_tasks[0].base or 'an unnamed base'}"
-            return Products(tasks, products_of_adapters(of_tasks), kind)
+            return VectorProducts(tasks, products_of_adapters(of_tasks), kind)
         if base is None:
             raise TaskVectorError(
                 f"{folder} has whole weights: give those before the fine-tuning, too (--base)."
@@ -130,4 +130,4 @@ def read_products(folder: Path, base: Path | None = None) -> Products:
         before = stack.enter_context(TensorFiles(base))
         weights = dict(zip(tasks, opened, strict=True))
         kind = f"whole weights less those of {base.resolve().name}"
-        return Products(tasks, products_of_weights(weights, before), kind)
+        return VectorProducts(tasks, products_of_weights(weights, before), kind)

@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from extras.task_map.methods.clustering import TaskMap
 from extras.task_map.methods.profiles import FEW_MODELS
-from extras.task_map.resources.picture import Picture, picture_of
+from extras.task_map.resources.picture import TaskMapPlot, picture_of
 from resources.reports.page import render
-from resources.reports.report_board import Pane
+from resources.reports.report_board import JudgePane
 from resources.reports.report_extras import ExtraSection
 from resources.reports.report_input import Report
 
@@ -22,7 +22,7 @@ TABLES = {
 Row = Mapping[str, Any]
 
 
-class TaskMapShown(NamedTuple):
+class TaskMapSection(NamedTuple):
     """The tasks of one judge, the hardest first, and the map; None, and why, where there is none.
 
     `decimals` are those of scores; `few_models` says that chance has much to say.
@@ -32,14 +32,14 @@ class TaskMapShown(NamedTuple):
     label: str
     metric: str
     tasks: Sequence[Row]
-    picture: Picture | None
+    picture: TaskMapPlot | None
     why_no_map: str | None
     n_models: int
     few_models: bool
     decimals: int
 
 
-def _html(data: Report, panes: Sequence[Pane]) -> Markup:
+def _html(data: Report, panes: Sequence[JudgePane]) -> Markup:
     maps = _task_maps(data["of_extras"], panes)
     return Markup(render("report_task_map.html", task_maps=maps) if maps else "")
 
@@ -54,8 +54,8 @@ SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, _html, _fi
 
 
 def _task_maps(
-    of_release: Mapping[str, Sequence[Row]], panes: Sequence[Pane]
-) -> list[TaskMapShown]:
+    of_release: Mapping[str, Sequence[Row]], panes: Sequence[JudgePane]
+) -> list[TaskMapSection]:
     """The maps of a release in the order of its judges; `of_release` has the rows of its tables."""
     maps = []
     for pane in panes:
@@ -69,13 +69,13 @@ def _task_maps(
     return maps
 
 
-def _shown(pane: Pane, rows: Sequence[Row], distances: Sequence[Row]) -> TaskMapShown:
+def _shown(pane: JudgePane, rows: Sequence[Row], distances: Sequence[Row]) -> TaskMapSection:
     metric = rows[0]["metric"]
     scale = next(one.scale for one in pane.judged.metrics if one.name == metric)
     made = _map_of(rows, distances)
     means = {row["task"]: row["mean_score"] for row in rows}
     n_models = max(row["n_models"] for row in rows)
-    return TaskMapShown(
+    return TaskMapSection(
         pane.title,
         rows[0]["label"],
         metric,

@@ -23,7 +23,7 @@ Key = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredObservation:
     """One observation of one model with what its item is; `value` is None unless it was judged.
 
     `status` is that of the observation; `refused`: the model declined, in words or by a filter.
@@ -88,7 +88,7 @@ class Metric(ABC):
     """Whether what the model declined counts as right: an upper bound of what it could have."""
 
     @abstractmethod
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """The units of one model's observations, of which it takes those it is about.
 
         With `floor` an observation without a value counts as the lowest one.

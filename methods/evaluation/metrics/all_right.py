@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.metrics.observations import Flags, Floats, Groups, Observations, grouped
 from methods.evaluation.metrics.units import Units
 
@@ -34,7 +34,7 @@ class AllRight(Metric):
     lowest: float = 0.0
     highest: float = 100.0
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """A unit an item."""
         every = Observations.of(observed)
         of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)

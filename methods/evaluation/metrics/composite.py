@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from methods.evaluation.metrics import Metric, Scored, Term, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Term, Unit
 from methods.evaluation.statistics.weighted_sums import weighted_total
 
 
@@ -42,7 +42,7 @@ class Composite(Metric):
             for term in metric.terms
         )
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
         """The formula applied to each item (or group) by itself, for views of single items.
 
         Its number is not the mean of these, which have no value where a term has none.

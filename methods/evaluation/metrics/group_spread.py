@@ -19,7 +19,7 @@ from statistics import pstdev
 import numpy as np
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.metrics.observations import Floats, Observations, grouped
 from methods.evaluation.metrics.units import Units
 
@@ -43,7 +43,7 @@ class GroupSpread(Metric):
     highest: float = 0.0
     inverse: bool = True
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
         every = Observations.of(observed)
         of = every.take(

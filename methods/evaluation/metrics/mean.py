@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.metrics.observations import Floats, Observations, grouped
 from methods.evaluation.metrics.units import Units, turn_numbers
 
@@ -30,7 +30,7 @@ class Mean(Metric):
     trial: str = PLAIN
     scale: float = 1.0
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> Sequence[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """A unit a turn; a unit an item where items are averaged."""
         every = Observations.of(observed)
         of = every.take(

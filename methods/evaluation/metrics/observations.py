@@ -1,8 +1,9 @@
-"""The observations of one model in columns: a sequence of `Scored` that takes a tenth of their memory.
+"""The observations of one model in columns: a sequence of `ScoredObservation` that takes a tenth of
+their memory.
 
 What is the same on many observations (items, labels, texts) is one number in each, and stands once in
-`Names`, which the models of a release share. A part has the numbers of its rows; its columns are taken
-when they are asked for.
+`ObservationNames`, which the models of a release share. A part has the numbers of its rows; its columns
+are taken when they are asked for.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.metrics import Key, Scored
+from methods.evaluation.metrics import Key, ScoredObservation
 
 T = TypeVar("T", bound=Hashable)
 Numbers = NDArray[np.int64]
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-class Numbered(dict[T, int]):
+class Numbering(dict[T, int]):
     """Things by number, in the order in which they were first asked for."""
 
     def __missing__(self, thing: T) -> int:
@@ -28,22 +29,22 @@ class Numbered(dict[T, int]):
         return number
 
 
-class Names:
+class ObservationNames:
     """What observations have in common, by number: labels alike are one mapping.
 
-    `keys` are those of units that are made of `Scored`, one by one.
+    `keys` are those of units that are made of `ScoredObservation`, one by one.
     """
 
     def __init__(self) -> None:
-        self.items = Numbered[str]()
-        self.clusters = Numbered[str]()
-        self.trials = Numbered[str]()
-        self.metrics = Numbered[str]()
-        self.statuses = Numbered[str]()
-        self.parts = Numbered[str]()
-        self.keys = Numbered[Key]()
+        self.items = Numbering[str]()
+        self.clusters = Numbering[str]()
+        self.trials = Numbering[str]()
+        self.metrics = Numbering[str]()
+        self.statuses = Numbering[str]()
+        self.parts = Numbering[str]()
+        self.keys = Numbering[Key]()
         self.labels: list[Mapping[str, str]] = []
-        self._labels = Numbered[tuple[tuple[str, str], ...]]()
+        self._labels = Numbering[tuple[tuple[str, str], ...]]()
 
     def number_of(self, labels: Mapping[str, str]) -> int:
         """The number of these labels."""
@@ -53,7 +54,7 @@ class Names:
         return number
 
 
-class Columns(NamedTuple):
+class ObservationColumns(NamedTuple):
     """One value for each observation; a value is NaN where there is none.
 
     `replicates` has tuples; None where no observation has any.
@@ -72,20 +73,24 @@ class Columns(NamedTuple):
     replicates: NDArray[np.object_] | None
 
 
-class Observations(Sequence[Scored]):
+class Observations(Sequence[ScoredObservation]):
     """Observations in columns; `rows` are those of a part, all where it is None."""
 
-    def __init__(self, names: Names, columns: Columns, rows: Numbers | None = None):
+    def __init__(
+        self, names: ObservationNames, columns: ObservationColumns, rows: Numbers | None = None
+    ):
         self.names = names
         self._columns = columns
         self._rows = rows
 
     @classmethod
-    def of(cls, scored: Sequence[Scored], names: Names | None = None) -> "Observations":
+    def of(
+        cls, scored: Sequence[ScoredObservation], names: ObservationNames | None = None
+    ) -> "Observations":
         """The same observations in columns, with these names if they are given."""
         if isinstance(scored, Observations) and (names is None or scored.names is names):
             return scored
-        names = names or Names()
+        names = names or ObservationNames()
         rows = [
             (
                 names.items[one.item_id],
@@ -107,7 +112,7 @@ class Observations(Sequence[Scored]):
         arrays: list[NDArray[Any]] = [
             np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)
         ]
-        return cls(names, Columns._make([*arrays, given]))
+        return cls(names, ObservationColumns._make([*arrays, given]))
 
     def column(self, name: str) -> NDArray[Any]:
         """The column of that name, of the rows of the part."""
@@ -141,7 +146,7 @@ class Observations(Sequence[Scored]):
     def __len__(self) -> int:
         return len(self._columns.items) if self._rows is None else len(self._rows)
 
-    def __iter__(self) -> Iterator[Scored]:
+    def __iter__(self) -> Iterator[ScoredObservation]:
         names = self.names
         named = [list[str](getattr(names, name)) for name in _NAMED]
         # Some at a time: lists of numbers take more memory than their arrays.
@@ -159,16 +164,16 @@ class Observations(Sequence[Scored]):
                 else self.column("replicates")[some].tolist()
             )
             yield from map(
-                Scored,
+                ScoredObservation,
                 *(items, clusters, trials, of["turns"], metrics, values),
                 *(statuses, of["refused"], labels, parts, replicates),
             )
 
     @overload
-    def __getitem__(self, place: int) -> Scored: ...
+    def __getitem__(self, place: int) -> ScoredObservation: ...
     @overload
     def __getitem__(self, place: slice) -> "Observations": ...
-    def __getitem__(self, place: int | slice) -> "Scored | Observations":
+    def __getitem__(self, place: int | slice) -> "ScoredObservation | Observations":
         rows = np.arange(len(self)) if self._rows is None else self._rows
         if isinstance(place, slice):
             return Observations(self.names, self._columns, rows[place])
@@ -191,11 +196,11 @@ def replicates_of(given: Sequence[tuple[float, ...]]) -> NDArray[np.object_] | N
 
 
 def with_names_in_common(
-    observed: Mapping[str, Sequence[Scored]],
+    observed: Mapping[str, Sequence[ScoredObservation]],
 ) -> dict[str, Observations]:
     """Each model's observations in columns that share their names."""
     known = {id(of.names): of.names for of in observed.values() if isinstance(of, Observations)}
-    names = next(iter(known.values())) if len(known) == 1 else Names()
+    names = next(iter(known.values())) if len(known) == 1 else ObservationNames()
     return {model: Observations.of(scored, names) for model, scored in observed.items()}
 
 

@@ -8,21 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.observations import Observations
 from methods.evaluation.metrics.units import Units, comparable, in_all
 from methods.evaluation.statistics.weighted_sums import weighted_total
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class WeightedTerms:
     """The units of each term, and the weights that their means have in the number."""
 
     weights: Sequence[float]
     units: Sequence[Units]
 
     @classmethod
-    def of(cls, metric: Metric, observed: Sequence[Scored], *, floor: bool) -> "Terms":
+    def of(
+        cls, metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool
+    ) -> "WeightedTerms":
         """The units of one model that have a value.
 
         Args:
@@ -48,7 +50,7 @@ class Terms:
         """Whether the mean of any term is over strata."""
         return any(units.has_strata for units in self.units)
 
-    def equals(self, other: "Terms") -> bool:
+    def equals(self, other: "WeightedTerms") -> bool:
         """Whether the units of every term are the same, in the same order."""
         return all(map(Units.equals, self.units, other.units))
 
@@ -61,7 +63,9 @@ class Terms:
         return weighted_total(self.weights, known)
 
 
-def in_common(columns: Mapping[str, Terms], decides: Callable[[str], bool]) -> dict[str, Terms]:
+def in_common(
+    columns: Mapping[str, WeightedTerms], decides: Callable[[str], bool]
+) -> dict[str, WeightedTerms]:
     """The units of each contestant that every one has which has any, term by term.
 
     Args:
@@ -74,15 +78,15 @@ def in_common(columns: Mapping[str, Terms], decides: Callable[[str], bool]) -> d
         shared = in_all([units for name, units in alike.items() if len(units) and decides(name)])
         for name, units in alike.items():
             common[name].append(units.take(np.isin(units.numbers, shared)))
-    return {name: Terms(terms.weights, common[name]) for name, terms in columns.items()}
+    return {name: WeightedTerms(terms.weights, common[name]) for name, terms in columns.items()}
 
 
-def by_term(columns: Iterable[Terms]) -> list[list[Units]]:
+def by_term(columns: Iterable[WeightedTerms]) -> list[list[Units]]:
     """For each term of a metric the units of every column."""
     return [list(units) for units in zip(*(terms.units for terms in columns), strict=True)]
 
 
-def coverage_of(metric: Metric, observed: Sequence[Scored]) -> float:
+def coverage_of(metric: Metric, observed: Sequence[ScoredObservation]) -> float:
     """The share of the units of a metric that have a value; of a composite, of its least covered term.
 
     Args:

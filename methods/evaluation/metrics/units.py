@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.evaluation.metrics import Key, Unit
-from methods.evaluation.metrics.observations import Flags, Floats, Names, Numbers
+from methods.evaluation.metrics.observations import Flags, Floats, Numbers, ObservationNames
 
 Kind = Literal["item", "turn", "cluster", "key"]
-"""What a unit is: an item, a turn of one, a cluster, or what its key in `Names.keys` says."""
+"""A unit: an item, a turn of an item, a cluster, or a key of `ObservationNames.keys`."""
 _TURNS = 2**32
 
 
@@ -22,7 +22,7 @@ _TURNS = 2**32
 class Units(Sequence[Unit]):
     """Units in columns; a value is NaN where a unit has none. `numbers` tell the keys."""
 
-    names: Names
+    names: ObservationNames
     kind: Kind
     numbers: Numbers
     clusters: NDArray[np.int32]
@@ -31,11 +31,11 @@ class Units(Sequence[Unit]):
     stratum_names: Sequence[str] = ("",)
 
     @classmethod
-    def of(cls, units: Sequence[Unit], names: Names | None = None) -> "Units":
+    def of(cls, units: Sequence[Unit], names: ObservationNames | None = None) -> "Units":
         """The same units in columns, with these names if they are given."""
         if isinstance(units, Units) and (names is None or units.names is names):
             return units
-        names = names or Names()
+        names = names or ObservationNames()
         strata: dict[str, int] = {}
         rows = [
             (
@@ -155,7 +155,7 @@ def comparable(columns: Sequence[Sequence[Unit]]) -> list[Units]:
         and len({(id(of.names), of.kind) for of in found if len(of)}) <= 1
     ):
         return found
-    names = Names()
+    names = ObservationNames()
     return [Units.of(list(units), names) for units in columns]
 
 

@@ -47,19 +47,19 @@ class Comparison:
     method: str | None = None
 
 
-class Sides(NamedTuple):
+class PairTotals(NamedTuple):
     """Totals of differences; `pairs` are two models each, by their rows in `values`."""
 
     pairs: Sequence[tuple[int, int]]
     totals: ClusterTotals
 
 
-def sides(values: Floats, clusters: Clusters) -> Sides:
+def sides(values: Floats, clusters: Clusters) -> PairTotals:
     """Every pair of models, in the order of `itertools.combinations`.
 
     `values` is models x units with NaN where a model has no value, `clusters` units.
     """
-    return Sides(*paired_totals(values, clusters))
+    return PairTotals(*paired_totals(values, clusters))
 
 
 def compare_pairs(
@@ -71,7 +71,7 @@ def compare_pairs(
     largest difference that two models can have on a unit.
     """
     pairs, counted = paired_totals(values, clusters)
-    compared = compared_sides(Sides(pairs, counted.by(aggregation)), span)
+    compared = compared_sides(PairTotals(pairs, counted.by(aggregation)), span)
     n_units = counted.sizes.sum(axis=1)
     return [replace(pair, n_units=int(n)) for pair, n in zip(compared, n_units, strict=True)]
 
@@ -85,10 +85,10 @@ def compare_differences(
     largest that there can be, of all rows or of each. `p_adjusted` is Holm's over all rows.
     """
     rows = [(row, row) for row in range(len(differences))]
-    return compared_sides(Sides(rows, cluster_totals(differences, clusters)), span)
+    return compared_sides(PairTotals(rows, cluster_totals(differences, clusters)), span)
 
 
-def compared_sides(of: Sides, span: float | Floats) -> list[Comparison]:
+def compared_sides(of: PairTotals, span: float | Floats) -> list[Comparison]:
     """The comparison of each pair; p is adjusted over all of them."""
     spans = np.broadcast_to(np.asarray(span, dtype=float), len(of.pairs))
     found = [None if np.isnan(p) else float(p) for p in p_values(of.totals, spans)]

@@ -140,15 +140,15 @@ def _parts(totals: ClusterTotals) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class _Counted(ClusterTotals):
+class _CountedTotals(ClusterTotals):
     """Totals whose cells each stand for `counts` clusters with the same sum and size: of 10,000 items
     that are right or wrong there are four."""
 
     counts: Floats
 
-    def of(self, rows: NDArray[Any]) -> "_Counted":
+    def of(self, rows: NDArray[Any]) -> "_CountedTotals":
         """Some of the rows."""
-        return _Counted(self.sums[rows], self.sizes[rows], self.counts[rows])
+        return _CountedTotals(self.sums[rows], self.sizes[rows], self.counts[rows])
 
     def total(self, cells: Floats) -> Floats:
         """The sum of each row over all clusters."""
@@ -165,16 +165,16 @@ class _Counted(ClusterTotals):
         return self.total((self.sizes > 0).astype(float)).astype(np.int64)
 
 
-def _counted(sums: Floats, sizes: Floats) -> _Counted:
+def _counted(sums: Floats, sizes: Floats) -> _CountedTotals:
     """Clusters put together where they have few sums and sizes; what a row has none of is 0."""
     each_sum, each_size = np.unique(sums), np.unique(sizes)
     if len(each_sum) * len(each_size) * WORTH_COUNTING >= sums.shape[1]:
-        return _Counted(sums, sizes, np.ones_like(sums))
+        return _CountedTotals(sums, sizes, np.ones_like(sums))
     pairs = [(of, n) for of in each_sum for n in each_size]
     counts = np.stack([((sums == of) & (sizes == n)).sum(axis=1) for of, n in pairs], axis=1)
     of_pairs, n_of_pairs = np.array(pairs).T
     there = counts > 0
-    return _Counted(
+    return _CountedTotals(
         np.where(there, of_pairs, 0.0), np.where(there, n_of_pairs, 0.0), counts.astype(float)
     )
 
@@ -184,10 +184,10 @@ def _total(counts: Floats, cells: Floats) -> Floats:
     return total
 
 
-def _both_ways(totals: _Counted) -> _Counted:
+def _both_ways(totals: _CountedTotals) -> _CountedTotals:
     """All rows, then all with the opposite values: lower ends of these are upper ends of the others."""
     sums, sizes, counts = totals.sums, totals.sizes, totals.counts
-    return _Counted(*map(np.concatenate, ([sums, -sums], [sizes] * 2, [counts] * 2)))
+    return _CountedTotals(*map(np.concatenate, ([sums, -sums], [sizes] * 2, [counts] * 2)))
 
 
 def _extremes(totals: ClusterTotals) -> tuple[Floats, Floats]:
@@ -215,7 +215,7 @@ def _ends(totals: ClusterTotals, span: Floats) -> tuple[Floats, Floats]:
     return np.maximum(-span, middle - reach), np.minimum(span, middle + reach)
 
 
-def _lower(totals: _Counted, end: Floats, of_the_way: float, level: float) -> Floats:
+def _lower(totals: _CountedTotals, end: Floats, of_the_way: float, level: float) -> Floats:
     """The lower end of each row's interval: where the quantile is that of (1 - level) / 2.
 
     False position between the end of the scale and the mean (the Illinois rule).
@@ -264,7 +264,7 @@ def _lower(totals: _Counted, end: Floats, of_the_way: float, level: float) -> Fl
 
 
 def _highest_quantile(
-    totals: _Counted, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
+    totals: _CountedTotals, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
 ) -> Floats:
     """The quantile of each row, or a higher one of a mean further down.
 
@@ -290,7 +290,7 @@ def _highest_quantile(
 
 
 def _quantile(
-    totals: _Counted, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
+    totals: _CountedTotals, at: Floats, end: Floats, equal: NDArray[np.bool_], of_the_way: float
 ) -> Floats:
     """The normal quantile of P(the mean is `at` or less) of each row, with the unseen cluster below."""
     a = totals.sums - at[:, None] * totals.sizes

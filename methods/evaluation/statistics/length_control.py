@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.agreement.measured import Measured
+from methods.agreement.measured import MeasureValue
 from methods.agreement.scores import spearman
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
@@ -49,14 +49,14 @@ class LengthControl:
     reason: str | None = None
 
 
-def length_correlation(scores: Floats, lengths: Floats) -> Measured:
+def length_correlation(scores: Floats, lengths: Floats) -> MeasureValue:
     """Spearman's rho of score and length over all answers (arrays of one shape, NaN left out)."""
     pairs = np.stack([scores.ravel(), lengths.ravel()], axis=1)
     both = pairs[~np.isnan(pairs).any(axis=1)]
     if not len(both):
-        return Measured(None, NO_SCORES)
+        return MeasureValue(None, NO_SCORES)
     if not np.ptp(both, axis=0).all():
-        return Measured(None, ALL_THE_SAME)
+        return MeasureValue(None, ALL_THE_SAME)
     return spearman(both)
 
 

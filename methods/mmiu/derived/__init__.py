@@ -9,14 +9,14 @@ from functools import partial
 from typing import NamedTuple
 
 from methods.ids import content_id
-from methods.mmiu.converting import NoQuestion
+from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived.comparing import quality, similarity, spot_the_difference
-from methods.mmiu.derived.drawing import Pictures, Subject
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry
 from methods.mmiu.derived.retrieval import image_to_image, shared_title, text_to_image
 from methods.mmiu.derived.spatial import homography, jigsaw, spatial_text, transformation
 from methods.mmiu.metadata import Sample
 
-Derive = Callable[[Subject, Sequence[Subject], Pictures, int], Sample]
+Derive = Callable[[SampledEntry, Sequence[SampledEntry], EditableImages, int], Sample]
 
 DERIVED: Mapping[str, Derive] = {
     "jigsaw-puzzle-solving": jigsaw,
@@ -33,18 +33,22 @@ DERIVED: Mapping[str, Derive] = {
 """The tasks in the order in which they take turns."""
 
 
-class Derived(NamedTuple):
+class DerivedSample(NamedTuple):
     """A sample, or the reason why none could be made of an entry for a task."""
 
-    subject: Subject
+    subject: SampledEntry
     task: str
     sample: Sample | None
-    loss: NoQuestion | None = None
+    loss: UnusableSampleError | None = None
 
 
 def derived(
-    subjects: Sequence[Subject], tasks: Sequence[str], n_samples: int, pictures: Pictures, seed: int
-) -> Iterator[Derived]:
+    subjects: Sequence[SampledEntry],
+    tasks: Sequence[str],
+    n_samples: int,
+    pictures: EditableImages,
+    seed: int,
+) -> Iterator[DerivedSample]:
     """`n_samples` samples, tasks taking turns, and before each the entries that gave none.
 
     Each task goes through the entries in an order of its own by seed, so an entry that comes or goes
@@ -58,14 +62,14 @@ def derived(
                 subject = left[task].pop(0)
                 try:
                     sample = DERIVED[task](subject, subjects, pictures, seed)
-                except NoQuestion as loss:
-                    yield Derived(subject, task, None, loss)
+                except UnusableSampleError as loss:
+                    yield DerivedSample(subject, task, None, loss)
                     continue
                 made += 1
-                yield Derived(subject, task, sample)
+                yield DerivedSample(subject, task, sample)
                 break
 
 
-def _ordered(subjects: Sequence[Subject], task: str, seed: int) -> list[Subject]:
+def _ordered(subjects: Sequence[SampledEntry], task: str, seed: int) -> list[SampledEntry]:
     draw = partial(content_id, "derived", seed, task)
     return sorted(subjects, key=lambda subject: draw(subject.entry_id))

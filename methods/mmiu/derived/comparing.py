@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from methods.ids import content_id
-from methods.mmiu.converting import NoQuestion
+from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.drawing import Pictures, Subject, drawn, others
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry, drawn, others
 from methods.mmiu.metadata import Sample, TaskInfo
 
 LESS_DETAIL = 0.5
@@ -33,7 +33,9 @@ SIMILARITY = TaskInfo(
 )
 
 
-def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int) -> Sample:
+def quality(
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
+) -> Sample:
     """The picture as it is, and two versions with more and more blur or noise."""
     before = drawing.fitted(pictures.open(subject.image_id))
     sharp = drawn(seed, subject, QUALITY.name, 2) == 0
@@ -41,7 +43,9 @@ def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, s
         worse = [drawing.blurred(before, radius) for radius in (3, 8)]
         details = [drawing.detail(picture) for picture in (before, *worse)]
         if details[1] > LESS_DETAIL * details[0] or details[2] > LESS_DETAIL * details[1]:
-            raise NoQuestion("too_plain", "The picture is too plain to tell how sharp it is.")
+            raise UnusableSampleError(
+                "too_plain", "The picture is too plain to tell how sharp it is."
+            )
         changes = ["blurred over 3 pixels", "blurred over 8 pixels"]
     else:
         worse = [drawing.noisy(before, level, seed) for level in (30, 70)]
@@ -65,7 +69,7 @@ def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, s
 
 
 def spot_the_difference(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The picture, and a version with one to six patches of other colours."""
     before = drawing.fitted(pictures.open(subject.image_id))
@@ -89,7 +93,7 @@ def spot_the_difference(
 
 
 def similarity(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The picture, and a version of it or, as often, another picture that looks different."""
     before = drawing.fitted(pictures.open(subject.image_id))
@@ -115,7 +119,7 @@ def similarity(
         made_from, change = [another.image_id], "made smaller"
         other = drawing.fitted(pictures.open(another.image_id))
         if drawing.difference(before, other) < COPY_ALIKE:
-            raise NoQuestion("pictures_alike", "The two pictures look alike.")
+            raise UnusableSampleError("pictures_alike", "The two pictures look alike.")
     return Sample(
         SIMILARITY,
         subject.page_url,

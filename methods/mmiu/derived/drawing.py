@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageFilter
 
 from methods.ids import content_id
-from methods.mmiu.converting import NoQuestion
+from methods.mmiu.converting import UnusableSampleError
 
 
 @dataclass(frozen=True)
-class Subject:
+class SampledEntry:
     """An entry that was drawn into an image set."""
 
     entry_id: str
@@ -30,7 +30,7 @@ class Subject:
     categories: tuple[str, ...]
 
 
-class Pictures(Protocol):
+class EditableImages(Protocol):
     """Where pictures are looked at, and kept once they are changed."""
 
     def open(self, image_id: str) -> Image.Image:
@@ -41,28 +41,28 @@ class Pictures(Protocol):
 
 
 def others(
-    subject: Subject,
-    subjects: Sequence[Subject],
+    subject: SampledEntry,
+    subjects: Sequence[SampledEntry],
     n_subjects: int,
-    fits: Callable[[Subject], bool],
+    fits: Callable[[SampledEntry], bool],
     *seed: object,
-) -> list[Subject]:
-    """Other entries with other pictures that `fits`, drawn by seed. Raises NoQuestion for fewer."""
+) -> list[SampledEntry]:
+    """Sample other entries with other images that `fits`. Raises UnusableSampleError for fewer."""
     draw = partial(content_id, *seed, subject.entry_id)
     known = {subject.image_id}
-    chosen: list[Subject] = []
+    chosen: list[SampledEntry] = []
     for other in sorted(subjects, key=lambda other: draw(other.entry_id)):
         if len(chosen) < n_subjects and other.image_id not in known and fits(other):
             known.add(other.image_id)
             chosen.append(other)
     if len(chosen) < n_subjects:
-        raise NoQuestion(
+        raise UnusableSampleError(
             "too_few_entries", f"There are {len(chosen)} other entries instead of {n_subjects}."
         )
     return chosen
 
 
-def drawn(seed: int, subject: Subject, task: str, n_values: int) -> int:
+def drawn(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
     """A number from 0 to n_values - 1, by seed, entry and task."""
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from methods.ids import content_id
-from methods.mmiu.converting import NoQuestion, n_choices
-from methods.mmiu.derived.drawing import Pictures, Subject, others
+from methods.mmiu.converting import UnusableSampleError, n_choices
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry, others
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.prompts.messages import IMAGE_HERE
 
@@ -35,7 +35,7 @@ TITLE = TaskInfo(
 
 
 def text_to_image(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The picture by its caption, among pictures of pages of other titles with other captions.
 
@@ -45,7 +45,7 @@ def text_to_image(
     texts = {subject.title, subject.caption}
     n_wrong = n_choices(BY_TEXT.name) - 1
 
-    def another(each: Subject) -> bool:
+    def another(each: SampledEntry) -> bool:
         return not texts & {each.title, each.caption} and IMAGE_HERE not in each.caption
 
     (absent,) = others(
@@ -86,7 +86,7 @@ def text_to_image(
 
 
 def image_to_image(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """A picture of the entry's cluster, among those of clusters whose pages share no category."""
     (relative,) = others(
@@ -119,7 +119,7 @@ def image_to_image(
 
 
 def shared_title(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The category that the pages of two to four pictures of a cluster share, the rarest one."""
     draw = partial(content_id, "title", seed, subject.entry_id)
@@ -131,7 +131,9 @@ def shared_title(
             shown.append(mate)
     shared = set.intersection(*({*mate.categories} for mate in shown))
     if len(shown) < 2 or not shared:
-        raise NoQuestion("no_shared_category", "Its page shares no category with a picture's page.")
+        raise UnusableSampleError(
+            "no_shared_category", "Its page shares no category with a picture's page."
+        )
     uses = Counter(name for other in subjects for name in other.categories)
     title, *broader = sorted(shared, key=lambda name: (uses[name], name))
     _require_plain(title)
@@ -149,4 +151,4 @@ def shared_title(
 
 def _require_plain(text: str) -> None:
     if IMAGE_HERE in text:
-        raise NoQuestion("image_token", f"Its text has {IMAGE_HERE}.")
+        raise UnusableSampleError("image_token", f"Its text has {IMAGE_HERE}.")

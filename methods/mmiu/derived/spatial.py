@@ -6,9 +6,9 @@ from itertools import combinations, permutations
 from math import cos, radians, sin
 
 from methods.ids import content_id
-from methods.mmiu.converting import NoQuestion
+from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.drawing import Pictures, Subject, drawn, others
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry, drawn, others
 from methods.mmiu.metadata import Sample, TaskInfo
 
 ALIKE = 10.0
@@ -41,11 +41,13 @@ SPATIAL_TEXT = TaskInfo(
 )
 
 
-def jigsaw(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int) -> Sample:
+def jigsaw(
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
+) -> Sample:
     """The quarters of the entry's picture, shuffled; refused where two of them look alike."""
     tiles = drawing.quarters(drawing.fitted(pictures.open(subject.image_id)))
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
-        raise NoQuestion("tiles_alike", "Two quarters of the picture look alike.")
+        raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")
     orders = list(permutations(range(4)))[1:]
     order = orders[drawn(seed, subject, JIGSAW.name, len(orders))]
     images = tuple(
@@ -64,7 +66,7 @@ def jigsaw(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, se
 
 
 def transformation(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The middle of the picture, turned or mirrored; refused where it is too symmetric."""
     before = drawing.square(pictures.open(subject.image_id), 240)
@@ -73,7 +75,9 @@ def transformation(
         min(drawing.difference(*pair) for pair in combinations((before, *after.values()), 2))
         < ALIKE
     ):
-        raise NoQuestion("symmetric", "The picture looks alike when it is turned or mirrored.")
+        raise UnusableSampleError(
+            "symmetric", "The picture looks alike when it is turned or mirrored."
+        )
     names = list(after)
     name = names[drawn(seed, subject, TRANSFORMATION.name, len(names))]
     return Sample(
@@ -92,7 +96,7 @@ def transformation(
 
 
 def homography(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """The picture under a homography that is drawn by seed; the wrong ones are others of the same kind.
 
@@ -104,7 +108,9 @@ def homography(
     offered = sorted(_views(wide, high), key=draw)[:4]
     after = [drawing.warped(before, matrix) for matrix in offered]
     if min(drawing.difference(*pair) for pair in combinations(after, 2)) < ALIKE:
-        raise NoQuestion("too_plain", "The picture is too plain to tell homographies apart.")
+        raise UnusableSampleError(
+            "too_plain", "The picture is too plain to tell homographies apart."
+        )
     written = [_written(matrix) for matrix in offered]
     return Sample(
         HOMOGRAPHY,
@@ -156,7 +162,7 @@ def _written(matrix: drawing.Matrix) -> str:
 
 
 def spatial_text(
-    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+    subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """Two pictures in one, where a text says; the wrong ones have them elsewhere, or another picture.
 
@@ -167,7 +173,7 @@ def spatial_text(
         drawing.square(pictures.open(entry.image_id), 160) for entry in (subject, second, third)
     ]
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
-        raise NoQuestion("pictures_alike", "Two of the pictures look alike.")
+        raise UnusableSampleError("pictures_alike", "Two of the pictures look alike.")
     words = ("to the left of", "to the right of", "above", "below")
     first = drawn(seed, subject, SPATIAL_TEXT.name, len(words))
     right, other, *rest = words[first:] + words[:first]

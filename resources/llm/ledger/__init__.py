@@ -6,7 +6,7 @@
 
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.ledger.calls import Call, Charge, now
-from resources.llm.ledger.ledger import Ledger, Renewal
+from resources.llm.ledger.ledger import Ledger, ReAskDecision
 from resources.llm.ledger.reading import LedgerReader
 
-__all__ = ["BatchState", "Call", "Charge", "Ledger", "LedgerReader", "Renewal", "now"]
+__all__ = ["BatchState", "Call", "Charge", "Ledger", "LedgerReader", "ReAskDecision", "now"]

@@ -59,7 +59,7 @@ class Batch(NamedTuple):
     ended_at: str | None
 
 
-class Item(NamedTuple):
+class BatchItem(NamedTuple):
     """A request in a batch; `run` asked it, `kind` and `detail` say how it was lost last."""
 
     key: str
@@ -74,7 +74,7 @@ class Item(NamedTuple):
     request: dict[str, object]
 
 
-class Lost(NamedTuple):
+class LostRequest(NamedTuple):
     """A request that came back without an answer; `charge` is what it cost all the same."""
 
     key: str
@@ -90,13 +90,13 @@ class BatchState:
     def __init__(self, ledger: Ledger):
         self._store = ledger._store
 
-    def item(self, key: str) -> Item | None:
+    def item(self, key: str) -> BatchItem | None:
         """The request `key`, if it is on its way or came back without an answer."""
         with self._store.read() as connection:
             row = connection.execute(_ITEM, {"of_key": key}).first()
         return None if row is None else _item(row)
 
-    def waiting(self, batch: str) -> dict[str, Item]:
+    def waiting(self, batch: str) -> dict[str, BatchItem]:
         """What waits in a batch, by key."""
         where = BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
         return {item.key: item for item in self._items(*where)}
@@ -109,7 +109,7 @@ class BatchState:
         with self._store.read() as connection:
             return [Batch(*row) for row in connection.execute(query)]
 
-    def hand_over(self, batch: str, model: str, items: Sequence[Item]) -> set[str]:
+    def hand_over(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
         with self._store.transaction() as connection:
             taken = {item.key for item in items if _take(connection, batch, item)}
@@ -166,17 +166,17 @@ class BatchState:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(status=status))
 
-    def take_in(self, batch: str, results: Sequence[Call | Lost]) -> None:
+    def take_in(self, batch: str, results: Sequence[Call | LostRequest]) -> None:
         """Keep answers and let their items go, note losses; all of it or nothing, and once."""
         with self._store.transaction() as connection:
             for result in results:
-                if isinstance(result, Lost):
+                if isinstance(result, LostRequest):
                     _lose(connection, batch, result)
                     continue
                 add_rows(connection, [result])
                 connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.key == result.key))
 
-    def ended(self, batch: str, status: str, rest: Lost) -> None:
+    def ended(self, batch: str, status: str, rest: LostRequest) -> None:
         """A batch is over; what still waits in it is lost as `rest` says, whatever its key.
 
         Where somebody cancelled it, what waits is let go, and no run is run again for it.
@@ -205,17 +205,17 @@ class BatchState:
             failed = BATCH_ITEMS.c.state == "failed"
             connection.execute(delete(BATCH_ITEMS).where(*of_kind, failed))
 
-    def _items(self, *where: ColumnElement[bool]) -> list[Item]:
+    def _items(self, *where: ColumnElement[bool]) -> list[BatchItem]:
         with self._store.read() as connection:
             rows = connection.execute(select(BATCH_ITEMS).where(*where)).all()
         return [_item(row) for row in rows]
 
 
-def _item(row: Row[Any]) -> Item:
-    return Item._make(row)._replace(request=unpack(row[-1]))
+def _item(row: Row[Any]) -> BatchItem:
+    return BatchItem._make(row)._replace(request=unpack(row[-1]))
 
 
-def _take(connection: Connection, batch: str, item: Item) -> bool:
+def _take(connection: Connection, batch: str, item: BatchItem) -> bool:
     """Whether the item was free: not answered meanwhile, and new or to be asked again."""
     return bool(
         connection.execute(
@@ -224,7 +224,7 @@ def _take(connection: Connection, batch: str, item: Item) -> bool:
     )
 
 
-def _lose(connection: Connection, batch: str, lost: Lost) -> None:
+def _lose(connection: Connection, batch: str, lost: LostRequest) -> None:
     columns = BATCH_ITEMS.c
     once_more = case((columns.submissions < MAX_SUBMISSIONS, "again"), else_="failed")
     done = connection.execute(

@@ -159,7 +159,7 @@ def readable(packed: bytes) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-class AnsweredBefore(Exception):
+class DuplicateCallError(Exception):
     """Some of several calls are in the ledger already: nothing of the transaction is to be kept."""
 
 
@@ -172,7 +172,7 @@ def insert(connection: Connection, calls: Sequence[Call | Charge], *, singly: bo
         singly: Insert call by call, which tells which of them are new.
 
     Raises:
-        AnsweredBefore: Not `singly`, and some of several calls are not new.
+        DuplicateCallError: Not `singly`, and some of several calls are not new.
     """
     answers = [call for call in calls if isinstance(call, Call)]
     keep = insert_missing(connection.dialect.name, CALLS)
@@ -188,7 +188,7 @@ def insert(connection: Connection, calls: Sequence[Call | Charge], *, singly: bo
     elif answers:
         n_new = connection.execute(keep, list(map(_row, answers))).rowcount
         if n_new != len(answers):
-            raise AnsweredBefore
+            raise DuplicateCallError
     if charges:
         cut = [call._replace(response=call.response[:KEPT_CHARACTERS]) for call in charges]
         connection.execute(_CHARGE, list(map(_row, cut)))

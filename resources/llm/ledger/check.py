@@ -31,7 +31,7 @@ _SHOWN = 20
 """Findings of a whole check that are told."""
 
 
-class Findings(NamedTuple):
+class LedgerCheckResult(NamedTuple):
     """What a whole check found: rows, and a sentence for each thing that is wrong."""
 
     n_calls: int
@@ -54,7 +54,7 @@ def require_sound(path: Path) -> None:
         raise StoreError(f"{path} is damaged ({wrong}): {LEDGER.if_damaged}.")
 
 
-def check_all(path: Path) -> Findings:
+def check_all(path: Path) -> LedgerCheckResult:
     """Check every page, index and row of the ledger at `path`, of any version up to this one.
 
     Raises StoreError for one of a later version, and for an empty file.
@@ -73,7 +73,7 @@ def check_all(path: Path) -> Findings:
         except sqlite3.DatabaseError as error:
             if not is_writable(path):
                 raise StoreError(unwritable(path, error)) from error
-            return Findings(0, 0, [str(error)])
+            return LedgerCheckResult(0, 0, [str(error)])
         for table in counts:
             try:
                 for rowid, damaged in _rows(connection, table):
@@ -82,7 +82,7 @@ def check_all(path: Path) -> Findings:
                         wrong.append(_unreadable(rowid, table, damaged))
             except sqlite3.DatabaseError as error:
                 wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
-    return Findings(counts["calls"], counts["charges"], wrong[:_SHOWN])
+    return LedgerCheckResult(counts["calls"], counts["charges"], wrong[:_SHOWN])
 
 
 def unreadable_row(path: Path) -> str | None:

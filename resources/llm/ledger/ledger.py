@@ -17,9 +17,9 @@ from resources.llm.ledger.calls import (
     ANSWERED,
     OUTCOME_COLUMNS,
     UNREAD,
-    AnsweredBefore,
     Call,
     Charge,
+    DuplicateCallError,
     now,
     outcome_of,
     unpack,
@@ -45,7 +45,7 @@ _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(
 )
 
 
-class Renewal(NamedTuple):
+class ReAskDecision(NamedTuple):
     """A decision to ask anew: a model, a stage, a prompt or its version; None is any.
 
     The model is named by who answers and its name there (`ModelSpec.answerer`), so that an entry of
@@ -116,7 +116,7 @@ class Ledger:
         try:
             with self._store.transaction(in_turn=False) as connection:
                 add_rows(connection, calls)
-        except AnsweredBefore:
+        except DuplicateCallError:
             with self._store.transaction(in_turn=False) as connection:
                 add_rows(connection, calls, singly=True)
 
@@ -126,17 +126,17 @@ class Ledger:
             for row in connection.execute(_CALLS.order_by(CALLS.c.key)):
                 yield _unpacked(Call(*row))
 
-    def renew(self, renewal: Renewal) -> None:
+    def renew(self, renewal: ReAskDecision) -> None:
         """From now on ask anew what is like `renewal`; the answers that there are stay."""
         with self._store.transaction() as connection:
             connection.execute(insert(RENEWALS), {**renewal._asdict(), "created_at": now()})
 
-    def renewals(self) -> list[Renewal]:
+    def renewals(self) -> list[ReAskDecision]:
         """Every decision to ask anew, in their order."""
         columns = RENEWALS.c
         query = select(columns.model, columns.stage, columns.prompt).order_by(columns.seq)
         with self._store.read() as connection:
-            return [Renewal(*row) for row in connection.execute(query)]
+            return [ReAskDecision(*row) for row in connection.execute(query)]
 
     def unread(self, stage: str) -> set[str]:
         """The keys of a stage's answers that could not be read when they were last looked at."""
@@ -164,7 +164,7 @@ class Ledger:
         with self._store.transaction() as connection:
             connection.execute(change, [{"of_key": key} for key in keys])
 
-    def forget_unread(self, like: Renewal) -> dict[str, int]:
+    def forget_unread(self, like: ReAskDecision) -> dict[str, int]:
         """Have what could not be read and is like `like` asked for again; the answers by stage.
 
         They are charges from now on: paid for, and no answer.

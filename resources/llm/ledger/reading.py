@@ -52,7 +52,7 @@ def _in_request(text: str, packed: bytes) -> bool:
         return False
 
 
-class Filter(NamedTuple):
+class CallFilter(NamedTuple):
     """Which calls are listed; None is any. `run` is the beginning of a run's id, `cost_usd` the least.
 
     `text` stands in the request, the reply, the reasoning or the detail, in upper or lower case.
@@ -67,14 +67,14 @@ class Filter(NamedTuple):
     text: str | None = None
 
 
-class Place(NamedTuple):
+class LedgerCursor(NamedTuple):
     """Where a page begins: below this `seq` of calls and this one of charges; None is at the newest."""
 
     call: int | None = None
     charge: int | None = None
 
 
-class Name(NamedTuple):
+class LedgerRowId(NamedTuple):
     """A row of the ledger: the call of a key, or one of the charges, by its `seq`."""
 
     key: str
@@ -84,14 +84,14 @@ class Name(NamedTuple):
         return self.key if self.charge is None else f"{self.key}-{self.charge}"
 
 
-class Listed(NamedTuple):
+class LedgerRow(NamedTuple):
     """A row of a page.
 
     `opening` has the first characters of the reply, `reasoning` those of the reasoning where there is
     no reply. `seconds` is None for a charge, `detail` for a call.
     """
 
-    name: Name
+    name: LedgerRowId
     stage: str
     model: str
     endpoint: str
@@ -107,19 +107,19 @@ class Listed(NamedTuple):
     detail: str | None
 
 
-class Page(NamedTuple):
+class LedgerPage(NamedTuple):
     """Rows, the newest first. `n_looked` rows were looked at for them, back to `looked_back_to`.
 
     `older` is where the next page begins; None when there is nothing older.
     """
 
-    rows: list[Listed]
+    rows: list[LedgerRow]
     n_looked: int
     looked_back_to: str | None
-    older: Place | None
+    older: LedgerCursor | None
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One call or charge with its texts; `n_reply` and `n_reasoning` are the characters that there are.
 
     `request` is None where its row is damaged. `seconds` and `attempts` are None, and
@@ -127,7 +127,7 @@ class Entry(NamedTuple):
     says of itself, where it names another model and where its token counts are not believed.
     """
 
-    name: Name
+    name: LedgerRowId
     provider: str
     endpoint: str
     model: str
@@ -208,10 +208,10 @@ class LedgerReader:
     def __init__(self, path: Path):
         self.path = path
 
-    def page(self, wanted: Filter, before: Place, n_rows: int) -> Page:
+    def page(self, wanted: CallFilter, before: LedgerCursor, n_rows: int) -> LedgerPage:
         """The `n_rows` newest rows that `wanted` lets through, from a place on."""
 
-        def question(connection: Connection) -> Page:
+        def question(connection: Connection) -> LedgerPage:
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
             seen, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
@@ -224,15 +224,15 @@ class LedgerReader:
                     matches.append((kind, seq))
                 if len(matches) == n_rows or n_looked == bound or time.monotonic() > until:
                     break
-            older = None if next(newest_first, None) is None else Place(**seen)
-            return Page(_listed(connection, matches), n_looked, looked_back_to, older)
+            older = None if next(newest_first, None) is None else LedgerCursor(**seen)
+            return LedgerPage(_listed(connection, matches), n_looked, looked_back_to, older)
 
         return self._ask(question)
 
-    def entry(self, name: Name) -> Entry | None:
+    def entry(self, name: LedgerRowId) -> LedgerEntry | None:
         """One call or charge. A key without a call is that of its newest charge, if that is found."""
 
-        def question(connection: Connection) -> Entry | None:
+        def question(connection: Connection) -> LedgerEntry | None:
             if name.charge is None:
                 entry = _entry(connection, "call", CALLS.c.key == name.key)
                 if entry is not None:
@@ -246,7 +246,7 @@ class LedgerReader:
 
         return self._ask(question)
 
-    def whole_text(self, name: Name, of: Text) -> str | None:
+    def whole_text(self, name: LedgerRowId, of: Text) -> str | None:
         """The whole reply of a call or charge, or its whole reasoning; None where there is none."""
 
         def question(connection: Connection) -> str | None:
@@ -259,12 +259,12 @@ class LedgerReader:
 
         return self._ask(question)
 
-    def same_request(self, key: str) -> list[Name]:
+    def same_request(self, key: str) -> list[LedgerRowId]:
         """The call of a key, and its charges among the newest ones: every reply to one request."""
 
-        def question(connection: Connection) -> list[Name]:
+        def question(connection: Connection) -> list[LedgerRowId]:
             calls = connection.execute(select(CALLS.c.key).where(CALLS.c.key == key)).scalars()
-            return [*map(Name, calls), *_charges_of(connection, key)]
+            return [*map(LedgerRowId, calls), *_charges_of(connection, key)]
 
         return self._ask(question)
 
@@ -298,7 +298,7 @@ def _sql(name: str) -> str:
 
 
 def _newest_first(
-    connection: Connection, wanted: Filter, before: Place, most: int
+    connection: Connection, wanted: CallFilter, before: LedgerCursor, most: int
 ) -> Iterator[tuple[str, str, int, bool]]:
     """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits:
     `most` of each at most."""
@@ -322,18 +322,18 @@ def _newest_first(
     )
 
 
-def _listed(connection: Connection, found: list[tuple[str, int]]) -> list[Listed]:
-    rows: dict[tuple[str, int], Listed] = {}
+def _listed(connection: Connection, found: list[tuple[str, int]]) -> list[LedgerRow]:
+    rows: dict[tuple[str, int], LedgerRow] = {}
     for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
         seqs = [seq for row_kind, seq in found if row_kind == kind]
         query = text(f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN :seqs")
         listed = query.bindparams(bindparam("seqs", expanding=True))
         for seq, key, *row in connection.execute(listed, {"seqs": seqs}):
-            rows[kind, seq] = Listed(Name(key, seq if kind == "charge" else None), *row)
+            rows[kind, seq] = LedgerRow(LedgerRowId(key, seq if kind == "charge" else None), *row)
     return [rows[place] for place in found]
 
 
-def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> Entry | None:
+def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> LedgerEntry | None:
     fields = _SHOWN | _SHOWN_OF[kind]
     table = CALLS if kind == "call" else CHARGES
     columns = table.c.seq, table.c.key, table.c.request, *map(literal_column, fields.values())
@@ -341,14 +341,14 @@ def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> En
     if record is None:
         return None
     seq, key, packed, *row = record
-    name = Name(key, seq if kind == "charge" else None)
+    name = LedgerRowId(key, seq if kind == "charge" else None)
     known: dict[str, Any] = dict(zip(fields, row, strict=True))
     if kind == "call" and known["outcome"] in KEPT_KINDS:
         known["detail"] = why_no_answer(known["outcome"], known["completion_tokens"])
-    return Entry(name=name, request=readable(packed), **known)
+    return LedgerEntry(name=name, request=readable(packed), **known)
 
 
-def _charges_of(connection: Connection, key: str) -> list[Name]:
+def _charges_of(connection: Connection, key: str) -> list[LedgerRowId]:
     """The charges of a request among the newest ones, the newest first: they have no index."""
     newest = select(func.max(CHARGES.c.seq)).scalar_subquery()
     query = (
@@ -357,4 +357,4 @@ def _charges_of(connection: Connection, key: str) -> list[Name]:
         .order_by(CHARGES.c.seq.desc())
         .limit(SAME_REQUEST)
     )
-    return [Name(key, seq) for seq in connection.execute(query).scalars()]
+    return [LedgerRowId(key, seq) for seq in connection.execute(query).scalars()]

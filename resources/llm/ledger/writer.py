@@ -22,7 +22,7 @@ from tenacity import (
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
 from resources.llm.watchdog import waits_for
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError, StoreUnavailable
 from resources.stores.sqlite_errors import result_code
 
 PATIENCE_SECONDS = 10.0
@@ -37,7 +37,7 @@ Entry = tuple[Call | Charge, asyncio.Future[None]]
 
 def _may_pass(error: BaseException) -> bool:
     """Whether the store is busy, full or away; one that is damaged, deleted or replaced stays so."""
-    if isinstance(error, StoreAway):
+    if isinstance(error, StoreUnavailable):
         return True
     cause = error.__cause__ if isinstance(error, StoreError) else None
     return (

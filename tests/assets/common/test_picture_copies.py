@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from assets.common import picture_copies
-from assets.common.picture_copies import Pictures, copies_of
+from assets.common.picture_copies import ImageCopyFinder, copies_of
 from assets.common.ray_jobs import RowWork
-from methods.ingest.picture_candidates import Candidate
+from methods.ingest.picture_candidates import CopyCandidate
 from methods.ingest.picture_match import UPRIGHT
 from resources.images import looking
 from resources.images.store import ImageStore, open_images
@@ -45,7 +45,7 @@ class Home:
 
     def copies(self) -> list[tuple[str, str]]:
         self.compared.clear()
-        pictures = Pictures(self.warehouse, self.store)
+        pictures = ImageCopyFinder(self.warehouse, self.store)
         return pictures.copies(pictures.miniatures(self.ids), self.proposed)
 
 
@@ -94,7 +94,7 @@ def test_workers_look_and_compare_as_is_done_here(
     store = open_images()
     assert home.ids == [store.put(home.store.read(one)).image_id for one in home.ids]
     on_workers = Warehouse(loom_home / "warehouse.duckdb")
-    pictures = Pictures(on_workers, store, Workers())
+    pictures = ImageCopyFinder(on_workers, store, Workers())
 
     assert pictures.copies(pictures.miniatures(home.ids), home.proposed) == [home.copy]
 
@@ -125,7 +125,7 @@ def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_a
     pair = (min(original, copy), max(original, copy))
     for n, first in enumerate(("the pair alone", "another list")):
         warehouse = Warehouse(home.store.root.with_name(f"{n}.duckdb"))
-        pictures = Pictures(warehouse, home.store)
+        pictures = ImageCopyFinder(warehouse, home.store)
         stages = [
             lambda pictures=pictures: pictures.copies(pictures.miniatures(pair), [pair]) == [pair],
             lambda warehouse=warehouse: (
@@ -140,10 +140,10 @@ def test_a_pair_that_is_not_the_same_in_one_way_is_compared_in_another(
 ) -> None:
     copy = home.store.put(COPIES["mirrored"](texture(1))).image_id
     pair = (min(home.ids[1], copy), max(home.ids[1], copy))
-    pictures = Pictures(home.warehouse, home.store)
+    pictures = ImageCopyFinder(home.warehouse, home.store)
     miniatures = pictures.miniatures(pair)
     with monkeypatch.context() as upright:
-        ways = [Candidate(0, 1, *UPRIGHT)]
+        ways = [CopyCandidate(0, 1, *UPRIGHT)]
         upright.setattr(picture_copies, "nearest_ways", lambda *_: ways)
         assert pictures.copies(miniatures, [pair]) == []
     assert pictures.copies(miniatures, [pair]) == [pair]

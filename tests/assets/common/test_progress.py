@@ -16,7 +16,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
-from resources.llm.usage import ALL_MODELS, Progress, ProgressReport, Usage
+from resources.llm.usage import ALL_MODELS, ProgressReport, StageProgress, Usage
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, serving
 
@@ -195,7 +195,7 @@ class Stage:
     def __init__(self, clock: Clock, total: int):
         self.clock, self.usage = clock, Usage()
         self.moments: list[ProgressReport] = []
-        self._progress = Progress("s", {ALL_MODELS: total}, self.usage, self.moments.append)
+        self._progress = StageProgress("s", {ALL_MODELS: total}, self.usage, self.moments.append)
 
     def begins(self, n: int) -> None:
         for _ in range(n):
@@ -270,7 +270,7 @@ def test_it_is_said_every_five_seconds_and_not_between(clock):
 
 def test_the_time_is_that_of_the_model_that_takes_longest(clock):
     usage, moments = Usage(), list[ProgressReport]()
-    stage = Progress("s", {"fast": 100, "slow": 100}, usage, moments.append)
+    stage = StageProgress("s", {"fast": 100, "slow": 100}, usage, moments.append)
     for _ in range(12):
         clock.now += 1
         for model, n in (("fast", 8), ("slow", 1)):

@@ -14,7 +14,7 @@ from filelock import FileLock
 from assets.cluster import embeddings as embeddings_asset
 from assets.common import picture_copies, ray_jobs
 from assets.common.failures import plain_errors
-from assets.common.picture_copies import MINIATURES, PAIRS, Pictures
+from assets.common.picture_copies import MINIATURES, PAIRS, ImageCopyFinder
 from assets.common.ray_jobs import RowsOnRay, RowWork
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
@@ -143,7 +143,7 @@ class TestWithWorkers:
     ):
         """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
         ids = stored_pictures(13)
-        here = Pictures(Warehouse(tmp_path / "here.duckdb"), open_images()).miniatures(ids)
+        here = ImageCopyFinder(Warehouse(tmp_path / "here.duckdb"), open_images()).miniatures(ids)
         work = RowWork(picture_copies.LOOK_ON_WORKER, {"version": VERSION}, PICTURES_PER_BLOCK)
         folder = RowFolder(loom_home / "ray" / f"rows-{content_id(work.make, work.arguments)}")
         assert folder.plan(pa.table({"image_id": sorted(ids)}), PICTURES_PER_BLOCK) == 5
@@ -153,7 +153,7 @@ class TestWithWorkers:
         pairs = [(one, other) for one in here for other in here if one < other]
 
         def look(on_ray: RowsOnRay) -> tuple[dict[str, Any], list[Any]]:
-            pictures = Pictures(warehouse, open_images(), on_ray)
+            pictures = ImageCopyFinder(warehouse, open_images(), on_ray)
             return (miniatures := pictures.miniatures(ids)), pictures.copies(miniatures, pairs)
 
         result, ((found, copies),) = on_ray(instance, ray.address, look)
@@ -177,7 +177,7 @@ class TestWithWorkers:
         result, _ = on_ray(
             instance,
             ray.address,
-            lambda on_ray: Pictures(warehouse, open_images(), on_ray).miniatures(ids),
+            lambda on_ray: ImageCopyFinder(warehouse, open_images(), on_ray).miniatures(ids),
         )
 
         assert sentence(result).startswith(f"There is no image '{ids[5]}' in ")

@@ -12,7 +12,7 @@ from assets.cluster.clusters import ClusterSettings
 from assets.common.settings import (
     SECTIONS,
     SHOWN_AS,
-    Chosen,
+    RunSettings,
     check_run,
     choose,
     used,
@@ -31,7 +31,7 @@ def file(loom_home: Path) -> Path:
     return loom_home / "settings.yaml"
 
 
-def chosen(table: str, **given: Any) -> Chosen:
+def chosen(table: str, **given: Any) -> RunSettings:
     """The settings of a run that gives these values, as Dagster would make its config."""
     return choose(table, with_file_defaults(table, SECTIONS[table])(**given))
 

@@ -9,16 +9,16 @@ import pytest
 import yaml
 
 from assets.evaluate.contestants import (
-    ContestantReply,
+    CandidateReply,
     ImportedPredictions,
-    Letters,
+    LetterBaselineOptions,
     contestants,
     why_not,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
-from methods.evaluation.asking import Ask
+from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import Place
+from methods.evaluation.predictions import PredictionKey
 from methods.prompts.messages import Image, Message, Text
 from resources.importing.answer_files import read_rows
 from resources.llm.registry import Registry, load_registry
@@ -112,7 +112,7 @@ def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> 
 def test_a_baseline_sends_nothing(registry: Registry) -> None:
     calls = Calls()
     (baseline,) = contestants(["baseline:reference"], registry, ITEMS, PARAMS)
-    ask = Ask("plain", 1, (Message.of("user", "Which colour?"),))
+    ask = AnswerRequest("plain", 1, (Message.of("user", "Which colour?"),))
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
     assert (calls.sent, reply.row["answer"]) == ([], "green")
@@ -164,13 +164,13 @@ def test_why_a_baseline_is_not_run() -> None:
     held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]
     no_choice = "it says a letter, and this is no multiple choice"
     for name in ("baseline:random", "baseline:most-frequent"):
-        assert why_not(name, ITEMS, Letters()) is None
-        assert why_not(name, [dialogue], Letters()) == no_choice
-    assert why_not("baseline:random", held_out, Letters()) is None
-    assert why_not("baseline:most-frequent", held_out, Letters()) == (
+        assert why_not(name, ITEMS, LetterBaselineOptions()) is None
+        assert why_not(name, [dialogue], LetterBaselineOptions()) == no_choice
+    assert why_not("baseline:random", held_out, LetterBaselineOptions()) is None
+    assert why_not("baseline:most-frequent", held_out, LetterBaselineOptions()) == (
         "the right answers are not in this home"
     )
-    assert why_not("local", [dialogue], Letters()) is None
+    assert why_not("local", [dialogue], LetterBaselineOptions()) is None
 
 
 @pytest.mark.parametrize(
@@ -207,10 +207,10 @@ def test_a_run_loses_nothing_by_what_a_file_lacks() -> None:
     assert answered.n_lost == 0
 
 
-def predicted(text: str | None) -> ContestantReply:
+def predicted(text: str | None) -> CandidateReply:
     """The reply of imported predictions that have this text, or none."""
-    texts = {} if text is None else {Place("item-0", "shift-0"): text}
-    ask = Ask("shift-0", 1, (Message.of("user", "Which colour?"),))
+    texts = {} if text is None else {PredictionKey("item-0", "shift-0"): text}
+    ask = AnswerRequest("shift-0", 1, (Message.of("user", "Which colour?"),))
     contestant = ImportedPredictions("file:mine", texts)
     return asyncio.run(contestant.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import SOURCES
-from assets.evaluate.findings import Found, analysis, rows_of
+from assets.evaluate.findings import AnalysisResult, analysis, rows_of
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.wording_effects import wording_effects
 from methods.benchmarks import BENCHMARKS
@@ -28,9 +28,9 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dg.AssetsDefin
 
     def made(measure: str) -> dg.AssetsDefinition:
         @analysis("language_gaps", {"n_pairs": "items of both"})
-        def three(warehouse: dg.ResourceParam[Warehouse]) -> Found:
+        def three(warehouse: dg.ResourceParam[Warehouse]) -> AnalysisResult:
             """What another analysis finds."""
-            return Found(rows_of([counted(Finding(), measure, "item", 3)], OF), {})
+            return AnalysisResult(rows_of([counted(Finding(), measure, "item", 3)], OF), {})
 
         return three
 

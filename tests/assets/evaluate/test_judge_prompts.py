@@ -12,7 +12,7 @@ from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from resources.files.home import REPO_ROOT
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import (
@@ -134,7 +134,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     }
     made_here = Warehouse(tmp_path / "warehouse.duckdb")
     made_here.replace_all(
-        [Write(table, rows_to_arrow(table, of), {}) for table, of in rows.items()]
+        [TableWrite(table, rows_to_arrow(table, of), {}) for table, of in rows.items()]
     )
     return made_here
 

@@ -14,10 +14,10 @@ from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.asking import Asking, Limits, Transcript
+from methods.evaluation.asking import Asking, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judging
-from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.metrics import ScoredObservation, Unit
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources.settings import prompts
@@ -174,7 +174,7 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
 class Raising(Mean):
     """A metric that cannot be computed."""
 
-    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
         return [Unit((1 // 0,), "", None)]
 
 
@@ -190,7 +190,7 @@ class Broken(Toy):
         if where == "metric":
             self.metrics = (Raising(name="Circular", observation="right", lowest=0.0, highest=1.0),)
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, object, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, object, None]:
         if self.where == "ask" and item.item_id == "item-3":
             raise KeyError("no such label")
         return super().ask(item, limits)

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from assets.evaluate.pair_rounds import Contest
+from assets.evaluate.pair_rounds import PairwiseEvaluation
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment
-from methods.pairwise.design import Outcomes, Question, Unit
+from methods.pairwise.design import ComparisonUnit, Matchup, MatchupOutcomes
 from resources.llm.parsed_reply import ParsedReply
 
 ITEM = Item("i", (Turn(1, "What is it?"),))
-QUESTION = Question("x", "y", Unit("i", 1, "i"))
+QUESTION = Matchup("x", "y", ComparisonUnit("i", 1, "i"))
 
 
-def contest(**answers: str | None) -> Contest:
+def contest(**answers: str | None) -> PairwiseEvaluation:
     """Models and what each of them answered; None for an answer that failed."""
     transcripts = {
         (model, "i"): Transcript(
@@ -26,7 +26,7 @@ def contest(**answers: str | None) -> Contest:
     }
     released: Any = SimpleNamespace(benchmark=SimpleNamespace(name="toy"), release_id="toy-1")
     design: Any = None
-    return Contest(
+    return PairwiseEvaluation(
         released, "judge", "v", {"i": ITEM}, transcripts, design, ["x", "y"], 1, "none", True
     )
 
@@ -40,7 +40,7 @@ def reply(share: float | None) -> ParsedReply[Judgment]:
 def test_a_row_an_order_in_the_form_of_an_arena():
     of = contest(x="A mill.", y="A **lake**.")
     # The first model wins where it stands first; where it stands second it is a tie.
-    assert of.take(QUESTION, [reply(1.0), reply(0.5)], "offline") == Outcomes((1, 0.5), 2)
+    assert of.take(QUESTION, [reply(1.0), reply(0.5)], "offline") == MatchupOutcomes((1, 0.5), 2)
     first, second = of.rows
     assert (first["model_a"], first["model_b"], first["winner"]) == ("x", "y", "model_a")
     assert (second["model_a"], second["model_b"], second["winner"]) == ("y", "x", "tie")
@@ -51,7 +51,7 @@ def test_a_row_an_order_in_the_form_of_an_arena():
 
 def test_a_lost_verdict_has_its_reason_and_no_outcome():
     of = contest(x="A mill.", y="A lake.")
-    assert of.take(QUESTION, [reply(None), reply(0.0)], "offline") == Outcomes((0,), 2)
+    assert of.take(QUESTION, [reply(None), reply(0.0)], "offline") == MatchupOutcomes((0,), 2)
     lost, _ = of.rows
     assert (lost["status"], lost["winner"], lost["reason"]) == ("not_judged", None, "no_winner")
     assert of.n_lost == 1
@@ -68,6 +68,6 @@ def test_a_lost_verdict_has_its_reason_and_no_outcome():
 )
 def test_no_answer_costs_no_call_and_decides_at_the_floor(answers, statuses, outcomes):
     of = contest(**answers)
-    assert of.take(QUESTION, [], "offline") == Outcomes(outcomes, 0)
+    assert of.take(QUESTION, [], "offline") == MatchupOutcomes(outcomes, 0)
     assert [row["status"] for row in of.rows] == statuses
     assert all(row["call_key"] is None and row["style"] is None for row in of.rows)

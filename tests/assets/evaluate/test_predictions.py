@@ -12,7 +12,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from assets.evaluate.inference import Answered, answer_item
+from assets.evaluate.inference import ItemAnswers, answer_item
 from assets.evaluate.predictions import import_predictions, remove_predictions
 from assets.evaluate.released import items_of
 from methods.choice.lettered import key_of
@@ -334,7 +334,7 @@ def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
         import_predictions(world.warehouse, "mmbench-dev-en", careless, name)
     changed: list[str] = []
 
-    async def meanwhile(*given: Any) -> Answered:
+    async def meanwhile(*given: Any) -> ItemAnswers:
         if not changed:
             changed.append(remove_predictions(world.warehouse, "mmbench-dev-en", "gone"))
             import_predictions(world.warehouse, "mmbench-dev-en", careful, "new")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assets.evaluate.contestants import ModelContestant
-from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
+from assets.evaluate.contestants import ModelCandidate
+from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
 from methods.evaluation.asking import ContextPolicy
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
@@ -33,16 +33,16 @@ REFUSALS: dict[str, tuple[int, Any]] = {
 }
 
 
-def ask(folder: Path, answer: Callable[[Asked], None], policy: ContextPolicy) -> Answered:
+def ask(folder: Path, answer: Callable[[Asked], None], policy: ContextPolicy) -> ItemAnswers:
     """What comes of the dialogue with a server that answers so."""
 
-    async def work(calls: ModelCalls, run: AnswerRun) -> Answered:
+    async def work(calls: ModelCalls, run: AnswerRun) -> ItemAnswers:
         return await answer_item(calls, Mmdu(), run, "it", policy)
 
     with answering(answer) as api:
         gateway = gateway_of(folder, {"it": {"base_url": api.url, "attempts": 1}})
         spec = gateway.registry.model("it")
-        asker = ModelContestant("it", spec, PARAMS, lambda messages, _: messages)
+        asker = ModelCandidate("it", spec, PARAMS, lambda messages, _: messages)
         (answered,), _ = gateway.map("stage", [AnswerRun(asker, ITEM)], work)
     return answered
 
@@ -59,7 +59,7 @@ def refusing(status: int, body: Any) -> Callable[[Asked], None]:
     return answer
 
 
-def statuses(answered: Answered) -> list[tuple[str, int | None]]:
+def statuses(answered: ItemAnswers) -> list[tuple[str, int | None]]:
     return [(row["status"], row["turns_left_out"]) for row in answered.answers]
 
 

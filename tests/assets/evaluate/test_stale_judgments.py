@@ -9,7 +9,7 @@ from assets.common.tables import rows_to_arrow
 from assets.evaluate import observations
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 HERE = {"release_id": "r", "item_id": "i", "turn": 1}
 ASKED = {**HERE, "trial": "plain"}
@@ -40,7 +40,9 @@ def warehouse(tmp_path: Path) -> Warehouse:
         },
     }
     made = Warehouse(tmp_path / "warehouse.duckdb")
-    made.replace_all([Write(table, rows_to_arrow(table, [row]), {}) for table, row in rows.items()])
+    made.replace_all(
+        [TableWrite(table, rows_to_arrow(table, [row]), {}) for table, row in rows.items()]
+    )
     return made
 
 

@@ -12,12 +12,19 @@ from assets.evaluate import observations
 from assets.evaluate.judge import judge_version
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judging, Judgment, Observation, Place, observed
+from methods.evaluation.judging import (
+    JudgeRequest,
+    Judging,
+    Judgment,
+    JudgmentKey,
+    Observation,
+    observed,
+)
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import Mmdu
 from resources.settings import prompts
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import TableWrite, Warehouse
 
 PROMPTS = ("two/turn", "two/whole")
 HERE = {"release_id": "r", "item_id": "i"}
@@ -35,20 +42,22 @@ class Two(Mmdu):
     metrics: Sequence[Metric] = (Mean(name="whole", lowest=1, highest=10),)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        turns = [ask(Place(PLAIN, turn.turn, "turn"), "two/turn") for turn in item.turns]
+        turns = [ask(JudgmentKey(PLAIN, turn.turn, "turn"), "two/turn") for turn in item.turns]
         grades = yield turns
         found: list[Observation] = []
         for asked, grade in zip(turns, grades, strict=True):
             found += observed(["turn"], asked.place, grade)
         if None in grades:
             return found
-        whole = ask(Place(PLAIN, len(turns), "whole"), "two/whole", [g.score for g in grades if g])
+        whole = ask(
+            JudgmentKey(PLAIN, len(turns), "whole"), "two/whole", [g.score for g in grades if g]
+        )
         (judgment,) = yield [whole]
         return found + observed(["whole"], whole.place, judgment)
 
 
-def ask(place: Place, prompt: str, scores: Sequence[int] = ()) -> AskJudge:
-    return AskJudge(place, prompt, {"scores": scores}, (), lambda reply: Judgment({}, 0, reply))
+def ask(place: JudgmentKey, prompt: str, scores: Sequence[int] = ()) -> JudgeRequest:
+    return JudgeRequest(place, prompt, {"scores": scores}, (), lambda reply: Judgment({}, 0, reply))
 
 
 @pytest.fixture
@@ -62,7 +71,9 @@ def warehouse(tmp_path: Path) -> Warehouse:
         "evaluate.answers": [{**at, **answer, "call_key": f"a{at['turn']}"} for at in asked],
     }
     made = Warehouse(tmp_path / "warehouse.duckdb")
-    made.replace_all([Write(table, rows_to_arrow(table, of), {}) for table, of in rows.items()])
+    made.replace_all(
+        [TableWrite(table, rows_to_arrow(table, of), {}) for table, of in rows.items()]
+    )
     return made
 
 

@@ -3,15 +3,22 @@
 import re
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import Ask, Asking, ContextPolicy, Extract, Limits, Transcript
+from methods.evaluation.asking import (
+    AnswerRequest,
+    Asking,
+    AskingLimits,
+    ContextPolicy,
+    ExtractionRequest,
+    Transcript,
+)
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging, Observation, unjudged
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import PredictionForms
-from methods.evaluation.published import PublishedForms
+from methods.evaluation.predictions import PredictionFormats
+from methods.evaluation.published import PublishedFormats
 from methods.prompts.messages import Message, interleave
 from methods.prompts.parsing import ParseError
 
@@ -36,8 +43,8 @@ class Toy:
     context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = ("toy/extract",)
     judge_prompts: Sequence[str] = ()
-    published: PublishedForms | None = None
-    predictions: PredictionForms | None = None
+    published: PublishedFormats | None = None
+    predictions: PredictionFormats | None = None
     judge_version = "right@1"
     dimensions: Sequence[str] = (RIGHT,)
     score_range = (0, 1)
@@ -49,7 +56,7 @@ class Toy:
         GroupSpread(name="Alignment", observation=RIGHT, trial="shift-0", lowest=0.5),
     )
 
-    def ask(self, item: Item, limits: Limits) -> Generator[Asking, object, None]:
+    def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, object, None]:
         """Every pass until the first one that is not right."""
         letters = LETTERS[: len(item.choices)]
         right = item.choices[letters.index(item.turns[0].references["key"])]
@@ -60,12 +67,12 @@ class Toy:
             )
             text = f"{item.turns[0].question}\n{choices}"
             message = Message("user", interleave(text, list(item.image_ids)))
-            answer = yield Ask(f"shift-{shift}", 1, (message,))
+            answer = yield AnswerRequest(f"shift-{shift}", 1, (message,))
             if answer.text is None:
                 return
             said = re.search(rf"(?:^|\bis )([{letters}])\b", answer.text)
             data = {"choices": choices, "answer": answer.text}
-            letter = yield Extract(
+            letter = yield ExtractionRequest(
                 f"shift-{shift}", 1, said[1] if said else None, "toy/extract", data, read_letter
             )
             if letter != letters[turned.index(right)]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from assets.release.published import Wanted, import_published
+from assets.release.published import ReleaseImportRequest, import_published
 from methods.release_card import card_of, facts
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError
@@ -30,10 +30,12 @@ def test_broken_images_refuse_a_file_or_are_counted_on_the_card(tmp_path: Path) 
     store = ImageStore(tmp_path / "home" / "images")
 
     with pytest.raises(PublishedFileError, match=r"images of 3 records .* '2': .* '3': .* '4': "):
-        import_published(warehouse, store, Wanted("mmbench", file))
+        import_published(warehouse, store, ReleaseImportRequest("mmbench", file))
     assert warehouse.count("release.releases") == 0
 
-    release_id = import_published(warehouse, store, Wanted("mmbench", file, skip_broken=True))
+    release_id = import_published(
+        warehouse, store, ReleaseImportRequest("mmbench", file, skip_broken=True)
+    )
     (card,) = cards_of(warehouse, [release_id])
     assert card["n_items"] == 1
     assert dict(facts(card_of(card)))["Items left out for a broken image"] == (

@@ -18,7 +18,7 @@ from methods.agreement.labels import (
     raw_agreement,
     raw_agreement_of_draws,
 )
-from methods.agreement.measured import NOBODY_TWICE, Measured, interval
+from methods.agreement.measured import NOBODY_TWICE, MeasureValue, interval
 from methods.agreement.scores import (
     FUZZY,
     STRICT,
@@ -249,7 +249,7 @@ ONE_LABEL = pair(*[(1, 1)] * 4)
 @pytest.mark.parametrize("measure", [*OF_ALL, *OF_PAIRS])
 @pytest.mark.parametrize("ratings", [ONE_RATER, np.empty((0, 2))], ids=["one rater", "no item"])
 def test_one_rater_agrees_with_nobody(measure, ratings):
-    assert measure(ratings) == Measured(None, NOBODY_TWICE)
+    assert measure(ratings) == MeasureValue(None, NOBODY_TWICE)
 
 
 @pytest.mark.parametrize("measure", [cohen_kappa, fleiss_kappa, nominal, ordinal, quadratic_kappa])
@@ -264,7 +264,7 @@ def test_with_one_label_chance_explains_everything(measure):
 def test_a_correlation_needs_three_items_and_scores_that_differ(measure):
     assert measure(pair((1, 2), (3, 4))).reason == "A correlation needs 3 items or more."
     constant = measure(pair((1, 5), (2, 5), (3, 5)))
-    assert constant == Measured(None, "One of the two gave every item the same score.")
+    assert constant == MeasureValue(None, "One of the two gave every item the same score.")
     assert measure(pair((1, 1), (2, 2), (3, 3))).value == pytest.approx(1)
 
 

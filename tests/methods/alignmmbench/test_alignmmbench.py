@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from methods.alignmmbench import ANSWER, Alignmmbench
-from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
+from methods.evaluation.asking import Answer, AnswerRequest, AskingLimits, ReferenceTurn, Transcript
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import Judgment, Place, replay
-from methods.evaluation.metrics import Scored
+from methods.evaluation.judging import Judgment, JudgmentKey, replay
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.rating import RATING
 from methods.evaluation.scoring import mean
 from methods.prompts.messages import Image, Message, Text
@@ -38,10 +38,10 @@ def request_of(item: Item, benchmark: Alignmmbench = BENCHMARK, answer: Answer =
 
 
 def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
-    given, asked = drive(BENCHMARK.ask(ITEM, Limits()), lambda _: YES)
+    given, asked = drive(BENCHMARK.ask(ITEM, AskingLimits()), lambda _: YES)
 
-    assert given == Given("plain", 1, "A cat.")
-    assert isinstance(asked, Ask) and asked.turn == 2 and asked.lacks is None
+    assert given == ReferenceTurn("plain", 1, "A cat.")
+    assert isinstance(asked, AnswerRequest) and asked.turn == 2 and asked.lacks is None
     assert asked.messages == (
         Message("user", (Image("sha"), Text("\nWhat is it?"))),
         Message.of("assistant", "A cat."),
@@ -53,10 +53,12 @@ def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() ->
     without = replace(
         ITEM, turns=(replace(ITEM.turns[0], image_positions=()), ITEM.turns[1]), image_ids=()
     )
-    given, asked = drive(BENCHMARK.ask(without, Limits()), lambda _: YES)
+    given, asked = drive(BENCHMARK.ask(without, AskingLimits()), lambda _: YES)
 
-    assert given == Given("plain", 1, "A cat.")
-    assert isinstance(asked, Ask) and asked.messages[0] == Message.of("user", "What is it?")
+    assert given == ReferenceTurn("plain", 1, "A cat.")
+    assert isinstance(asked, AnswerRequest) and asked.messages[0] == Message.of(
+        "user", "What is it?"
+    )
     assert asked.lacks is not None
     assert asked.lacks.startswith(
         "The picture images/7.jpg is not in this release: import it again"
@@ -66,7 +68,7 @@ def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() ->
 def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
     asked = request_of(ITEM)
 
-    assert asked.place == Place("plain", 2, ANSWER) and asked.images == ()
+    assert asked.place == JudgmentKey("plain", 2, ANSWER) and asked.images == ()
     assert asked.data["earlier"] == [{"question": "<image-1>\nWhat is it?", "answer": "A cat."}]
     assert (asked.data["question"], asked.data["reference"], asked.data["answer"]) == (
         "Are you sure?",
@@ -121,7 +123,7 @@ def test_what_cannot_be_judged_is_an_observation_with_its_status() -> None:
 
 def test_the_rating_is_the_observation() -> None:
     transcript = Transcript({("plain", 2): YES})
-    judged = {Place("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
+    judged = {JudgmentKey("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
     (only,) = replay(BENCHMARK.judge(ITEM, transcript), judged)
 
     assert (only.metric, only.value, only.status) == (RATING, 7, "judged")
@@ -138,9 +140,9 @@ RATINGS = {
 }
 
 
-def table(ratings: dict[str, Any] = RATINGS) -> list[Scored]:
+def table(ratings: dict[str, Any] = RATINGS) -> list[ScoredObservation]:
     return [
-        Scored(
+        ScoredObservation(
             f"{group}-{place}",
             group,
             "plain",
@@ -154,7 +156,7 @@ def table(ratings: dict[str, Any] = RATINGS) -> list[Scored]:
     ]
 
 
-def scores(observed: list[Scored]) -> dict[tuple[str, str], float | None]:
+def scores(observed: list[ScoredObservation]) -> dict[tuple[str, str], float | None]:
     return {(m.name, m.aggregation): number(m, observed) for m in BENCHMARK.metrics}
 
 
@@ -231,7 +233,7 @@ def of_table_3(aggregation: str, scores: tuple[float, ...]) -> float:
         if (each.name, each.aggregation) == ("Rating", aggregation)
     )
     scored = [
-        Scored(f"{task}-{n}", task, "plain", 1, RATING, score, labels={"task": task})
+        ScoredObservation(f"{task}-{n}", task, "plain", 1, RATING, score, labels={"task": task})
         for (task, n_rows), score in zip(ROWS_OF.items(), scores, strict=True)
         for n in range(n_rows)
     ]

@@ -1,6 +1,6 @@
 """The rows of a release of wordings and dialogues."""
 
-from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
+from methods.alignmmbench.building import ApprovedExchange, ApprovedWording, build_wordings
 from methods.release import Edition, Origin, Release, ReviewPolicy
 
 MADE = Origin("call", "alignmmbench/write_seed@1")
@@ -9,7 +9,7 @@ SOURCE = {"page_url": "https://en.wikipedia.org/wiki/Mill", "title": "Mill", "li
 
 
 def wording(place: int, question: str, task: str = "Counting") -> ApprovedWording:
-    turns = (ApprovedTurn(question, "Three mills.", MADE, MADE),)
+    turns = (ApprovedExchange(question, "Three mills.", MADE, MADE),)
     return ApprovedWording("seed", place, "image", task, "en", 1, ("ann",), turns)
 
 
@@ -44,8 +44,8 @@ def test_wordings_of_a_seed_are_a_group_in_order_of_place() -> None:
 
 def test_a_history_is_given_and_the_last_answer_is_the_reference() -> None:
     turns = (
-        ApprovedTurn("What is it?", "A kite.", MADE, MADE),
-        ApprovedTurn("Sure?", "No: a mill."),
+        ApprovedExchange("What is it?", "A kite.", MADE, MADE),
+        ApprovedExchange("Sure?", "No: a mill."),
     )
     dialogue = ApprovedWording("d", 0, "image", "Incoherence", "en", 2, ("ann", "bob"), turns)
     release = built(dialogue)

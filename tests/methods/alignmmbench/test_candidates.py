@@ -4,15 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.alignmmbench.candidates import Candidate, Pictured, Removed, candidates, drawn
+from methods.alignmmbench.candidates import (
+    DroppedEntry,
+    SearchableEntry,
+    TaskImage,
+    candidates,
+    drawn,
+)
 from methods.alignmmbench.tasks import CATEGORIES, KEYWORDS, found_keywords
 from methods.words import is_chinese
 
 WORDS = {"Counting": ("two", "三只"), "Recognition": ("butterfly", "fruit")}
 
 
-def pictured(number: int, image: str, text: str) -> Pictured:
-    return Pictured(f"entry {number}", image, (text,))
+def pictured(number: int, image: str, text: str) -> SearchableEntry:
+    return SearchableEntry(f"entry {number}", image, (text,))
 
 
 # --- Keywords --------------------------------------------------------------------------------------
@@ -65,16 +71,16 @@ def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
     groups = {"a": "a", "b": "a", "d": "d", "e": "d"}
     found = candidates(entries, WORDS, groups, {"d"})
     assert found.candidates == [
-        Candidate("Counting", "entry 1", "a", ("two",)),
-        Candidate("Recognition", "entry 1", "a", ("butterfly",)),
-        Candidate("Recognition", "entry 7", "f", ("fruit",)),
+        TaskImage("Counting", "entry 1", "a", ("two",)),
+        TaskImage("Recognition", "entry 1", "a", ("butterfly",)),
+        TaskImage("Recognition", "entry 7", "f", ("fruit",)),
     ]
     assert found.removed == [
-        Removed("entry 2", "a", "exact_duplicate", "a"),
-        Removed("entry 3", "b", "near_duplicate", "a"),
-        Removed("entry 4", "c", "no_keyword"),
-        Removed("entry 5", "d", "excluded"),
-        Removed("entry 6", "e", "near_excluded"),
+        DroppedEntry("entry 2", "a", "exact_duplicate", "a"),
+        DroppedEntry("entry 3", "b", "near_duplicate", "a"),
+        DroppedEntry("entry 4", "c", "no_keyword"),
+        DroppedEntry("entry 5", "d", "excluded"),
+        DroppedEntry("entry 6", "e", "near_excluded"),
     ]
 
 
@@ -87,11 +93,11 @@ def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() 
     seen = {"a": {"Recognition": ("fruit",)}, "b": {"Counting": ("two",)}}
     found = candidates(entries, WORDS, {}, set(), seen)
     assert found.candidates == [
-        Candidate("Counting", "entry 1", "a", ("two",)),
-        Candidate("Counting", "entry 2", "b", (), ("two",)),
-        Candidate("Recognition", "entry 1", "a", (), ("fruit",)),
+        TaskImage("Counting", "entry 1", "a", ("two",)),
+        TaskImage("Counting", "entry 2", "b", (), ("two",)),
+        TaskImage("Recognition", "entry 1", "a", (), ("fruit",)),
     ]
-    assert found.removed == [Removed("entry 3", "c", "no_keyword")]
+    assert found.removed == [DroppedEntry("entry 3", "c", "no_keyword")]
 
 
 @given(
@@ -122,7 +128,7 @@ def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(
 # --- Drawing ---------------------------------------------------------------------------------------
 
 POOL = [
-    Candidate(task, f"e{image}", image, ("word",))
+    TaskImage(task, f"e{image}", image, ("word",))
     for task, images in (("Counting", "abc"), ("Recognition", "ab"), ("Writing", ""))
     for image in images
 ]
@@ -152,4 +158,4 @@ def test_other_tasks_are_not_drawn() -> None:
 def test_a_picture_that_looks_like_an_excluded_one_is_left_out_whatever_stands_for_both() -> None:
     groups = {"published": "third", "copy": "third"}
     found = candidates([pictured(1, "copy", "Two boats")], WORDS, groups, {"published"})
-    assert found.removed == [Removed("entry 1", "copy", "near_excluded")]
+    assert found.removed == [DroppedEntry("entry 1", "copy", "near_excluded")]

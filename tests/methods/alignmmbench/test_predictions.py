@@ -1,15 +1,15 @@
 """Responses on AlignMMBench: which question a row is of."""
 
 from methods.alignmmbench import predictions as forms
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import Place, predictions_of
+from methods.evaluation.predictions import PredictionKey, predictions_of
 
 ITEMS = [Item(f"00000007-{place}", (Turn(1, "What is it?"),)) for place in range(3)]
 
 
-def rows(*cells: dict[str, str]) -> list[Row]:
-    return [Row(f"record {place}", each) for place, each in enumerate(cells, start=1)]
+def rows(*cells: dict[str, str]) -> list[FileRow]:
+    return [FileRow(f"record {place}", each) for place, each in enumerate(cells, start=1)]
 
 
 def test_a_row_is_of_the_question_of_its_id() -> None:
@@ -23,7 +23,7 @@ def test_a_row_is_of_the_question_of_its_id() -> None:
     found = predictions_of(forms, ITEMS, given)
 
     assert found.texts == {
-        Place("00000007-0", "plain"): "A cat.",
-        Place("00000007-2", "plain"): "A dog.",
+        PredictionKey("00000007-0", "plain"): "A cat.",
+        PredictionKey("00000007-2", "plain"): "A dog.",
     }
     assert found.counts == {"unknown": 2, "repeated": 1}

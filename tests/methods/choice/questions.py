@@ -2,11 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from methods.evaluation.asking import Answer, Ask, Asking, Extract, Limits, Transcript
+from methods.evaluation.asking import (
+    Answer,
+    AnswerRequest,
+    Asking,
+    AskingLimits,
+    ExtractionRequest,
+    Transcript,
+)
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation, replay
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.slices import labels_by_turn
 from methods.prompts.messages import Text
 from tests.methods.evaluation.driving import drive
@@ -19,7 +26,7 @@ def item(
     return Item(item_id, (turn,), ("sha",), choices, labels=labels or {})
 
 
-def text_of(ask: Ask) -> str:
+def text_of(ask: AnswerRequest) -> str:
     """The text of what is asked."""
     return "".join(part.text for part in ask.messages[-1].parts if isinstance(part, Text))
 
@@ -27,19 +34,19 @@ def text_of(ask: Ask) -> str:
 def run(
     benchmark: Benchmark,
     of: Item,
-    reply: Callable[[Ask], str | None],
-    extract: Callable[[Extract], str | None] = lambda step: step.by_rule,
+    reply: Callable[[AnswerRequest], str | None],
+    extract: Callable[[ExtractionRequest], str | None] = lambda step: step.by_rule,
     status: str = "answered",
 ) -> tuple[list[Asking], Transcript]:
     """What was asked, and the transcript; a reply that is None is one without a text."""
 
-    def answer(ask: Ask) -> Answer:
+    def answer(ask: AnswerRequest) -> Answer:
         text = reply(ask)
         return Answer("refused") if text is None else Answer(status, text, "call")  # type: ignore[arg-type]
 
-    steps = drive(benchmark.ask(of, Limits()), answer, extract)
-    asks = [step for step in steps if isinstance(step, Ask)]
-    reads = [step for step in steps if isinstance(step, Extract)]
+    steps = drive(benchmark.ask(of, AskingLimits()), answer, extract)
+    asks = [step for step in steps if isinstance(step, AnswerRequest)]
+    reads = [step for step in steps if isinstance(step, ExtractionRequest)]
     return steps, Transcript(
         {(ask.trial, ask.turn): answer(ask) for ask in asks},
         {(step.trial, step.turn): extract(step) for step in reads},
@@ -50,11 +57,11 @@ def observed(benchmark: Benchmark, of: Item, transcript: Transcript) -> list[Obs
     return replay(benchmark.judge(of, transcript), {})
 
 
-def scored(benchmark: Benchmark, of: Item, transcript: Transcript) -> list[Scored]:
+def scored(benchmark: Benchmark, of: Item, transcript: Transcript) -> list[ScoredObservation]:
     """The observations as metrics take them."""
     labels = labels_by_turn(of)
     return [
-        Scored(
+        ScoredObservation(
             of.item_id,
             of.cluster,
             each.trial,

@@ -1,6 +1,6 @@
 """Passes that the early stop saved, worked by hand."""
 
-from methods.choice.passes import Asked, PassCounts, pass_counts, passes_by_item
+from methods.choice.passes import PassCounts, QuestionPasses, pass_counts, passes_by_item
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
 from tests.methods.choice.questions import item
@@ -17,9 +17,9 @@ def test_a_question_has_as_many_passes_as_the_metric_needs_that_needs_most() -> 
 
 def test_what_was_not_asked_after_a_miss_is_saved() -> None:
     asked = {
-        "knows": {"four": Asked(4, False), "two": Asked(2, False)},
-        "misses at once": {"four": Asked(1, False), "two": Asked(1, False)},
-        "misses later": {"four": Asked(3, False), "two": Asked(2, False)},
+        "knows": {"four": QuestionPasses(4, False), "two": QuestionPasses(2, False)},
+        "misses at once": {"four": QuestionPasses(1, False), "two": QuestionPasses(1, False)},
+        "misses later": {"four": QuestionPasses(3, False), "two": QuestionPasses(2, False)},
     }
     assert pass_counts({"four": 4, "two": 2}, asked) == {
         "knows": PassCounts(6, 6, 0, 0),
@@ -29,11 +29,11 @@ def test_what_was_not_asked_after_a_miss_is_saved() -> None:
 
 
 def test_what_was_not_asked_after_a_lost_pass_is_still_to_be_asked() -> None:
-    asked = {"m": {"four": Asked(2, True), "two": Asked(1, False)}}
+    asked = {"m": {"four": QuestionPasses(2, True), "two": QuestionPasses(1, False)}}
     assert pass_counts({"four": 4, "two": 2}, asked) == {"m": PassCounts(6, 3, 1, 2)}
 
 
 def test_a_question_that_a_model_was_not_asked_is_no_pass_of_it() -> None:
-    assert pass_counts({"four": 4, "two": 2}, {"m": {"two": Asked(2, False)}}) == {
+    assert pass_counts({"four": 4, "two": 2}, {"m": {"two": QuestionPasses(2, False)}}) == {
         "m": PassCounts(2, 2, 0, 0)
     }

@@ -7,9 +7,9 @@ import pytest
 
 from methods.choice.extraction_quality import NO_KEY, both_readings, reading_findings
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.choice.read_answers import ReadAnswer
+from methods.choice.read_answers import ExtractedAnswer
 from methods.evaluation.findings import Finding
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
@@ -17,9 +17,9 @@ from methods.mmiu import Mmiu
 Row = dict[str, Any]
 
 
-def read(item_id: str, answer: str, **of: str | None) -> ReadAnswer:
+def read(item_id: str, answer: str, **of: str | None) -> ExtractedAnswer:
     given = {"rule": None, "extractor": None, "lost": None, "compat_rule": None, "second": None}
-    return ReadAnswer(
+    return ExtractedAnswer(
         "m", item_id, "plain", 1, item_id, "?", ("red", "green", "blue", "black"), answer,
         **{**given, **of},
     )  # fmt: skip
@@ -36,9 +36,9 @@ PEOPLE = {ANSWERS[0].queue_id: "A", ANSWERS[1].queue_id: "B", ANSWERS[2].queue_i
 KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
 
 
-def observed(answers: list[ReadAnswer]) -> list[Scored]:
+def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
     return [
-        Scored(
+        ScoredObservation(
             each.item_id,
             each.cluster,
             each.trial,
@@ -54,9 +54,9 @@ def observed(answers: list[ReadAnswer]) -> list[Scored]:
 
 
 def figures(
-    answers: list[ReadAnswer], model: str = "m", people: Any = PEOPLE
+    answers: list[ExtractedAnswer], model: str = "m", people: Any = PEOPLE
 ) -> dict[Any, Finding]:
-    of_models: dict[str, list[ReadAnswer]] = {}
+    of_models: dict[str, list[ExtractedAnswer]] = {}
     for each in answers:
         of_models.setdefault(each.model, []).append(each)
     rows = reading_findings(

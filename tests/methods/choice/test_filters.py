@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.filters import Filtered, Flagged, text_only, wrong_items
+from methods.choice.filters import FilterResult, FlaggedItem, text_only, wrong_items
 
 BLIND = ("no-images:a", "no-images:b", "no-images:c")
 TWO_OF_THREE = {
@@ -17,13 +17,15 @@ ITEMS = ("apple", "fair", "half", "lost")
 def test_text_only_is_more_than_half_of_those_that_are_known() -> None:
     found = text_only(TWO_OF_THREE, BLIND, ITEMS, 2)
     # apple: 2 of 3. fair: 1 of 3. half: 1 of 2 is not more than half. lost: one known result of two.
-    assert found == Filtered(BLIND, 4, (Flagged("apple", BLIND[:2], BLIND[2:], ()),), 1, None)
+    assert found == FilterResult(
+        BLIND, 4, (FlaggedItem("apple", BLIND[:2], BLIND[2:], ()),), 1, None
+    )
 
 
 def test_what_is_lost_is_neither_right_nor_wrong() -> None:
     found = text_only(TWO_OF_THREE, BLIND, ITEMS, 1)
     assert [of.item_id for of in found.flagged] == ["apple", "lost"]
-    assert found.flagged[1] == Flagged("lost", BLIND[:1], (), BLIND[1:])
+    assert found.flagged[1] == FlaggedItem("lost", BLIND[:1], (), BLIND[1:])
     assert found.n_undecided == 0
 
 
@@ -34,7 +36,7 @@ def test_a_wrong_item_is_one_that_every_model_fails() -> None:
         "c": {"wrong": False, "hard": False},
     }
     found = wrong_items(outcomes, ("a", "b", "c"), ("wrong", "hard", "lost"), 3)
-    assert found.flagged == (Flagged("wrong", (), ("a", "b", "c"), ()),)
+    assert found.flagged == (FlaggedItem("wrong", (), ("a", "b", "c"), ()),)
     # Of `lost` one result is known: it is not wrong, it is not known.
     assert found.n_undecided == 1
 
@@ -53,7 +55,7 @@ def test_a_model_that_is_named_twice_votes_once() -> None:
 
 
 def test_a_release_without_items_has_none_flagged() -> None:
-    assert wrong_items({"a": {}}, ["a"], [], 1) == Filtered(("a",), 0, (), 0, None)
+    assert wrong_items({"a": {}}, ["a"], [], 1) == FilterResult(("a",), 0, (), 0, None)
 
 
 OUTCOMES = st.dictionaries(

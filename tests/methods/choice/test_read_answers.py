@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.read_answers import STRATA, ReadAnswer, drawn
-from methods.evaluation.asking import Extract, Limits, Transcript, readings_of
+from methods.choice.read_answers import STRATA, ExtractedAnswer, drawn
+from methods.evaluation.asking import AskingLimits, ExtractionRequest, Transcript, readings_of
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
 from tests.methods.choice.questions import item, run
 
-ONE = ReadAnswer(
+ONE = ExtractedAnswer(
     model="secretive-9000",
     item_id="q1",
     trial="shift-0",
@@ -80,7 +80,7 @@ def test_a_sample_has_so_many_of_each_group_and_all_of_a_small_one() -> None:
 
 @given(st.permutations(MANY), st.integers(0, 9))
 def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(
-    shuffled: list[ReadAnswer], n: int
+    shuffled: list[ExtractedAnswer], n: int
 ) -> None:
     few = drawn(shuffled, n, 7, lambda each: each.model)
     assert few == drawn(MANY, n, 7, lambda each: each.model)
@@ -94,8 +94,8 @@ def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
     question = item("B", "red", "green", "blue")
     letters = {"shift-0": "B", "shift-1": "A", "shift-2": "C"}
     steps, transcript = run(Mmbench(), question, lambda ask: f"({letters[ask.trial]})")
-    asked = [step for step in steps if isinstance(step, Extract)]
-    found = list(readings_of(Mmbench().ask(question, Limits()), transcript))
+    asked = [step for step in steps if isinstance(step, ExtractionRequest)]
+    found = list(readings_of(Mmbench().ask(question, AskingLimits()), transcript))
     assert [(each.trial, each.choices) for each in found] == [
         ("shift-0", ("red", "green", "blue")),
         ("shift-1", ("green", "blue", "red")),
@@ -108,9 +108,10 @@ def test_readings_end_where_nothing_was_answered() -> None:
     question = item("B", "red", "green")
     _, transcript = run(Mmiu(retest=True), question, lambda ask: "(B)")
     assert [
-        each.trial for each in readings_of(Mmiu(retest=True).ask(question, Limits()), transcript)
+        each.trial
+        for each in readings_of(Mmiu(retest=True).ask(question, AskingLimits()), transcript)
     ]
     first = Transcript({("plain", 1): transcript.answer("plain", 1)}, {("plain", 1): "B"})
-    found = list(readings_of(Mmiu(retest=True).ask(question, Limits()), first))
+    found = list(readings_of(Mmiu(retest=True).ask(question, AskingLimits()), first))
     assert [(each.trial, each.by_rule) for each in found] == [("plain", "B")]
-    assert list(readings_of(Mmiu().ask(question, Limits()), Transcript({}))) == []
+    assert list(readings_of(Mmiu().ask(question, AskingLimits()), Transcript({}))) == []

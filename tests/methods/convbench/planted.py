@@ -14,7 +14,7 @@ from methods.convbench.scores import (
     REASONING,
 )
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.verdicts import ORDERS
 
 TURNS = {dimension: turn for turn, dimension in OF_TURN.items()}
@@ -23,13 +23,13 @@ Values = Mapping[str, float | None | tuple[float | None, float | None]]
 
 def scored(
     dimension: str, trial: str, values: Values, labels: Mapping[str, Mapping[str, str]] = {}
-) -> list[Scored]:
+) -> list[ScoredObservation]:
     """Both orders of each item: one value for both, or a value of each; None was not judged.
 
     `labels` are those of each item.
     """
     return [
-        Scored(
+        ScoredObservation(
             item,
             item,
             trial,
@@ -54,7 +54,7 @@ def model(
     reasons: float,
     n: int = 300,
     labels: Mapping[str, Mapping[str, str]] = {},
-) -> list[Scored]:
+) -> list[ScoredObservation]:
     """A model that sees in so large a share of `n` items, and thinks in so large a one.
 
     A turn is won in 70 %, and in 10 % where it or an earlier turn of its own history went wrong; each

@@ -18,18 +18,20 @@ from methods.convbench.attribution import (
     PERCEPTION_GIVEN,
     REASONING_GIVEN,
     TOO_FEW,
-    Change,
+    ScoreTransition,
     attribution_rows,
 )
 from methods.convbench.scores import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from tests.methods.convbench.planted import Values, model, scored
 
 REASONING_FIXED = CHANGES[0]
 
 
-def reasoning(before: Values, after: Values, tasks: Mapping[str, str] = {}) -> list[Scored]:
+def reasoning(
+    before: Values, after: Values, tasks: Mapping[str, str] = {}
+) -> list[ScoredObservation]:
     """Turn 2 of one model over its own history and with perception given."""
     labels = {item: {"reasoning": task} for item, task in tasks.items()}
     return [
@@ -39,7 +41,8 @@ def reasoning(before: Values, after: Values, tasks: Mapping[str, str] = {}) -> l
 
 
 def rows_of(
-    observed: Mapping[str, Sequence[Scored]], changes: Sequence[Change] = (REASONING_FIXED,)
+    observed: Mapping[str, Sequence[ScoredObservation]],
+    changes: Sequence[ScoreTransition] = (REASONING_FIXED,),
 ) -> dict[tuple[str, str, str], dict]:
     """Rows by model, change with its dimension, and task."""
     rows = attribution_rows(observed, changes)
@@ -49,7 +52,7 @@ def rows_of(
     }
 
 
-def only(observed: Sequence[Scored]) -> dict:
+def only(observed: Sequence[ScoredObservation]) -> dict:
     """The row of all items, of one model's reasoning with perception given."""
     return rows_of({"m": observed})["m", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
 
@@ -91,7 +94,7 @@ def test_an_error_is_a_pair_that_the_reference_wins_over_both_orders() -> None:
 
 
 def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> None:
-    refused = Scored("r", "r", PLAIN, 2, REASONING, None, "refused")
+    refused = ScoredObservation("r", "r", PLAIN, 2, REASONING, None, "refused")
     observed = [
         *reasoning({"a": 0, "b": (1, None), "c": 1}, {"a": 1, "b": 1, "d": 1}),
         refused,
@@ -114,7 +117,7 @@ def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
 
 def test_items_of_one_group_are_one_for_the_test() -> None:
     of_one_group = [
-        Scored(each.item_id, "group", each.trial, each.turn, each.metric, each.value)
+        ScoredObservation(each.item_id, "group", each.trial, each.turn, each.metric, each.value)
         for each in reasoning(numbered([0] * 20), numbered([1] * 20))
     ]
     row = only(of_one_group)
@@ -170,7 +173,7 @@ def test_a_model_without_one_setting_is_there_with_the_reason() -> None:
 
 def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> None:
     assert attribution_rows({}) == []
-    other = {"m": [Scored("a", "a", PLAIN, 1, "Overall Score", 7.0)]}
+    other = {"m": [ScoredObservation("a", "a", PLAIN, 1, "Overall Score", 7.0)]}
     assert attribution_rows(other) == []
     both = reasoning(numbered([0] * 6), numbered([1] * 6))
     apart = {"baseline:reference": both, "no-images:m": both}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from methods.convbench.building import (
     ApprovedConversation,
     ApprovedTurn,
-    Written,
+    TextWithOrigin,
     build_conversations,
 )
 from methods.convbench.scores import TASK_LABELS
@@ -23,14 +23,20 @@ CONVERSATION = ApprovedConversation(
     reviewers=("ann",),
     turns=(
         ApprovedTurn(
-            Written("What is it?", TURNS), Written("A stew.", REFERENCE), "Food Recognition"
+            TextWithOrigin("What is it?", TURNS),
+            TextWithOrigin("A stew.", REFERENCE),
+            "Food Recognition",
         ),
         # Somebody changed the question.
-        ApprovedTurn(Written("Why?"), Written("It warms.", REFERENCE), "Food Reasoning"),
-        ApprovedTurn(Written("Write it.", TURNS), Written("Take.", REFERENCE), "Recipe Writing"),
+        ApprovedTurn(
+            TextWithOrigin("Why?"), TextWithOrigin("It warms.", REFERENCE), "Food Reasoning"
+        ),
+        ApprovedTurn(
+            TextWithOrigin("Write it.", TURNS), TextWithOrigin("Take.", REFERENCE), "Recipe Writing"
+        ),
     ),
-    caption=Written("A pot.", REFERENCE),
-    focus=Written("It names it.\nIt is short.", TURNS),
+    caption=TextWithOrigin("A pot.", REFERENCE),
+    focus=TextWithOrigin("It names it.\nIt is short.", TURNS),
 )
 SOURCE = {
     **{"page_url": "u", "title": "T", "attribution": "by"},
@@ -82,5 +88,5 @@ def test_a_text_that_somebody_changed_is_no_calls() -> None:
 def test_the_order_in_which_items_come_does_not_count_and_their_words_do() -> None:
     other = replace(CONVERSATION, item_id="other")
     assert build(CONVERSATION, other).release_id == build(other, CONVERSATION).release_id
-    changed = replace(CONVERSATION, focus=Written("It is long."))
+    changed = replace(CONVERSATION, focus=TextWithOrigin("It is long."))
     assert build(CONVERSATION).release_id != build(changed).release_id

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.convbench.drafting import Named, categories_of, task_name
+from methods.convbench.drafting import TaskNameMatch, categories_of, task_name
 from methods.errors import UserError
 
 
@@ -60,7 +60,9 @@ def test_no_chain_of_pairs_makes_two_tasks_one() -> None:
 
 
 def test_a_single_name_is_its_category_and_has_no_other() -> None:
-    assert categories_of({"OCR": 3}, at(10), 0.75) == [Named("OCR", 3, "OCR", 1.0, None, None)]
+    assert categories_of({"OCR": 3}, at(10), 0.75) == [
+        TaskNameMatch("OCR", 3, "OCR", 1.0, None, None)
+    ]
     assert categories_of({}, at(), 0.75) == []
 
 

@@ -7,10 +7,18 @@ import pytest
 
 from methods.convbench import Convbench
 from methods.convbench.scores import DIFFERENCES, METRICS, PERFECT_PERCEPTION, PERFECT_REASONING
-from methods.evaluation.asking import PLAIN, Answer, Ask, Given, Limits, Transcript, Unasked
+from methods.evaluation.asking import (
+    PLAIN,
+    Answer,
+    AnswerRequest,
+    AskingLimits,
+    ReferenceTurn,
+    SkippedTurn,
+    Transcript,
+)
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import AskJudge, Judging, Observation, Place
-from methods.evaluation.metrics import Scored
+from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey, Observation
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import score_rows
 from methods.prompts.messages import Image
 from resources.settings.prompts import prompt
@@ -29,21 +37,23 @@ BARE = replace(ITEM, turns=tuple(replace(turn, references={}) for turn in ITEM.t
 ORDERS = ("model-first", "model-second")
 
 
-def own(ask: Ask) -> Answer:
+def own(ask: AnswerRequest) -> Answer:
     return Answer("answered", f"M{ask.turn}", f"{ask.trial}-{ask.turn}")
 
 
 def transcript(benchmark: Convbench, item: Item = ITEM, answer=own) -> Transcript:
-    steps = drive(benchmark.ask(item, Limits()), answer)
-    answers = {(s.trial, s.turn): answer(s) for s in steps if isinstance(s, Ask)}
-    answers |= {(s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, Given)}
-    answers |= {(s.trial, s.turn): Answer("not_asked") for s in steps if isinstance(s, Unasked)}
+    steps = drive(benchmark.ask(item, AskingLimits()), answer)
+    answers = {(s.trial, s.turn): answer(s) for s in steps if isinstance(s, AnswerRequest)}
+    answers |= {
+        (s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, ReferenceTurn)
+    }
+    answers |= {(s.trial, s.turn): Answer("not_asked") for s in steps if isinstance(s, SkippedTurn)}
     return Transcript(answers)
 
 
 def judged(
     judging: Judging, reply=lambda ask: '{"reason": "So.", "winner": "A"}'
-) -> tuple[list[Sequence[AskJudge]], list[Observation]]:
+) -> tuple[list[Sequence[JudgeRequest]], list[Observation]]:
     """What is asked of the judge, step by step, and what is observed; a reply of None is lost."""
     steps, asked = [], next(judging)
     while True:
@@ -55,12 +65,12 @@ def judged(
             return steps, end.value
 
 
-def shown(request: AskJudge) -> str:
+def shown(request: JudgeRequest) -> str:
     *_, user = prompt(request.prompt).render(images=request.images, **request.data)
     return "".join(f"[{p.image_id[0]}]" if isinstance(p, Image) else p.text for p in user.parts)
 
 
-def by_place(steps: Sequence[Sequence[AskJudge]]) -> Mapping[Place, AskJudge]:
+def by_place(steps: Sequence[Sequence[JudgeRequest]]) -> Mapping[JudgmentKey, JudgeRequest]:
     return {each.place: each for step in steps for each in step}
 
 
@@ -68,31 +78,33 @@ def by_place(steps: Sequence[Sequence[AskJudge]]) -> Mapping[Place, AskJudge]:
 
 
 def test_three_settings_put_references_in_the_place_of_the_first_turns() -> None:
-    steps = drive(Convbench().ask(ITEM, Limits()), own)
+    steps = drive(Convbench().ask(ITEM, AskingLimits()), own)
 
     assert [(type(s).__name__, s.trial, s.turn) for s in steps] == [
-        *(("Ask", PLAIN, 1), ("Ask", PLAIN, 2), ("Ask", PLAIN, 3)),
-        *(("Given", PERFECT_PERCEPTION, 1), ("Ask", PERFECT_PERCEPTION, 2)),
-        ("Ask", PERFECT_PERCEPTION, 3),
-        *(("Given", PERFECT_REASONING, 1), ("Given", PERFECT_REASONING, 2)),
-        ("Ask", PERFECT_REASONING, 3),
+        *(("AnswerRequest", PLAIN, turn) for turn in (1, 2, 3)),
+        ("ReferenceTurn", PERFECT_PERCEPTION, 1),
+        *(("AnswerRequest", PERFECT_PERCEPTION, turn) for turn in (2, 3)),
+        *(("ReferenceTurn", PERFECT_REASONING, turn) for turn in (1, 2)),
+        ("AnswerRequest", PERFECT_REASONING, 3),
     ]
     said = {
         (s.trial, s.turn): [m.parts[-1].text for m in s.messages if m.role == "assistant"]
         for s in steps
-        if isinstance(s, Ask)
+        if isinstance(s, AnswerRequest)
     }
     assert said[PLAIN, 3] == ["M1", "M2"]
     assert said[PERFECT_PERCEPTION, 3] == ["R1", "M2"]
     assert said[PERFECT_REASONING, 3] == ["R1", "R2"]
-    assert all(Image("a" * 64) in s.messages[0].parts for s in steps if isinstance(s, Ask))
+    assert all(
+        Image("a" * 64) in s.messages[0].parts for s in steps if isinstance(s, AnswerRequest)
+    )
 
 
 def test_a_model_whose_own_answers_are_the_references_is_asked_the_same_again() -> None:
     steps = drive(
-        Convbench().ask(ITEM, Limits()), lambda ask: Answer("answered", f"R{ask.turn}", "k")
+        Convbench().ask(ITEM, AskingLimits()), lambda ask: Answer("answered", f"R{ask.turn}", "k")
     )
-    asked = [str(step.messages) for step in steps if isinstance(step, Ask)]
+    asked = [str(step.messages) for step in steps if isinstance(step, AnswerRequest)]
     assert (len(asked), len(set(asked))) == (6, 3)
 
 
@@ -100,8 +112,8 @@ def test_a_setting_is_not_asked_where_a_turn_that_it_gives_has_no_reference() ->
     lacking = replace(
         ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={}), ITEM.turns[2])
     )
-    steps = drive(Convbench().ask(lacking, Limits()), own)
-    unasked = [step for step in steps if isinstance(step, Unasked)]
+    steps = drive(Convbench().ask(lacking, AskingLimits()), own)
+    unasked = [step for step in steps if isinstance(step, SkippedTurn)]
 
     assert {step.trial for step in unasked} == {PERFECT_REASONING}
     assert len(unasked) == 3 and all(step.no_reference for step in unasked)
@@ -110,23 +122,27 @@ def test_a_setting_is_not_asked_where_a_turn_that_it_gives_has_no_reference() ->
 
 def test_a_turn_that_failed_ends_its_own_setting_alone() -> None:
     steps = drive(
-        Convbench().ask(ITEM, Limits()),
+        Convbench().ask(ITEM, AskingLimits()),
         lambda ask: Answer("truncated") if ask.trial == PLAIN else own(ask),
     )
-    assert [(s.trial, s.turn, s.no_reference) for s in steps if isinstance(s, Unasked)] == [
+    assert [(s.trial, s.turn, s.no_reference) for s in steps if isinstance(s, SkippedTurn)] == [
         *((PLAIN, 2, False), (PLAIN, 3, False))
     ]
-    assert sum(isinstance(step, Ask) for step in steps) == 4
+    assert sum(isinstance(step, AnswerRequest) for step in steps) == 4
 
 
 def test_without_its_picture_an_item_says_what_is_lacking() -> None:
     without = replace(ITEM, image_ids=(), labels={"image_path": "cat.png"})
-    asks = [s for s in drive(Convbench().ask(without, Limits()), own) if isinstance(s, Ask)]
+    asks = [
+        s
+        for s in drive(Convbench().ask(without, AskingLimits()), own)
+        if isinstance(s, AnswerRequest)
+    ]
     assert len(asks) == 6 and all("cat.png is not in this release" in s.lacks for s in asks)
 
 
 def test_a_single_turn_is_asked_alone_with_its_picture() -> None:
-    asks = drive(Convbench(single_turn=True).ask(ITEM, Limits()), own)
+    asks = drive(Convbench(single_turn=True).ask(ITEM, AskingLimits()), own)
     assert [(s.trial, s.turn, len(s.messages)) for s in asks] == [(PLAIN, n, 1) for n in (1, 2, 3)]
     assert [s.messages[0].parts[0] for s in asks] == [Image("a" * 64)] * 3
     assert [s.messages[0].parts[-1].text.strip() for s in asks][1:] == [
@@ -173,7 +189,7 @@ def test_given_turns_are_declared_given_and_are_nobodys_win() -> None:
 
 
 def test_the_conversation_is_told_the_verdicts_of_its_own_order() -> None:
-    def reply(ask: AskJudge) -> str | None:
+    def reply(ask: JudgeRequest) -> str | None:
         trial, turn, part = ask.place
         if turn == 2:
             return None
@@ -280,9 +296,9 @@ def test_every_variant_has_versions_of_its_own() -> None:
 # --- Scores ----------------------------------------------------------------------------------------
 
 
-def scored(item: str, metric: str, trial: str, turn: int, *wins: float) -> list[Scored]:
+def scored(item: str, metric: str, trial: str, turn: int, *wins: float) -> list[ScoredObservation]:
     return [
-        Scored(item, item, trial, turn, metric, win, part=part)
+        ScoredObservation(item, item, trial, turn, metric, win, part=part)
         for win, part in zip(wins, ORDERS, strict=False)
     ]
 

@@ -9,7 +9,7 @@ from methods.convbench.drafting import (
     CAPABILITIES,
     INSTRUCTION_SCHEMA,
     TURNS_SCHEMA,
-    Turn,
+    TurnDraft,
     item_id,
     leaking_turn,
     read_caption,
@@ -65,9 +65,9 @@ def test_an_instruction_that_is_not_sound_is_refused(reply: str, why: str) -> No
 def test_three_turns_are_read_with_the_usual_form_of_their_tasks() -> None:
     found = read_turns(draft())
     assert found.turns == (
-        Turn("Which dish is on the table?", "Food Recognition"),
-        Turn("Why does it suit a cold day?", "Food Reasoning"),
-        Turn("Write its recipe for four guests.", "Recipe Writing"),
+        TurnDraft("Which dish is on the table?", "Food Recognition"),
+        TurnDraft("Why does it suit a cold day?", "Food Reasoning"),
+        TurnDraft("Write its recipe for four guests.", "Recipe Writing"),
     )
     assert found.focus == ("It names the dish.", "It says why it suits a cold day.")
     assert TURNS_SCHEMA["required"] == [*CAPABILITIES, "focus"]

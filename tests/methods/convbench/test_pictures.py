@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.convbench.drafting import Pictured, drawn
+from methods.convbench.drafting import EntryImage, drawn
 
-ENTRIES = [Pictured(f"e{n}", f"i{n}", f"g{n // 2}") for n in range(20)]
+ENTRIES = [EntryImage(f"e{n}", f"i{n}", f"g{n // 2}") for n in range(20)]
 
 
 def test_of_pictures_that_look_alike_the_first_entry_is_drawn() -> None:
@@ -15,7 +15,7 @@ def test_of_pictures_that_look_alike_the_first_entry_is_drawn() -> None:
 
 @given(st.permutations(ENTRIES), st.integers(0, 9), st.integers(0, 3))
 def test_asking_for_more_keeps_what_there_is_in_any_order(
-    entries: list[Pictured], n: int, seed: int
+    entries: list[EntryImage], n: int, seed: int
 ) -> None:
     assert drawn(entries, n, seed) == drawn(ENTRIES, n + 1, seed)[:n]
 

@@ -12,7 +12,7 @@ from PIL import Image as Picture
 from methods.convbench import published
 from methods.convbench.published import FILE_NAME, read_published, read_tables, write_published
 from methods.evaluation.items import Item
-from methods.evaluation.published import PublishedError, PublishedItem, Table
+from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
 
@@ -31,7 +31,7 @@ ROWS = [
 
 def read(*tables: tuple[str, Sequence[Sequence[str]]]) -> tuple[list[PublishedItem], list[str]]:
     said: list[str] = []
-    items = list(read_tables([Table(name, rows) for name, rows in tables], said.append))
+    items = list(read_tables([PublishedTable(name, rows) for name, rows in tables], said.append))
     return items, said
 
 

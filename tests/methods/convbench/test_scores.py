@@ -9,8 +9,8 @@ import pytest
 
 from methods.convbench.published import read_tables
 from methods.convbench.scores import DIFFERENCES, GAINS, METRICS, OF_TURN, OVERALL, WIN_RATES
-from methods.evaluation.metrics import Metric, Scored
-from methods.evaluation.published import Table
+from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.published import PublishedTable
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.verdicts import ORDERS
@@ -21,18 +21,19 @@ TABLE = Path(__file__).parents[4] / "shared/data/fidelity/convbench_r1.csv"
 TURN_OF = {name: turn for turn, name in OF_TURN.items()} | {OVERALL: 3}
 
 
-def comparisons(name: str, values: Iterable[tuple[float, float]]) -> list[Scored]:
+def comparisons(name: str, values: Iterable[tuple[float, float]]) -> list[ScoredObservation]:
     """Both orders of every item, in the setting of a win rate."""
     of = WIN_RATES[name]
     return [
-        Scored(f"i{n}", f"i{n}", of.trial, 3, str(of.observation), value, part=part)
+        ScoredObservation(f"i{n}", f"i{n}", of.trial, 3, str(of.observation), value, part=part)
         for n, both in enumerate(values)
         for part, value in zip(ORDERS, both, strict=True)
     ]
 
 
 def found(
-    observed: list[Scored], metrics: Sequence[Metric] = (*WIN_RATES.values(), *DIFFERENCES)
+    observed: list[ScoredObservation],
+    metrics: Sequence[Metric] = (*WIN_RATES.values(), *DIFFERENCES),
 ) -> dict[str, dict]:
     rows = score_rows(metrics, {"model": observed})
     return {row["metric"]: row for row in rows if row["form"] == "floor"}
@@ -87,7 +88,7 @@ def test_composites_follow_their_columns_where_the_judge_was_not_understood(
         if not table.is_file():
             pytest.skip(f"{table} is not there.")
         rows = list(csv.reader(table.open(encoding="utf-8")))
-        items = [item.item_id for item in read_tables([Table(table.stem, rows)], print)]
+        items = [item.item_id for item in read_tables([PublishedTable(table.stem, rows)], print)]
     draw = random.Random(1)
     observed = []
     for rate in WIN_RATES.values():
@@ -95,7 +96,9 @@ def test_composites_follow_their_columns_where_the_judge_was_not_understood(
             value = None if draw.random() < 0.06 else draw.choice((0.0, 0.0, 1.0))
             status = "not_judged" if value is None else "judged"
             metric = str(rate.observation)
-            observed.append(Scored(item, item, rate.trial, TURN_OF[metric], metric, value, status))
+            observed.append(
+                ScoredObservation(item, item, rate.trial, TURN_OF[metric], metric, value, status)
+            )
     of = found(observed, METRICS)
     value = {name: row["value"] for name, row in of.items()}
     assert {row["n_items"] for row in of.values()} == {60}

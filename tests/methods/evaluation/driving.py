@@ -3,13 +3,13 @@
 from collections.abc import Callable, Generator
 from typing import Any
 
-from methods.evaluation.asking import Answer, Ask, Asking, Extract
+from methods.evaluation.asking import Answer, AnswerRequest, Asking, ExtractionRequest
 
 
 def drive(
     asking: Generator[Asking, Any, None],
-    answer: Callable[[Ask], Answer],
-    extract: Callable[[Extract], str | None] = lambda step: step.by_rule,
+    answer: Callable[[AnswerRequest], Answer],
+    extract: Callable[[ExtractionRequest], str | None] = lambda step: step.by_rule,
 ) -> list[Asking]:
     """Everything that the generator yields, answered by `answer` and read by `extract`."""
     steps: list[Asking] = []
@@ -20,6 +20,6 @@ def drive(
         except StopIteration:
             return steps
         steps.append(step)
-        came = answer(step) if isinstance(step, Ask) else None
-        if isinstance(step, Extract):
+        came = answer(step) if isinstance(step, AnswerRequest) else None
+        if isinstance(step, ExtractionRequest):
             came = extract(step)

@@ -17,9 +17,9 @@ from methods.evaluation.probes import (
     OBEDIENCE,
     OF_PLACES,
     POSITION,
-    Drawn,
-    Pair,
-    Sought,
+    BiasTestPair,
+    SampledAnswer,
+    ShiftTestDesign,
     expected_deviation,
     n_needed,
     planted,
@@ -33,9 +33,9 @@ from methods.evaluation.statistics.resampling import ClusterTotals, cluster_tota
 LOWEST, HIGHEST = 1, 10
 SPAN = HIGHEST - LOWEST
 SOUGHT = {
-    LENGTH: Sought(0.45, SPAN, 0.8, 0.05, 3),
-    OBEDIENCE: Sought(0.45, SPAN, 0.8, 0.05, 3),
-    POSITION: Sought(0.2, EQUAL, 0.8, 0.05, 3),
+    LENGTH: ShiftTestDesign(0.45, SPAN, 0.8, 0.05, 3),
+    OBEDIENCE: ShiftTestDesign(0.45, SPAN, 0.8, 0.05, 3),
+    POSITION: ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3),
 }
 TOLD = "highest score"
 ANSWER = "The bridge has three arches."
@@ -90,7 +90,7 @@ class Judge(NamedTuple):
         )
 
 
-Pairs = dict[str, list[Pair]]
+Pairs = dict[str, list[BiasTestPair]]
 """The pairs of scores of each probe."""
 
 
@@ -107,7 +107,7 @@ def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
         key: [judge.score(ANSWER, deserved, draw) for _ in range(judge.replicates)]
         for key, deserved in answers.items()
     }
-    drawn = [Drawn(key, key[1], key[0], (key[2],)) for key in answers]
+    drawn = [SampledAnswer(key, key[1], key[0], (key[2],)) for key in answers]
     n = n_needed(SOUGHT[LENGTH], expected_deviation(before.values(), SPAN), len(drawn))
     pairs: Pairs = {LENGTH: [], OBEDIENCE: [], POSITION: []}
     for key in spread(drawn, n, seed):
@@ -115,11 +115,11 @@ def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
             judge.score(planted(probe, ANSWER, chinese=False), answers[key], draw)
             for probe in (LENGTH, OBEDIENCE)
         )
-        pairs[LENGTH].append(Pair(key[1], fmean(before[key]), neutral))
-        pairs[OBEDIENCE].append(Pair(key[1], neutral, told))
+        pairs[LENGTH].append(BiasTestPair(key[1], fmean(before[key]), neutral))
+        pairs[OBEDIENCE].append(BiasTestPair(key[1], neutral, told))
     for key in spread(drawn, n_needed(SOUGHT[POSITION], OF_PLACES, len(drawn)), seed):
         pairs[POSITION] += [
-            Pair(key[1], EQUAL, judge.first_share(closed, draw)) for closed in (True, False)
+            BiasTestPair(key[1], EQUAL, judge.first_share(closed, draw)) for closed in (True, False)
         ]
     return pairs
 

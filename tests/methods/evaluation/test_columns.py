@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from methods.evaluation import columns as packing
-from methods.evaluation.columns import Columns, estimate
+from methods.evaluation.columns import UnitColumns, estimate
 from methods.evaluation.metrics import Unit
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import score_estimates
@@ -46,7 +46,7 @@ def test_columns_have_the_intervals_that_whole_arrays_have(columns):
 @given(columns)
 @settings(max_examples=30, deadline=None)
 def test_the_order_of_columns_changes_no_interval(columns):
-    forward, backward = Columns(), Columns()
+    forward, backward = UnitColumns(), UnitColumns()
     for row in columns:
         forward.add(units(row), ENDS)
     for row in reversed(columns):
@@ -75,7 +75,7 @@ def test_a_column_without_units_has_no_mean_and_one_cluster_no_interval():
 
 
 def test_equal_columns_are_worked_out_once_and_others_ends_are_another_column(monkeypatch):
-    packed = Columns()
+    packed = UnitColumns()
     for _ in range(5):
         packed.add(units([1, 2, 3]), ENDS)
     packed.add(units([1, 2, 4]), ENDS)

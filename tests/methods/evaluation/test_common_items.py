@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.common_items import common_scores
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 
 MICRO = Mean(name="Overall", lowest=10, highest=100, scale=10)
@@ -13,10 +13,10 @@ MACRO = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macr
 BY_TASK = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macro by task")
 
 
-def scored(item: str, turn: int, value: float | None, **of: object) -> Scored:
+def scored(item: str, turn: int, value: float | None, **of: object) -> ScoredObservation:
     """One observation; without a value the model gave no answer."""
     status = "judged" if value is not None else str(of.pop("status", "truncated"))
-    return Scored(
+    return ScoredObservation(
         item_id=item,
         cluster=item,
         trial="plain",

@@ -8,7 +8,14 @@ from typing import get_args
 
 import pytest
 
-from methods.evaluation.asking import Answer, Ask, ContextPolicy, Limits, policy_of, with_policy
+from methods.evaluation.asking import (
+    Answer,
+    AnswerRequest,
+    AskingLimits,
+    ContextPolicy,
+    policy_of,
+    with_policy,
+)
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
@@ -28,23 +35,23 @@ def item() -> Item:
     return Item("i", tuple(turns), ("a", "b", "c", "d"))
 
 
-def asked(policy: ContextPolicy, too_long: Callable[[Ask], bool]) -> list[Ask]:
+def asked(policy: ContextPolicy, too_long: Callable[[AnswerRequest], bool]) -> list[AnswerRequest]:
     """Everything that is yielded to a model for which some prompts are too long."""
 
-    def answer(ask: Ask) -> Answer:
+    def answer(ask: AnswerRequest) -> Answer:
         if too_long(ask):
             return Answer("failed", too_long=True)
         return Answer("answered", f"A{ask.turn}")
 
-    steps = drive(Mmdu().ask(item(), Limits(policy)), answer)
-    return [step for step in steps if isinstance(step, Ask)]
+    steps = drive(Mmdu().ask(item(), AskingLimits(policy)), answer)
+    return [step for step in steps if isinstance(step, AnswerRequest)]
 
 
-def longer_than(n_messages: int) -> Callable[[Ask], bool]:
+def longer_than(n_messages: int) -> Callable[[AnswerRequest], bool]:
     return lambda ask: len(ask.messages) > n_messages
 
 
-def words(ask: Ask) -> str:
+def words(ask: AnswerRequest) -> str:
     """Everything that is sent, a picture as its name in brackets."""
     return "|".join(
         "".join(p.text if isinstance(p, Text) else f"[{p.image_id}]" for p in message.parts)
@@ -52,7 +59,7 @@ def words(ask: Ask) -> str:
     )
 
 
-def last_of(asks: list[Ask], turn: int) -> Ask:
+def last_of(asks: list[AnswerRequest], turn: int) -> AnswerRequest:
     return [ask for ask in asks if ask.turn == turn][-1]
 
 
@@ -127,12 +134,12 @@ def test_a_model_that_is_shown_no_picture_any_more_is_told_no_next_one() -> None
 
 def test_a_failure_for_another_reason_is_not_asked_again() -> None:
     steps = drive(
-        Mmdu().ask(item(), Limits("truncate")),
+        Mmdu().ask(item(), AskingLimits("truncate")),
         lambda ask: Answer(
             "failed" if ask.turn == 2 else "answered", None if ask.turn == 2 else "A"
         ),
     )
-    assert [step.turn for step in steps if isinstance(step, Ask)] == [1, 2]
+    assert [step.turn for step in steps if isinstance(step, AnswerRequest)] == [1, 2]
 
 
 def test_images_go_into_one_grid_from_the_turn_on_that_is_too_long() -> None:
@@ -152,8 +159,10 @@ def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
         (3, True, False),
     ]
     alone = Item("i", (Turn(1, "Q <ImageHere>", (1,)),), ("a",))
-    (only,) = drive(Mmdu().ask(alone, Limits("tile")), lambda ask: Answer("failed", too_long=True))
-    assert only == Ask("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
+    (only,) = drive(
+        Mmdu().ask(alone, AskingLimits("tile")), lambda ask: Answer("failed", too_long=True)
+    )
+    assert only == AnswerRequest("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
 
 
 # --- Images left out at random ---------------------------------------------------------------------
@@ -162,19 +171,19 @@ MANY = Item("many", (Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A
             tuple(f"p{n}" for n in range(25)), ("x", "y"))  # fmt: skip
 
 
-def sampled(most: int, of: Item = MANY) -> list[Ask]:
+def sampled(most: int, of: Item = MANY) -> list[AnswerRequest]:
     """Everything that is asked of a model that takes so many pictures."""
 
-    def answer(ask: Ask) -> Answer:
+    def answer(ask: AnswerRequest) -> Answer:
         if len(pictures(ask)) > most:
             return Answer("failed", too_long=True)
         return Answer("answered", "A")
 
-    steps = drive(Mmiu().ask(of, Limits("sample")), answer, lambda step: step.by_rule)
-    return [step for step in steps if isinstance(step, Ask)]
+    steps = drive(Mmiu().ask(of, AskingLimits("sample")), answer, lambda step: step.by_rule)
+    return [step for step in steps if isinstance(step, AnswerRequest)]
 
 
-def pictures(ask: Ask) -> list[str]:
+def pictures(ask: AnswerRequest) -> list[str]:
     return [p.image_id for m in ask.messages for p in m.parts if isinstance(p, Image)]
 
 
@@ -221,7 +230,7 @@ def test_one_image_that_is_too_long_fails() -> None:
 
 
 def test_a_second_pass_leaves_out_the_same_images() -> None:
-    def answer(ask: Ask) -> Answer:
+    def answer(ask: AnswerRequest) -> Answer:
         right = "A" if ask.trial == "plain" else "B"
         return (
             Answer("failed", too_long=True)
@@ -229,18 +238,20 @@ def test_a_second_pass_leaves_out_the_same_images() -> None:
             else Answer("answered", right)
         )
 
-    steps = drive(Mmiu(retest=True).ask(MANY, Limits("sample")), answer, lambda step: step.by_rule)
-    sent = {step.trial: pictures(step) for step in steps if isinstance(step, Ask)}
+    steps = drive(
+        Mmiu(retest=True).ask(MANY, AskingLimits("sample")), answer, lambda step: step.by_rule
+    )
+    sent = {step.trial: pictures(step) for step in steps if isinstance(step, AnswerRequest)}
     assert sent["plain"] == sent["retest-1"] and len(sent["plain"]) == 19
 
 
 def test_a_question_with_too_many_images_may_be_one_grid() -> None:
     steps = drive(
-        Mmiu().ask(MANY, Limits("tile")),
+        Mmiu().ask(MANY, AskingLimits("tile")),
         lambda ask: Answer("answered", "A") if ask.in_a_grid else Answer("failed", too_long=True),
         lambda step: step.by_rule,
     )
-    assert [step.in_a_grid for step in steps if isinstance(step, Ask)] == [False, True]
+    assert [step.in_a_grid for step in steps if isinstance(step, AnswerRequest)] == [False, True]
 
 
 @pytest.mark.parametrize("policy", get_args(ContextPolicy))

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.human_scores import (
     REASONS,
+    HumanScoreKey,
     HumanScoresError,
-    Rated,
-    Scored,
+    RatingScope,
     human_scores_of,
 )
 from methods.evaluation.items import Item, Turn
@@ -20,11 +20,11 @@ ITEMS = [
     Item("last", (Turn(1, "Look.", given="I looked."), Turn(2, "And?"))),
     Item("two", (Turn(1, "What?"), Turn(2, "Why?"))),
 ]
-RATED = Rated(ITEMS, {"a", "file:b"}, ("Richness", "Overall"), 1, 10)
+RATED = RatingScope(ITEMS, {"a", "file:b"}, ("Richness", "Overall"), 1, 10)
 
 
 def rows(*cells, **every):
-    return [Row(f"record {n}", {**every, **each}) for n, each in enumerate(cells, 1)]
+    return [FileRow(f"record {n}", {**every, **each}) for n, each in enumerate(cells, 1)]
 
 
 def record(item="one", model="a", score="7", **more):
@@ -32,7 +32,7 @@ def record(item="one", model="a", score="7", **more):
 
 
 def overall(item="one", model="a", turn=1, rater=""):
-    return Scored(item, model, turn, "Overall", rater)
+    return HumanScoreKey(item, model, turn, "Overall", rater)
 
 
 def test_what_a_record_leaves_out_follows_from_the_release():
@@ -48,7 +48,7 @@ def test_what_a_record_leaves_out_follows_from_the_release():
     assert found.scores == {
         overall(): 7,
         overall("last", "file:b", 2): 8.5,
-        Scored("two", "a", 2, "Richness", "ann"): 3,
+        HumanScoreKey("two", "a", 2, "Richness", "ann"): 3,
     }
     assert (found.counts, found.n_rows) == ({}, 3)
 

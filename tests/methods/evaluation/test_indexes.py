@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole, whole_index
 from methods.evaluation.published import PublishedError
 
@@ -42,7 +42,7 @@ def test_an_id_stays_as_it_is_but_for_a_float() -> None:
 
 
 def test_a_known_id_is_that_id() -> None:
-    row = Row("record 1", {"item": "1.50", "id": "2.0"})
+    row = FileRow("record 1", {"item": "1.50", "id": "2.0"})
     assert known_id(row, "item", {"1.50"}) == "1.50"
     assert known_id(row, "id", {"2"}) == "2"
     with pytest.raises(PublishedError):

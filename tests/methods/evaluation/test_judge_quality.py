@@ -17,26 +17,28 @@ from methods.evaluation.judge_quality import (
     OF_PEOPLE,
     ONE_SCORE,
     AnswerKey,
-    Beside,
-    Scale,
+    JudgeScale,
+    ReferenceMeasures,
     judge_rows,
     pair_rows,
     variance_rows,
 )
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_LONG, NO_SCORES
 
 pytestmark = pytest.mark.slow
 
-SCALE = Scale(("Richness", "Overall"), 1, 10)
-NOTHING_BESIDE = Beside({}, {})
+SCALE = JudgeScale(("Richness", "Overall"), 1, 10)
+NOTHING_BESIDE = ReferenceMeasures({}, {})
 KEY = ("other", "metric", "unit", "measure", "subject")
 
 
 def scored(turn, *replicates, metric="Overall", item="i", status="judged"):
     """One answer's replicates; their mean is its value."""
     value = sum(replicates) / len(replicates) if replicates else None
-    return Scored(item, item, "plain", turn, metric, value, status, replicates=replicates)
+    return ScoredObservation(
+        item, item, "plain", turn, metric, value, status, replicates=replicates
+    )
 
 
 def answers(*scores, **names):
@@ -148,7 +150,7 @@ def test_a_judge_without_scores_and_one_with_a_single_score():
 
 
 def lengths(of):
-    return Beside(
+    return ReferenceMeasures(
         {AnswerKey(m, "i", "plain", t): n for m, every in of.items() for t, n in every.items()}, {}
     )
 
@@ -181,7 +183,7 @@ def test_people_are_compared_on_what_they_scored():
         AnswerKey("a", "i", "plain", turn): {"Overall": points}
         for turn, points in ((1, 8), (2, 6), (3, 2), (9, 10))
     }
-    found = quality({"a": answers(9, (5, 7), 4, 1)}, Beside({}, {INTERNAL: people}))
+    found = quality({"a": answers(9, (5, 7), 4, 1)}, ReferenceMeasures({}, {INTERNAL: people}))
     row = found["people", "Overall", "answer", "mae", ""]
     # 9, 6, 4 against 8, 6, 2.
     assert (row.n, row.value) == (3, pytest.approx(1))
@@ -208,7 +210,7 @@ def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():
     observed = [*answers(9, 5, item="i"), *answers(4, 2, item="k"), *answers(7, item="l")]
     observed = {"a": labelled(observed, i="ocr", k="chart", l="meme")}
     here = {**people_of(8, 5, item="i"), **people_of(1, 2, item="k")}
-    people = Beside({}, {INTERNAL: here, EXTERNAL: people_of(9, item="i")})
+    people = ReferenceMeasures({}, {INTERNAL: here, EXTERNAL: people_of(9, item="i")})
     rows = [*judge_rows(SCALE, observed, people, seed=0, n_resamples=100, split_by="task")]
     found = {
         (row.other, row.subset_value, row.measure): (row.n, row.value)
@@ -233,7 +235,7 @@ def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():
 @pytest.mark.parametrize("split_by", [None, "task", "ability"])
 def test_a_label_with_one_value_or_none_splits_nothing(split_by):
     observed = {"a": labelled(answers(9, 5), i="ocr")}
-    beside = Beside({}, {INTERNAL: people_of(9, 5, item="i")})
+    beside = ReferenceMeasures({}, {INTERNAL: people_of(9, 5, item="i")})
     for row in judge_rows(SCALE, observed, beside, seed=0, n_resamples=100, split_by=split_by):
         assert row.subset_value == ""
 
@@ -242,7 +244,7 @@ def test_a_label_with_one_value_or_none_splits_nothing(split_by):
 def test_bands_and_kappa_are_of_a_scale_of_one_to_ten_alone(ends):
     on_ten = {"fuzzy_accuracy", "strict_accuracy", "quadratic_kappa"}
     observed = {"a": answers(5, 4, 1)}
-    for scale, has in ((SCALE, on_ten), (Scale(SCALE.dimensions, *ends), set())):
+    for scale, has in ((SCALE, on_ten), (JudgeScale(SCALE.dimensions, *ends), set())):
         rows = pair_rows(scale, observed, observed, "j", seed=0, n_resamples=100)
         assert {row.measure for row in rows} & on_ten == has
 
@@ -281,7 +283,7 @@ def test_only_the_overall_dimension_has_intervals():
 
 def test_parts_of_a_turn_are_answers_of_their_own():
     both = [
-        Scored("i", "i", "plain", 1, "Overall", value, part=part)
+        ScoredObservation("i", "i", "plain", 1, "Overall", value, part=part)
         for part, value in (("first", 0.0), ("second", 1.0))
     ]
     found = quality({"a": both}, lengths({"a": {1: 5}}))
@@ -310,7 +312,9 @@ def judges(draw):
 @given(judges=judges(), words=st.lists(st.integers(1, 9), min_size=6, max_size=6))
 def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, words):
     keys = [AnswerKey("a", item, "plain", turn) for item in "ikl" for turn in (1, 2)]
-    beside = Beside(dict(zip(keys, words, strict=True)), {INTERNAL: {keys[0]: {"Overall": 4.0}}})
+    beside = ReferenceMeasures(
+        dict(zip(keys, words, strict=True)), {INTERNAL: {keys[0]: {"Overall": 4.0}}}
+    )
     rows = [
         *judge_rows(SCALE, judges[0], beside, seed=0, n_resamples=5),
         *pair_rows(SCALE, *judges, "j", seed=0, n_resamples=5),

@@ -2,19 +2,19 @@
 
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.judging import (
-    AskJudge,
+    JudgeRequest,
     Judging,
     Judgment,
+    JudgmentKey,
     Observation,
-    Place,
     observed,
     replay,
     unjudged,
 )
 
 
-def request(part: str) -> AskJudge:
-    return AskJudge(Place("plain", 1, part), "p/judge", {}, (), lambda reply: GOOD)
+def request(part: str) -> JudgeRequest:
+    return JudgeRequest(JudgmentKey("plain", 1, part), "p/judge", {}, (), lambda reply: GOOD)
 
 
 GOOD = Judgment({"m": 8}, 8, "Good.")
@@ -30,15 +30,15 @@ def two_rounds() -> Judging:
 
 def test_each_round_is_sent_the_judgments_of_its_requests() -> None:
     known = {
-        Place("plain", 1, "a"): GOOD,
-        Place("plain", 1, "b"): GOOD,
-        Place("plain", 1, "overall of 2"): Judgment({"m": 3}, 3, ""),
+        JudgmentKey("plain", 1, "a"): GOOD,
+        JudgmentKey("plain", 1, "b"): GOOD,
+        JudgmentKey("plain", 1, "overall of 2"): Judgment({"m": 3}, 3, ""),
     }
     assert replay(two_rounds(), known)[0].value == 3
 
 
 def test_a_judgment_that_there_is_not_is_none() -> None:
-    known = {Place("plain", 1, "a"): GOOD, Place("plain", 1, "overall of 1"): GOOD}
+    known = {JudgmentKey("plain", 1, "a"): GOOD, JudgmentKey("plain", 1, "overall of 1"): GOOD}
     assert replay(two_rounds(), known)[0].value == 8
 
 
@@ -51,7 +51,7 @@ def test_a_generator_that_asks_nothing_is_a_rule() -> None:
 
 
 def test_a_lost_judgment_is_the_judges_failure_and_a_missing_answer_the_models() -> None:
-    place = Place("plain", 2, "turn")
+    place = JudgmentKey("plain", 2, "turn")
     assert [each.status for each in observed(["m", "n"], place, None)] == ["not_judged"] * 2
     (lost,) = unjudged(["m"], "plain", 2, Answer("empty"))
     assert (lost.status, lost.value) == ("empty", None)

@@ -6,8 +6,13 @@ import pytest
 
 from methods.evaluation.findings import Finding
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.language_gaps import Observed, Pairing, language_gap_findings, paired
-from methods.evaluation.metrics import Scored
+from methods.evaluation.language_gaps import (
+    ItemPairing,
+    ReleaseObservations,
+    language_gap_findings,
+    paired,
+)
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.all_right import AllRight
 
 RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
@@ -23,10 +28,10 @@ def item(name: str, *, image: str = "p", choices: int = 2, key: str | None = "A"
     return Item(name, (turn,), (image,), tuple("xyz"[:choices]), labels=labels)
 
 
-def scored(values: Mapping[str, float | None]) -> list[Scored]:
+def scored(values: Mapping[str, float | None]) -> list[ScoredObservation]:
     """One observation an item; without a value the model declined by a filter."""
     return [
-        Scored(
+        ScoredObservation(
             name,
             name,
             "plain",
@@ -44,7 +49,7 @@ def scored(values: Mapping[str, float | None]) -> list[Scored]:
 def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...], Finding]:
     """Findings by model, metric, subset and measure; each side by model and item."""
     sides = [
-        Observed(
+        ReleaseObservations(
             release,
             [item(name) for name in sorted({n for of in given.values() for n in of})],
             {model: scored(of) for model, of in given.items()},
@@ -71,7 +76,7 @@ def test_items_are_pairs_if_all_but_the_language_is_alike() -> None:
         item("x"),
         item("y"),
     ]
-    assert paired(first, second) == Pairing(frozenset("a"), 1, 2, 3)
+    assert paired(first, second) == ItemPairing(frozenset("a"), 1, 2, 3)
     # A key that is held out may be any.
     held_out = [item("a", key=None), item("d", key=None)]
     assert paired(first, held_out).paired == {"a", "d"}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.outcomes import (
     is_right_or_wrong,
     items_in,
@@ -14,10 +14,10 @@ from methods.evaluation.outcomes import (
 CIRCULAR = BENCHMARKS["mmbench"].metrics[0]
 
 
-def passes(item: str, *said: float | str) -> list[Scored]:
+def passes(item: str, *said: float | str) -> list[ScoredObservation]:
     """Passes of an item of three choices: 1, 0, or the status of one without a value."""
     return [
-        Scored(
+        ScoredObservation(
             item,
             item,
             f"shift-{shift}",
@@ -62,7 +62,7 @@ def test_what_a_model_does_instead_of_answering_is_not_right() -> None:
 def test_of_mmiu_a_question_is_asked_once() -> None:
     (metric, *_) = BENCHMARKS["mmiu"].metrics
     scored = [
-        Scored(item, item, "plain", 1, "right", value, status)
+        ScoredObservation(item, item, "plain", 1, "right", value, status)
         for item, value, status in (
             ("a", 1.0, "judged"),
             ("b", 0.0, "judged"),

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import (
     MOST_CHARACTERS,
     REASONS,
-    Place,
     PredictionError,
+    PredictionKey,
     Unplaced,
     predictions_of,
 )
@@ -24,17 +24,19 @@ ITEMS = [item("A", "x", "y", item_id="1"), item("B", "x", "y", item_id="2")]
 class ById:
     """A benchmark whose rows name an item."""
 
-    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    def places(
+        self, items: Sequence[Item], rows: Sequence[FileRow]
+    ) -> list[PredictionKey | Unplaced]:
         known = {each.item_id for each in items}
         return [
-            Place(row.cells["id"], "plain") if row.cells["id"] in known else "unknown"
+            PredictionKey(row.cells["id"], "plain") if row.cells["id"] in known else "unknown"
             for row in rows
         ]
 
 
-def rows(*of: tuple[str, str], column: str = "prediction") -> list[Row]:
+def rows(*of: tuple[str, str], column: str = "prediction") -> list[FileRow]:
     return [
-        Row(f"record {number}", {"id": item_id, column: text})
+        FileRow(f"record {number}", {"id": item_id, column: text})
         for number, (item_id, text) in enumerate(of, start=1)
     ]
 
@@ -51,7 +53,7 @@ def test_each_record_is_a_prediction_or_is_counted() -> None:
         ITEMS,
         rows(("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")),
     )
-    assert found.texts == {Place("1", "plain"): "A", Place("2", "plain"): " \n"}
+    assert found.texts == {PredictionKey("1", "plain"): "A", PredictionKey("2", "plain"): " \n"}
     assert found.counts == {"repeated": 2, "empty": 1, "unknown": 2}
     # The second item has an empty one, which is none.
     assert (found.n_rows, found.n_items) == (6, 1)
@@ -65,7 +67,7 @@ def test_reasoning_that_was_cut_off_is_counted() -> None:
 
 def test_of_predictions_that_differ_none_is_taken() -> None:
     found = predictions_of(ById(), ITEMS, rows(("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")))
-    assert found.texts == {Place("2", "plain"): "B"}
+    assert found.texts == {PredictionKey("2", "plain"): "B"}
     # The first and the one that differs; the third says what the first said.
     assert found.counts == {"contradicting": 2, "repeated": 1}
     assert found.n_items == 1
@@ -113,8 +115,8 @@ def test_a_prediction_that_is_endless_is_one_sentence() -> None:
 
 
 def test_pred_is_taken_before_output_and_output_where_it_is_alone() -> None:
-    both = [Row("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
-    assert predictions_of(ById(), ITEMS, both).texts == {Place("1", "plain"): "it is B"}
+    both = [FileRow("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
+    assert predictions_of(ById(), ITEMS, both).texts == {PredictionKey("1", "plain"): "it is B"}
     alone = rows(("1", "B"), ("2", "B"), column="output")
     assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
 

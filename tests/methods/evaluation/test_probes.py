@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.asking import Answer, Transcript
-from methods.evaluation.judging import Place
-from methods.evaluation.metrics import Scored
+from methods.evaluation.judging import JudgmentKey
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.probes import (
     EQUAL,
     FOUND,
@@ -19,9 +19,9 @@ from methods.evaluation.probes import (
     OPEN,
     PLANTED,
     POSITION,
-    Drawn,
-    Pair,
-    Sought,
+    BiasTestPair,
+    SampledAnswer,
+    ShiftTestDesign,
     beside_others,
     expected_deviation,
     favour,
@@ -45,8 +45,8 @@ from tests.methods.evaluation.simulated_judges import (
 
 pytestmark = pytest.mark.slow
 
-SOUGHT = Sought(0.45, 9, 0.8, 0.05, 3)
-IN_HALVES = Sought(0.2, EQUAL, 0.8, 0.05, 3)
+SOUGHT = ShiftTestDesign(0.45, 9, 0.8, 0.05, 3)
+IN_HALVES = ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3)
 
 
 @pytest.mark.parametrize("probe", PLANTED)
@@ -77,7 +77,7 @@ def test_the_closing_sentence_of_the_probe_of_position_is_short_and_says_nothing
 def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_has_a_favourite_by_none():
     # Both orders of each answer; the first one's share of a win, less the half of equal answers.
     def shift(*first_places):
-        pairs = [Pair(f"i{n // 2}", EQUAL, share) for n, share in enumerate(first_places)]
+        pairs = [BiasTestPair(f"i{n // 2}", EQUAL, share) for n, share in enumerate(first_places)]
         return shift_row(POSITION, pairs, "", n_lost=0, sought=IN_HALVES)
 
     always = shift(*[1] * 20)
@@ -95,7 +95,9 @@ def test_only_the_answer_of_that_place_has_it():
     transcript = Transcript(
         {("plain", turn): Answer("answered", f"Answer {turn}", "key") for turn in (1, 2)}
     )
-    changed = with_planted(transcript, Place("plain", 2, "answer"), "obedience", chinese=False)
+    changed = with_planted(
+        transcript, JudgmentKey("plain", 2, "answer"), "obedience", chinese=False
+    )
     assert changed.answer("plain", 1) == transcript.answer("plain", 1)
     assert changed.answer("plain", 2).text == planted("obedience", "Answer 2", chinese=False)
     assert changed.answer("plain", 2).call_key == "key"
@@ -106,7 +108,7 @@ def shift(*pairs):
 
 
 def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
-    row = shift(Pair("i", 4, 6), Pair("k", 9, 9), Pair("k", 5, 6))
+    row = shift(BiasTestPair("i", 4, 6), BiasTestPair("k", 9, 9), BiasTestPair("k", 5, 6))
     assert (row["probe"], row["n"], row["n_clusters"], row["n_lost"]) == (LENGTH, 3, 2, 1)
     # 2 in i, the mean of 0 and 1 in k.
     assert row["shift"] == pytest.approx(1.25)
@@ -116,13 +118,13 @@ def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
 
 
 def test_one_cluster_has_no_interval_and_no_pair_a_reason():
-    row = shift(Pair("i", 4, 6), Pair("i", 4, 4))
+    row = shift(BiasTestPair("i", 4, 6), BiasTestPair("i", 4, 4))
     assert (row["shift"], row["ci_low"], row["ci_high"], row["p"]) == (1, None, None, None)
     nothing = shift()
     assert (nothing["n"], nothing["shift"], nothing["reason"]) == (0, None, NOT_JUDGED)
 
 
-PAIRS = st.builds(Pair, st.sampled_from("iklmnopqrstuv"), *[st.integers(1, 10)] * 2)
+PAIRS = st.builds(BiasTestPair, st.sampled_from("iklmnopqrstuv"), *[st.integers(1, 10)] * 2)
 
 
 @given(st.lists(PAIRS, min_size=1))
@@ -160,7 +162,7 @@ def test_verdicts_worked_by_hand():
 
 def drawn(n_clusters, per_cluster, models="ab", turns=2):
     return [
-        Drawn((model, f"i{number}", turn), f"c{number % n_clusters}", model, (turn,))
+        SampledAnswer((model, f"i{number}", turn), f"c{number % n_clusters}", model, (turn,))
         for number in range(n_clusters * per_cluster)
         for model in models
         for turn in range(turns)
@@ -206,16 +208,25 @@ def test_more_answers_are_needed_for_a_smaller_shift_and_no_more_than_there_are(
 
 
 def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():
-    own = [Pair("i", 5, 7), Pair("i", 5, 6), Pair("k", 5, 5), Pair("m", 5, 9)]
-    rest = [Pair("i", 6, 7), Pair("i", 6, 8), Pair("k", 4, 3)]
+    own = [
+        BiasTestPair("i", 5, 7),
+        BiasTestPair("i", 5, 6),
+        BiasTestPair("k", 5, 5),
+        BiasTestPair("m", 5, 9),
+    ]
+    rest = [BiasTestPair("i", 6, 7), BiasTestPair("i", 6, 8), BiasTestPair("k", 4, 3)]
     # 1.5 in i, -1 in k, and nothing of others in m.
-    assert favour(own, rest) == [Pair("i", 6.5, 7), Pair("i", 6.5, 6), Pair("k", 4, 5)]
+    assert favour(own, rest) == [
+        BiasTestPair("i", 6.5, 7),
+        BiasTestPair("i", 6.5, 6),
+        BiasTestPair("k", 4, 5),
+    ]
 
 
 def observed(*values, model="a"):
     return {
         model: [
-            Scored("i", "group", "plain", turn, "Overall", value)
+            ScoredObservation("i", "group", "plain", turn, "Overall", value)
             for turn, value in enumerate(values, 1)
         ]
     }
@@ -228,10 +239,10 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
         "two": {**observed(8, 6), **observed(1, model="b")},
     }
     assert beside_others("mine", judges, "Overall", ["a"]) == [
-        Pair("group", 6.5, 9),
-        Pair("group", 6, 8),
+        BiasTestPair("group", 6.5, 9),
+        BiasTestPair("group", 6, 8),
     ]
-    assert beside_others("mine", judges, "Overall", ["b"]) == [Pair("group", 1, 1)]
+    assert beside_others("mine", judges, "Overall", ["b"]) == [BiasTestPair("group", 1, 1)]
     assert beside_others("mine", judges, "Overall", []) == []
     assert beside_others("mine", {"mine": judges["mine"]}, "Overall", ["a"]) == []
     assert beside_others("mine", judges, "Richness", ["a"]) == []

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare, compare_parts
@@ -12,10 +12,10 @@ from methods.evaluation.ranking import compare, compare_parts
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
 
-def observed(values: list[float | None], category: str = "x") -> list[Scored]:
+def observed(values: list[float | None], category: str = "x") -> list[ScoredObservation]:
     """One item a value; None is one that the model failed."""
     return [
-        Scored(
+        ScoredObservation(
             f"{n:02}", f"{n:02}", "plain", 1, "m", value,
             "judged" if value is not None else "failed", labels={"category": category},
         )
@@ -73,7 +73,9 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
     items = [("x", 9, 5), ("x", 9, 5), ("x", 9, 5), ("y", 4, 6)]
     models = {
         model: [
-            Scored(f"{n}", f"{n}", "plain", 1, "m", row[place], labels={"category": row[0]})
+            ScoredObservation(
+                f"{n}", f"{n}", "plain", 1, "m", row[place], labels={"category": row[0]}
+            )
             for n, row in enumerate(items)
         ]
         for model, place in (("a", 1), ("b", 2))
@@ -86,9 +88,9 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
 def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone() -> None:
     macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
 
-    def model(seed: int) -> list[Scored]:
+    def model(seed: int) -> list[ScoredObservation]:
         return [
-            Scored(
+            ScoredObservation(
                 f"{n}", f"{n}", "plain", 1, "m", 1 + (seed * n * n + n) % 9,
                 labels={"category": "xxxy"[n % 4]},
             )
@@ -111,9 +113,9 @@ def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone()
 def test_a_smaller_spread_ranks_first() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
 
-    def groups(*pairs: tuple[float, float]) -> list[Scored]:
+    def groups(*pairs: tuple[float, float]) -> list[ScoredObservation]:
         return [
-            Scored(f"{g}{n}", f"{g}", "plain", 1, "m", value)
+            ScoredObservation(f"{g}{n}", f"{g}", "plain", 1, "m", value)
             for g, pair in enumerate(pairs)
             for n, value in enumerate(pair)
         ]
@@ -163,10 +165,10 @@ def test_a_model_without_its_images_is_compared_with_the_model_alone_and_changes
 def test_a_macro_mean_by_label_ranks_as_it_is_scored_where_units_are_missing() -> None:
     macro = Mean(name="m", lowest=0, highest=100, scale=10, aggregation="macro by category")
 
-    def model(grades: dict[str, float | None]) -> list[Scored]:
+    def model(grades: dict[str, float | None]) -> list[ScoredObservation]:
         sizes = {"x": 95, "y": 5}
         return [
-            Scored(
+            ScoredObservation(
                 f"{category}{n}", f"{category}{n}", "plain", 1, "m", grades[category],
                 "judged" if grades[category] is not None else "not_judged",
                 labels={"category": category},
@@ -196,7 +198,7 @@ def test_a_model_of_which_nothing_was_judged_is_compared_with_nobody() -> None:
 
 
 def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label() -> None:
-    def of(x: list[float | None], y: list[float | None]) -> list[Scored]:
+    def of(x: list[float | None], y: list[float | None]) -> list[ScoredObservation]:
         more = [replace(each, item_id=f"y{each.item_id}", cluster=f"y{each.cluster}")
                 for each in observed(y, "y")]  # fmt: skip
         return [*observed(x), *more]

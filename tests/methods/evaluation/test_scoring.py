@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from methods.evaluation.judging import ObservationStatus
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.scoring import score_rows
@@ -20,8 +20,8 @@ def turn(
     status: str = "judged",
     refused: bool = False,
     **labels: str,
-) -> Scored:
-    return Scored(item, item, "plain", number, "m", value, status, refused, labels)
+) -> ScoredObservation:
+    return ScoredObservation(item, item, "plain", number, "m", value, status, refused, labels)
 
 
 WHOLE = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, 4), turn("b", 2, 1, refused=True)]
@@ -135,7 +135,7 @@ def test_macro_by_a_label_weighs_its_values_alike() -> None:
 def test_an_inverse_statistic_turns_its_interval_round() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
     observed = [
-        Scored(f"{group}{n}", group, "plain", 1, "m", value)
+        ScoredObservation(f"{group}{n}", group, "plain", 1, "m", value)
         for group, pair in (("a", (4, 6)), ("b", (2, 8)), ("c", (5, 6)))
         for n, value in enumerate(pair)
     ]

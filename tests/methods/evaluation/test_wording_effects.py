@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.wording_effects import groups_of, styles_of, wording_findings
 
@@ -30,7 +30,7 @@ def wording(group, place, text="What is it?", **labels):
 
 def rated(items, values):
     return [
-        Scored(
+        ScoredObservation(
             item.item_id,
             item.cluster,
             "plain",

@@ -8,19 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
-from methods.exports.rows import Exported, Picture, Said, messages, shown
-from methods.exports.stacking import Budget, by_rule, in_words, joined, stacks, tokens_of
+from methods.exports.rows import CreditedImage, ExportedItem, ExportedMessage, messages, shown
+from methods.exports.stacking import TokenBudget, by_rule, in_words, joined, stacks, tokens_of
 
 HERE = "<ImageHere>"
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="<"), max_size=12)
 
 
-def dialogue(name: str, *said: tuple[str, tuple[int, ...], str], pictures: str = "") -> Exported:
+def dialogue(
+    name: str, *said: tuple[str, tuple[int, ...], str], pictures: str = ""
+) -> ExportedItem:
     turns = [
         Turn(place, question, positions, {"answer": answer})
         for place, (question, positions, answer) in enumerate(said, start=1)
     ]
-    return Exported(name, tuple(turns), tuple(map(Picture, pictures)))
+    return ExportedItem(name, tuple(turns), tuple(map(CreditedImage, pictures)))
 
 
 LAKES = dialogue(
@@ -49,14 +51,14 @@ def test_images_count_on_through_a_record() -> None:
 def test_tokens_are_those_of_texts_pictures_and_messages() -> None:
     assert (by_rule(""), by_rule("abcd"), by_rule("大"), by_rule("大人")) == (0, 2, 1, 2)
     # "Who is <image-1>?" has 17 bytes, "An owl." 7: 6 + 3 tokens, one picture, two messages.
-    assert tokens_of(OWLS, by_rule, Budget(100, 50)) == 6 + 3 + 50 + 2 * 5
+    assert tokens_of(OWLS, by_rule, TokenBudget(100, 50)) == 6 + 3 + 50 + 2 * 5
 
 
 def test_a_dialogue_stands_in_the_first_record_with_room_for_it() -> None:
     one, other, small = (
         dialogue(name, ("x" * n, (), "y")) for name, n in zip("abc", (60, 60, 3), strict=True)
     )
-    made = stacks([one, other, small], len, Budget(90, 0))
+    made = stacks([one, other, small], len, TokenBudget(90, 0))
     assert [[item.item_id for item in stack.items] for stack in made] == [["a", "c"], ["b"]]
     assert [stack.tokens for stack in made] == [71 + 14, 71]
 
@@ -65,7 +67,7 @@ def test_what_is_longer_or_names_what_it_does_not_show_stands_alone_and_whole() 
     lost = dialogue("lost", ("Where is <image-7>?", (), "Nowhere."))
     endless = dialogue("endless", ("?", (), "<image-" + "9" * 5_000 + ">"))
     long = dialogue("long", ("x" * 200, (), "y"))
-    made = stacks([lost, TALK, long, OWLS, endless], len, Budget(150, 0))
+    made = stacks([lost, TALK, long, OWLS, endless], len, TokenBudget(150, 0))
     assert [[item.item_id for item in stack.items] for stack in made] == [
         *(["lost"], ["talk", "owls"], ["long"], ["endless"]),
     ]
@@ -75,14 +77,16 @@ def test_what_is_longer_or_names_what_it_does_not_show_stands_alone_and_whole() 
 
 def test_no_picture_has_two_numbers_in_a_record() -> None:
     again = replace(OWLS, item_id="again")
-    assert [len(stack.items) for stack in stacks([OWLS, again, TALK], len, Budget(10_000, 0))] == [
+    assert [
+        len(stack.items) for stack in stacks([OWLS, again, TALK], len, TokenBudget(10_000, 0))
+    ] == [
         2,
         1,
     ]
 
 
 @st.composite
-def dialogues(draw: st.DrawFn) -> list[Exported]:
+def dialogues(draw: st.DrawFn) -> list[ExportedItem]:
     made = []
     for place in range(draw(st.integers(1, 6))):
         n_pictures = draw(st.integers(0, 3))
@@ -100,7 +104,7 @@ def dialogues(draw: st.DrawFn) -> list[Exported]:
     return made
 
 
-def seen(said: list[Said], pictures: tuple[Picture, ...]) -> list[str]:
+def seen(said: list[ExportedMessage], pictures: tuple[CreditedImage, ...]) -> list[str]:
     """A reader's view: texts, pictures by what they are, and names by the picture they are of."""
     entered: list[str] = []
     parts: list[str] = []
@@ -119,9 +123,9 @@ def seen(said: list[Said], pictures: tuple[Picture, ...]) -> list[str]:
 
 @given(dialogues(), st.integers(1, 200), st.integers(0, 40))
 def test_every_dialogue_is_in_one_record_as_it_was(
-    items: list[Exported], tokens: int, picture_tokens: int
+    items: list[ExportedItem], tokens: int, picture_tokens: int
 ) -> None:
-    budget = Budget(tokens, picture_tokens)
+    budget = TokenBudget(tokens, picture_tokens)
     made = stacks(items, by_rule, budget)
     assert sorted(item.item_id for stack in made for item in stack.items) == sorted(
         item.item_id for item in items
@@ -152,6 +156,6 @@ def test_every_dialogue_is_in_one_record_as_it_was(
 
 @pytest.mark.parametrize("n_longer", [0, 2])
 def test_a_page_says_how_it_was_counted_and_what_is_longer(n_longer: int) -> None:
-    said = in_words(Budget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
+    said = in_words(TokenBudget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
     assert "4 dialogues in 2 records of at most 8192 tokens by the tokenizer /m/tokenizer.j" in said
     assert ("2 dialogues are longer than that and stand alone, whole." in said) == bool(n_longer)

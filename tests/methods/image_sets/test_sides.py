@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from methods.image_sets.sides import (
     BRIDGES,
     IMPORTED,
-    Elsewhere,
+    ExternalContent,
     Key,
-    PageImage,
-    Side,
+    SplitDecision,
+    SplitImage,
     SplitSpec,
     sides,
 )
@@ -25,15 +25,15 @@ SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.6, 1.0])
 
 
 @st.composite
-def corpora(draw: st.DrawFn, most: int = 20) -> list[PageImage]:
+def corpora(draw: st.DrawFn, most: int = 20) -> list[SplitImage]:
     """Images on pages, some on several, some in groups of near-duplicates, some in no cluster."""
     pairs = draw(st.lists(st.tuples(PLACES, PLACES), max_size=most, unique=True))
     group = draw(st.lists(st.sampled_from([None, None, "g1", "g2"]), min_size=8, max_size=8))
     cluster = draw(st.lists(st.sampled_from([(), ("c1",), ("c2",), ("c1", "c2")]), min_size=64))
     return [
-        PageImage(f"p{page}", f"i{image}", group[image], cluster[8 * page + image])
+        SplitImage(f"p{page}", f"i{image}", group[image], cluster[8 * page + image])
         if len(cluster) > 8 * page + image
-        else PageImage(f"p{page}", f"i{image}", group[image])
+        else SplitImage(f"p{page}", f"i{image}", group[image])
         for page, image in pairs
     ]
 
@@ -42,7 +42,9 @@ def specs() -> st.SearchStrategy[SplitSpec]:
     return st.builds(SplitSpec, SHARES, st.booleans(), st.integers(0, 5))
 
 
-def shared(corpus: Sequence[PageImage], found: dict[Key, Side], spec: SplitSpec) -> set[Key]:
+def shared(
+    corpus: Sequence[SplitImage], found: dict[Key, SplitDecision], spec: SplitSpec
+) -> set[Key]:
     """Pages, images, groups, and clusters if they count, that are on both sides."""
     on: dict[Key, set[str]] = {}
     for each in corpus:
@@ -55,7 +57,7 @@ def shared(corpus: Sequence[PageImage], found: dict[Key, Side], spec: SplitSpec)
     return {key for key, of in on.items() if len(of) > 1}
 
 
-def counts(found: dict[Key, Side]) -> Counter[str | None]:
+def counts(found: dict[Key, SplitDecision]) -> Counter[str | None]:
     return Counter(side.side for side in found.values())
 
 
@@ -64,7 +66,7 @@ def counts(found: dict[Key, Side]) -> Counter[str | None]:
 
 @given(corpora(), specs())
 def test_nothing_is_on_both_sides_and_nothing_is_left_out(
-    corpus: list[PageImage], spec: SplitSpec
+    corpus: list[SplitImage], spec: SplitSpec
 ) -> None:
     found = sides(corpus, spec)
     assert shared(corpus, found, spec) == set()
@@ -74,7 +76,7 @@ def test_nothing_is_on_both_sides_and_nothing_is_left_out(
 
 @given(corpora(), specs(), st.randoms())
 def test_the_order_of_the_corpus_says_nothing(
-    corpus: list[PageImage], spec: SplitSpec, random: object
+    corpus: list[SplitImage], spec: SplitSpec, random: object
 ) -> None:
     mixed = list(corpus)
     random.shuffle(mixed)  # type: ignore[attr-defined]
@@ -83,7 +85,7 @@ def test_the_order_of_the_corpus_says_nothing(
 
 @given(corpora(), corpora(), specs(), specs())
 def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
-    corpus: list[PageImage], more: list[PageImage], spec: SplitSpec, now: SplitSpec
+    corpus: list[SplitImage], more: list[SplitImage], spec: SplitSpec, now: SplitSpec
 ) -> None:
     prior = sides(corpus, spec)
     # What an image is compared by may change as others come: its group, its clusters.
@@ -97,7 +99,7 @@ def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
 
 @given(corpora(), corpora(), specs())
 def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
-    corpus: list[PageImage], more: list[PageImage], spec: SplitSpec
+    corpus: list[SplitImage], more: list[SplitImage], spec: SplitSpec
 ) -> None:
     known = {each.name for each in corpus}
     groups = {each.image_id: each.duplicate_group for each in corpus}
@@ -114,7 +116,7 @@ def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
 
 @given(corpora(), specs())
 def test_what_left_the_corpus_comes_back_to_its_side(
-    corpus: list[PageImage], spec: SplitSpec
+    corpus: list[SplitImage], spec: SplitSpec
 ) -> None:
     prior = sides(corpus, spec)
     without = sides(corpus[::2], spec, prior)
@@ -124,9 +126,9 @@ def test_what_left_the_corpus_comes_back_to_its_side(
 
 @given(corpora(), specs(), st.sets(PLACES, max_size=2))
 def test_nothing_of_an_imported_benchmark_is_left_to_instruct(
-    corpus: list[PageImage], spec: SplitSpec, images: set[int]
+    corpus: list[SplitImage], spec: SplitSpec, images: set[int]
 ) -> None:
-    tested = Elsewhere(images={f"i{image}" for image in images})
+    tested = ExternalContent(images={f"i{image}" for image in images})
     for prior in ({}, sides(corpus, spec)):
         found = sides(corpus, spec, prior, tested)
         for each in corpus:
@@ -157,9 +159,9 @@ def test_another_seed_is_another_division_of_the_same_share() -> None:
 # --- By hand -------------------------------------------------------------------------------------
 
 
-def alone(clusters: Iterable[str]) -> list[PageImage]:
+def alone(clusters: Iterable[str]) -> list[SplitImage]:
     """Images of pages of their own, in these clusters."""
-    return [PageImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]
+    return [SplitImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]
 
 
 def test_both_sides_have_every_cluster_that_is_large_enough_for_two_sets() -> None:
@@ -178,11 +180,11 @@ def test_both_sides_have_every_cluster_that_is_large_enough_for_two_sets() -> No
 
 def test_what_shares_a_page_an_image_or_a_likeness_stays_together() -> None:
     chain = [
-        PageImage("p1", "i1"),
-        PageImage("p1", "i2"),
-        PageImage("p2", "i2"),
-        PageImage("p3", "i3", "g"),
-        PageImage("p2", "i4", "g"),
+        SplitImage("p1", "i1"),
+        SplitImage("p1", "i2"),
+        SplitImage("p2", "i2"),
+        SplitImage("p3", "i3", "g"),
+        SplitImage("p2", "i4", "g"),
     ]
     for seed in range(20):
         assert len(counts(sides([*chain, *alone("xy")], SplitSpec(0.5, seed=seed)))) == 2
@@ -197,50 +199,50 @@ def test_a_cluster_is_on_one_side_where_that_is_wanted() -> None:
 
 
 ON_BOTH = {
-    ("p1", "i1"): Side("benchmark", "drawn"),
-    ("p2", "i2"): Side("instruction", "drawn"),
+    ("p1", "i1"): SplitDecision("benchmark", "drawn"),
+    ("p2", "i2"): SplitDecision("instruction", "drawn"),
 }
 
 
 def test_a_newcomer_joins_what_it_hangs_together_with() -> None:
-    corpus = [PageImage("p1", "i1"), PageImage("p2", "i2"), PageImage("p2", "i3")]
+    corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2"), SplitImage("p2", "i3")]
     found = sides(corpus, SplitSpec(1.0), ON_BOTH)
-    assert found["p2", "i3"] == Side("instruction", "joined")
+    assert found["p2", "i3"] == SplitDecision("instruction", "joined")
 
 
 def test_a_newcomer_that_bridges_the_sides_is_left_out_until_it_does_not() -> None:
-    corpus = [PageImage("p1", "i1"), PageImage("p2", "i2")]
-    bridge = PageImage("p2", "i1")
-    beside = PageImage("p1", "i9")
+    corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2")]
+    bridge = SplitImage("p2", "i1")
+    beside = SplitImage("p1", "i9")
     found = sides([*corpus, bridge, beside], SplitSpec(0.5), ON_BOTH)
-    assert found["p2", "i1"] == Side(None, BRIDGES)
+    assert found["p2", "i1"] == SplitDecision(None, BRIDGES)
     # What meets one of the sides alone is not left out with it.
-    assert found["p1", "i9"] == Side("benchmark", "joined")
+    assert found["p1", "i9"] == SplitDecision("benchmark", "joined")
     later = {name: side for name, side in found.items() if name != ("p1", "i1")}
     assert sides([bridge], SplitSpec(0.5), later)["p2", "i1"].side == "instruction"
 
 
 def test_a_page_with_other_texts_or_another_picture_keeps_its_side() -> None:
     # The page's earlier picture is gone.
-    found = sides([PageImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
-    assert found == {**ON_BOTH, ("p2", "i7"): Side("instruction", "joined")}
+    found = sides([SplitImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
+    assert found == {**ON_BOTH, ("p2", "i7"): SplitDecision("instruction", "joined")}
 
 
 def test_what_an_imported_benchmark_has_goes_to_the_benchmarks_or_is_left_out() -> None:
     corpus = [
-        PageImage("p1", "i1"),
-        PageImage("p2", "i2"),
-        PageImage("p2", "i5"),
-        PageImage("p3", "i3"),
-        PageImage("p4", "i4"),
+        SplitImage("p1", "i1"),
+        SplitImage("p2", "i2"),
+        SplitImage("p2", "i5"),
+        SplitImage("p3", "i3"),
+        SplitImage("p4", "i4"),
     ]
-    tested = Elsewhere(pages={"p3"}, images={"i1", "i2"})
+    tested = ExternalContent(pages={"p3"}, images={"i1", "i2"})
     found = sides(corpus, SplitSpec(0.0), ON_BOTH, tested)
     assert found == {
-        ("p1", "i1"): Side("benchmark", "drawn"),
+        ("p1", "i1"): SplitDecision("benchmark", "drawn"),
         # A model may have been trained on it.
-        ("p2", "i2"): Side(None, IMPORTED),
-        ("p2", "i5"): Side(None, BRIDGES),
-        ("p3", "i3"): Side("benchmark", "joined"),
-        ("p4", "i4"): Side("instruction", "drawn"),
+        ("p2", "i2"): SplitDecision(None, IMPORTED),
+        ("p2", "i5"): SplitDecision(None, BRIDGES),
+        ("p3", "i3"): SplitDecision("benchmark", "joined"),
+        ("p4", "i4"): SplitDecision("instruction", "drawn"),
     }

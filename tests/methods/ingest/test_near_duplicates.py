@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
+from methods.ingest.near_duplicates import NearDuplicatePair, duplicate_groups, near_duplicates
 
 FULL = 2**64 - 1
 
@@ -57,14 +57,22 @@ anywhere = st.lists(st.integers(0, FULL), max_size=20)
 def test_pairs_are_named_in_order_with_the_bits_they_differ_in():
     # a and c differ in 1 bit; b and c in 2 bits (0b0011 and 0b0000); a and b in 1 (0b0001, 0b0011).
     found = near_duplicates(["c", "b", "a"], [0b0000, 0b0011, 0b0001], 1)
-    assert found == [Pair("a", "b", 1), Pair("a", "c", 1)]
+    assert found == [NearDuplicatePair("a", "b", 1), NearDuplicatePair("a", "c", 1)]
     found = near_duplicates(["c", "b", "a"], [0b0000, 0b0011, 0b0001], 2)
-    assert found == [Pair("a", "b", 1), Pair("a", "c", 1), Pair("b", "c", 2)]
+    assert found == [
+        NearDuplicatePair("a", "b", 1),
+        NearDuplicatePair("a", "c", 1),
+        NearDuplicatePair("b", "c", 2),
+    ]
 
 
 def test_a_hash_is_hex_digits_or_a_number():
-    assert near_duplicates(["a", "b"], ["8000000000000001", 1 << 63], 1) == [Pair("a", "b", 1)]
-    assert near_duplicates(["a", "b"], ["FFFFFFFFFFFFFFFF", FULL], 0) == [Pair("a", "b", 0)]
+    assert near_duplicates(["a", "b"], ["8000000000000001", 1 << 63], 1) == [
+        NearDuplicatePair("a", "b", 1)
+    ]
+    assert near_duplicates(["a", "b"], ["FFFFFFFFFFFFFFFF", FULL], 0) == [
+        NearDuplicatePair("a", "b", 0)
+    ]
 
 
 @pytest.mark.parametrize("max_distance", [0, 1, 6, 10, 31, 63, 64])
@@ -73,7 +81,7 @@ def test_a_distance_at_the_limit_is_near_and_one_beyond_is_not(max_distance):
         # The bits that differ are spread, so that no band is spared.
         bits = random.Random(apart).sample(range(64), apart)
         hashes = [0x0123456789ABCDEF, 0x0123456789ABCDEF ^ sum(1 << bit for bit in bits)]
-        expected = [Pair("a", "b", apart)] if apart <= max_distance else []
+        expected = [NearDuplicatePair("a", "b", apart)] if apart <= max_distance else []
         assert near_duplicates(["a", "b"], hashes, max_distance) == expected
 
 
@@ -81,23 +89,27 @@ def test_equal_hashes_are_a_star_around_the_smallest_id():
     hashes = [7, 7, 7, 7, 6]
     # Hash 7 is b, c, d, e: b is paired with each. Hash 6 (a) is 1 bit away from 7, which b stands for.
     assert near_duplicates(["e", "c", "b", "d", "a"], hashes, 1) == [
-        Pair("a", "b", 1),
-        Pair("b", "c", 0),
-        Pair("b", "d", 0),
-        Pair("b", "e", 0),
+        NearDuplicatePair("a", "b", 1),
+        NearDuplicatePair("b", "c", 0),
+        NearDuplicatePair("b", "d", 0),
+        NearDuplicatePair("b", "e", 0),
     ]
 
 
 def test_a_hundred_thousand_equal_hashes_are_as_many_pairs_less_one():
     ids = [f"{number:06d}" for number in range(100_000)]
     found = near_duplicates(ids, [1 << 63] * len(ids), 6)
-    assert found == [Pair(ids[0], other, 0) for other in ids[1:]]
+    assert found == [NearDuplicatePair(ids[0], other, 0) for other in ids[1:]]
 
 
 def test_a_group_is_whatever_pairs_connect_and_is_named_after_its_smallest():
     ids = ["f", "e", "d", "c", "b", "a"]
     # b - d - f in two steps, c - e in one, a alone.
-    pairs = [Pair("d", "f", 2), Pair("c", "e", 0), Pair("b", "d", 1)]
+    pairs = [
+        NearDuplicatePair("d", "f", 2),
+        NearDuplicatePair("c", "e", 0),
+        NearDuplicatePair("b", "d", 1),
+    ]
     groups = duplicate_groups(ids, pairs)
     assert groups == {"f": "b", "d": "b", "b": "b", "e": "c", "c": "c"}
     assert list(groups) == ["f", "e", "d", "c", "b"]
@@ -124,7 +136,7 @@ def test_pairs_of_different_hashes_are_all_there_each_once_with_its_distance(has
     hashes = sorted(set(hashes))
     ids = names(len(hashes))
     assert near_duplicates(ids, hashes, max_distance) == [
-        Pair(one, other, distance(a, b))
+        NearDuplicatePair(one, other, distance(a, b))
         for (one, a), (other, b) in combinations(zip(ids, hashes, strict=True), 2)
         if distance(a, b) <= max_distance
     ]
@@ -145,7 +157,7 @@ def test_every_planted_copy_is_found_among_many():
     copies = [each ^ sum(1 << bit for bit in draw.sample(range(64), 6)) for each in hashes[:500]]
     ids = [f"{number:05d}" for number in range(len(hashes) + len(copies))]
     found = near_duplicates(ids, hashes + copies, 6)
-    assert found == [Pair(ids[n], ids[20_000 + n], 6) for n in range(500)]
+    assert found == [NearDuplicatePair(ids[n], ids[20_000 + n], 6) for n in range(500)]
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -172,4 +184,4 @@ def test_an_id_twice_and_a_hash_too_few():
 
 def test_a_pair_of_strangers_makes_no_group():
     with pytest.raises(ValueError, match="'z'"):
-        duplicate_groups(["a"], [Pair("a", "z", 0)])
+        duplicate_groups(["a"], [NearDuplicatePair("a", "z", 0)])

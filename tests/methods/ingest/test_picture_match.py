@@ -11,8 +11,8 @@ from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture_candidates import candidates, codes, nearest_ways
 from methods.ingest.picture_match import (
     UPRIGHT,
+    CopyGeometry,
     Match,
-    Way,
     inside_frame,
     looked_at,
     match,
@@ -28,7 +28,7 @@ def compared(one: bytes, other: bytes):
     squares = [square(one), square(other)]
     of_pictures = codes([each.miniature() for each in squares])
     [each] = nearest_ways(of_pictures, candidates(of_pictures))
-    return matched(squares[each.whole], squares[each.part], Way(each.scale, each.turn))
+    return matched(squares[each.whole], squares[each.part], CopyGeometry(each.scale, each.turn))
 
 
 def matched(one, other, way=UPRIGHT):

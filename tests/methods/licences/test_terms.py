@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.licences.reading import Stated, licence_of
+from methods.licences.reading import StatedLicence, licence_of
 from methods.licences.terms import TERMS, reason, shares, terms_of
 
 ANY = ["CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-CC-BY-NC-ND", "GFDL-1.2-or-later", "MIT"]
@@ -61,8 +61,8 @@ def test_shares_count_pictures_by_term() -> None:
     assert shares(counted) == {"unknown": 1, "ND": 2, "NC": 2, "share-alike": 3}
 
 
-PAGE = Stated("CC BY-SA 3.0 de", "https://example.org/deed", "Ada")
-CORPUS = Stated("Apache-2.0", "https://example.org/apache", "Acme")
+PAGE = StatedLicence("CC BY-SA 3.0 de", "https://example.org/deed", "Ada")
+CORPUS = StatedLicence("Apache-2.0", "https://example.org/apache", "Acme")
 BY_4 = "https://creativecommons.org/licenses/by/4.0/"
 
 
@@ -71,23 +71,29 @@ BY_4 = "https://creativecommons.org/licenses/by/4.0/"
     [
         # The first source that names a licence counts.
         (PAGE, "CC BY 4.0", "CC0", CORPUS, ("CC-BY-SA-3.0-DE", PAGE.url, "Ada", "page")),
-        (Stated(), "CC BY 4.0", "CC0", CORPUS, ("CC-BY-4.0", BY_4, None, "attribution")),
+        (StatedLicence(), "CC BY 4.0", "CC0", CORPUS, ("CC-BY-4.0", BY_4, None, "attribution")),
         (
-            *(Stated(artist="Ada"), "By Ada", "CC0", CORPUS),
+            *(StatedLicence(artist="Ada"), "By Ada", "CC0", CORPUS),
             ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", "Ada", "file"),
         ),
-        (Stated(), None, None, CORPUS, ("Apache-2.0", CORPUS.url, "Acme", "corpus")),
-        (Stated(), "By Ada", "© Ada", Stated(), (None, None, None, None)),
+        (StatedLicence(), None, None, CORPUS, ("Apache-2.0", CORPUS.url, "Acme", "corpus")),
+        (StatedLicence(), "By Ada", "© Ada", StatedLicence(), (None, None, None, None)),
         # What the settings know goes with their licence, whoever names it.
-        (Stated(), "Licence: Apache-2.0", None, CORPUS, ("Apache-2.0", *CORPUS[1:], "attribution")),
-        # A wiki's address counts where its name says nothing, and a name of its own stays.
-        (Stated("see below", BY_4), None, None, CORPUS, ("CC-BY-4.0", BY_4, None, "page")),
         (
-            *(Stated("Copyrighted free use"), None, None, CORPUS),
+            StatedLicence(),
+            "Licence: Apache-2.0",
+            None,
+            CORPUS,
+            ("Apache-2.0", *CORPUS[1:], "attribution"),
+        ),
+        # A wiki's address counts where its name says nothing, and a name of its own stays.
+        (StatedLicence("see below", BY_4), None, None, CORPUS, ("CC-BY-4.0", BY_4, None, "page")),
+        (
+            *(StatedLicence("Copyrighted free use"), None, None, CORPUS),
             ("LicenseRef-Copyrighted-free-use", None, None, "page"),
         ),
         (
-            *(Stated(), "CC BY-SA 3.0 de", None, Stated()),
+            *(StatedLicence(), "CC BY-SA 3.0 de", None, StatedLicence()),
             (
                 "CC-BY-SA-3.0-DE",
                 "https://creativecommons.org/licenses/by-sa/3.0/de/",
@@ -95,7 +101,7 @@ BY_4 = "https://creativecommons.org/licenses/by/4.0/"
             ),
         ),
         (
-            *(Stated(), "OGL v3: Open Government Licence v3.0", None, Stated()),
+            *(StatedLicence(), "OGL v3: Open Government Licence v3.0", None, StatedLicence()),
             ("OGL-UK-3.0", "https://spdx.org/licenses/OGL-UK-3.0.html", None, "attribution"),
         ),
     ],

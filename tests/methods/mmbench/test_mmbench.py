@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.evaluation.asking import Ask, Extract
+from methods.evaluation.asking import AnswerRequest, ExtractionRequest
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Scored, valued
+from methods.evaluation.metrics import ScoredObservation, valued
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
 
@@ -17,21 +17,21 @@ APPLES = item("A", "4", "3", "2", "1")
 METRICS = {metric.name: metric for metric in MMBENCH.metrics}
 
 
-def says(text: str) -> Callable[[Ask], str]:
+def says(text: str) -> Callable[[AnswerRequest], str]:
     return lambda ask: text
 
 
-def knows(ask: Ask) -> str:
+def knows(ask: AnswerRequest) -> str:
     """The letter of the line with 4, in whatever order."""
     (line,) = (line for line in text_of(ask).splitlines() if line.endswith(". 4"))
     return f"The answer is {line[0]}."
 
 
 def trials(steps: list) -> list[str]:
-    return [step.trial for step in steps if isinstance(step, Ask)]
+    return [step.trial for step in steps if isinstance(step, AnswerRequest)]
 
 
-def value(name: str, rows: list[Scored], *, floor: bool = True) -> float | None:
+def value(name: str, rows: list[ScoredObservation], *, floor: bool = True) -> float | None:
     units = valued(METRICS[name].units(rows, floor=floor))
     return sum(unit.value or 0 for unit in units) / len(units) if units else None
 
@@ -75,9 +75,9 @@ def test_a_model_that_passes_under_one_reading_is_asked_on() -> None:
 
 
 def test_what_no_rule_reads_is_for_the_extractor_which_is_told_this_passes_choices() -> None:
-    asked: list[Extract] = []
+    asked: list[ExtractionRequest] = []
 
-    def extract(step: Extract) -> str:
+    def extract(step: ExtractionRequest) -> str:
         asked.append(step)
         return "B" if "B. 4" in step.data["choices"] else "Z"
 
@@ -126,8 +126,10 @@ def test_a_filters_refusal_counts_alike_at_the_floor() -> None:
 
 def test_a_refusal_after_a_miss_is_no_gain() -> None:
     rows = [
-        Scored("q", "q", "shift-0", 1, RIGHT, 0.0, labels={"choices": "2"}),
-        Scored("q", "q", "shift-1", 1, RIGHT, 0.0, refused=True, labels={"choices": "2"}),
+        ScoredObservation("q", "q", "shift-0", 1, RIGHT, 0.0, labels={"choices": "2"}),
+        ScoredObservation(
+            "q", "q", "shift-1", 1, RIGHT, 0.0, refused=True, labels={"choices": "2"}
+        ),
     ]
     assert value("Upper bound", rows) == 0
 
@@ -160,15 +162,15 @@ def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_fou
     def drawn(of: Item, trial: str, what: str) -> float:
         return random.Random(f"{of.item_id} {trial} {what}").random()
 
-    rows: list[Scored] = []
+    rows: list[ScoredObservation] = []
     for number in range(900):
         of = item("A", "4", "3", "2", "1", item_id=f"q{number}")
 
-        def reply(ask: Ask, of: Item = of) -> str:
+        def reply(ask: AnswerRequest, of: Item = of) -> str:
             read = drawn(of, ask.trial, "rule") < 0.7
             return knows(ask) if read else "I should think that one speaks for itself."
 
-        def extract(step: Extract, of: Item = of) -> str | None:
+        def extract(step: ExtractionRequest, of: Item = of) -> str | None:
             if step.by_rule is not None:
                 return step.by_rule
             right = step.choices.index("4")

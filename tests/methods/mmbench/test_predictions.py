@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, PredictionError, Unplaced, predictions_of
+from methods.evaluation.predictions import PredictionError, PredictionKey, Unplaced, predictions_of
 from methods.evaluation.published import PublishedItem
 from methods.mmbench import predictions as mmbench_predictions
 from methods.mmbench.predictions import places
@@ -20,21 +20,21 @@ NUMBERED = [
 NAMED = [item("A", "cat", "dog", item_id="x"), item("B", "red", "blue", item_id="y")]
 
 
-def place(items: list[Item], **cells: str) -> Place | Unplaced:
-    (found,) = places(items, [Row("record 1", cells)])
+def place(items: list[Item], **cells: str) -> PredictionKey | Unplaced:
+    (found,) = places(items, [FileRow("record 1", cells)])
     return found
 
 
 @pytest.mark.parametrize(
     ("index", "found"),
     [
-        ("7", Place("7", "shift-0")),
-        ("7.0", Place("7", "shift-0")),
-        ("0000007", Place("7", "shift-0")),
-        ("1000007", Place("7", "shift-1")),
-        ("1.000007e+06", Place("7", "shift-1")),
-        ("2000007.0", Place("7", "shift-2")),
-        ("1000241", Place("241", "shift-1")),
+        ("7", PredictionKey("7", "shift-0")),
+        ("7.0", PredictionKey("7", "shift-0")),
+        ("0000007", PredictionKey("7", "shift-0")),
+        ("1000007", PredictionKey("7", "shift-1")),
+        ("1.000007e+06", PredictionKey("7", "shift-1")),
+        ("2000007.0", PredictionKey("7", "shift-2")),
+        ("1000241", PredictionKey("241", "shift-1")),
         # It has two choices, and so two passes.
         ("2000241", "unknown_pass"),
         ("8", "unknown"),
@@ -45,50 +45,59 @@ def place(items: list[Item], **cells: str) -> Place | Unplaced:
         ("9" * 5000, "unknown"),
     ],
 )
-def test_an_index_names_a_question_and_its_pass(index: str, found: Place | Unplaced) -> None:
+def test_an_index_names_a_question_and_its_pass(
+    index: str, found: PredictionKey | Unplaced
+) -> None:
     assert place(NUMBERED, index=index) == found
 
 
 def test_an_index_that_is_no_whole_number_is_refused_by_its_row() -> None:
-    rows = [Row("record 1", {"index": "7", "prediction": "A"}), Row("record 2", {"index": "7.5"})]
+    rows = [
+        FileRow("record 1", {"index": "7", "prediction": "A"}),
+        FileRow("record 2", {"index": "7.5"}),
+    ]
     with pytest.raises(PredictionError, match="record 2: its index '7.5' is not a whole number"):
         predictions_of(mmbench_predictions, NUMBERED, rows)
 
 
 def test_g_index_names_the_question() -> None:
-    assert place(NUMBERED, index="1000007", g_index="7") == Place("7", "shift-1")
-    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == Place(
+    assert place(NUMBERED, index="1000007", g_index="7") == PredictionKey("7", "shift-1")
+    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == PredictionKey(
         "7", "shift-1"
     )
     assert place(NUMBERED, index="7", g_index="8") == "unknown"
 
 
 def test_where_ids_are_no_numbers_an_index_is_the_place_or_the_id() -> None:
-    assert place(NAMED, index="2") == Place("y", "shift-0")
-    assert place(NAMED, index="1000001") == Place("x", "shift-1")
-    assert place(NAMED, index="x") == Place("x", "shift-0")
-    assert place(NAMED, index="1000001", item_id="y") == Place("y", "shift-1")
+    assert place(NAMED, index="2") == PredictionKey("y", "shift-0")
+    assert place(NAMED, index="1000001") == PredictionKey("x", "shift-1")
+    assert place(NAMED, index="x") == PredictionKey("x", "shift-0")
+    assert place(NAMED, index="1000001", item_id="y") == PredictionKey("y", "shift-1")
     assert place(NAMED, index="1", item_id="z") == "unknown"
 
 
 def test_an_index_that_is_the_id_of_one_and_the_place_of_another_names_none() -> None:
     mixed = [item("A", "cat", "dog", item_id="2"), item("B", "red", "blue", item_id="y")]
     assert place(mixed, index="2") == "ambiguous"
-    assert place(mixed, index="2", item_id="y") == Place("y", "shift-0")
-    assert place(mixed, index="1") == Place("2", "shift-0")
+    assert place(mixed, index="2", item_id="y") == PredictionKey("y", "shift-0")
+    assert place(mixed, index="1") == PredictionKey("2", "shift-0")
 
 
 def test_choices_say_which_pass_it_is_however_a_file_shifts_them() -> None:
     """The second pass of a file that shifts the other way is the third one here."""
-    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == Place("7", "shift-1")
-    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == Place("7", "shift-2")
+    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == PredictionKey(
+        "7", "shift-1"
+    )
+    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == PredictionKey(
+        "7", "shift-2"
+    )
 
 
 def test_choices_that_tools_have_written_otherwise_are_the_same() -> None:
     # pandas takes NA for missing, and a spreadsheet has numbers.
-    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == Place("7", "shift-0")
-    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == Place("241", "shift-1")
-    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == Place("7", "shift-0")
+    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == PredictionKey("7", "shift-0")
+    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == PredictionKey("241", "shift-1")
+    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == PredictionKey("7", "shift-0")
 
 
 @pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
@@ -105,11 +114,11 @@ def test_rows_of_the_exported_circular_file_are_every_pass_in_order(
     published = [PublishedItem(each.item_id, each.turns, (b"p",), each.choices) for each in items]
     lines = tsv_lines(published, lambda path: b"", circular=True)
     rows = [
-        Row("record", {name: row[name] for name in columns or row})
+        FileRow("record", {name: row[name] for name in columns or row})
         for row in csv.DictReader(lines, delimiter="\t")
     ]
     assert places(items, rows) == [
-        Place(each.item_id, f"shift-{shift}")
+        PredictionKey(each.item_id, f"shift-{shift}")
         for each in items
         for shift in range(len(each.choices))
     ]

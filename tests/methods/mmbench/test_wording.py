@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.evaluation.asking import Answer, Limits
+from methods.evaluation.asking import Answer, AskingLimits
 from methods.evaluation.items import Item, Turn
 from methods.mmbench import Mmbench
 from methods.mmbench.wording import worded
@@ -17,7 +17,7 @@ def item(language: str | None, question: str = HINTED) -> Item:
 
 
 def asked(of: Item) -> str:
-    asking = Mmbench().ask(of, Limits())
+    asking = Mmbench().ask(of, AskingLimits())
     message = asking.send(None).messages[0]
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
@@ -51,7 +51,7 @@ def test_a_question_without_a_hint_has_no_words_but_the_instruction() -> None:
 
 
 def test_the_extractor_reads_the_question_as_it_was_asked() -> None:
-    asking = Mmbench().ask(item("zh"), Limits())
+    asking = Mmbench().ask(item("zh"), AskingLimits())
     asking.send(None)
     extract = asking.send(Answer("answered", "也许吧"))
     assert extract.data["question"] == "(image)\n提示: Look up.\n问题: What is it?"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, Placed, placed
+from methods.choice.lettered import LETTERS, LetteredChoices, placed
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
-from methods.mmbench.writing import Written, assigned, item_id, read_item
+from methods.mmbench.writing import ItemDraft, assigned, item_id, read_item
 from methods.prompts.parsing import ParseError
 
 GOOD = {
@@ -18,10 +18,10 @@ GOOD = {
     "answer": "A windmill",
     "distractors": ["A castle", "A church", "A barn"],
 }
-MILL = Written("What stands on the hill?", None, "A windmill", ("A castle", "A church", "A barn"))
+MILL = ItemDraft("What stands on the hill?", None, "A windmill", ("A castle", "A church", "A barn"))
 
 
-def read(**changes: object) -> Written:
+def read(**changes: object) -> ItemDraft:
     return read_item(json.dumps({**GOOD, **changes}))
 
 
@@ -183,7 +183,7 @@ def test_any_reply_is_an_item_or_refused_and_never_anything_else(reply: str) -> 
 
 ITEMS = st.lists(
     st.builds(
-        lambda number, n_wrong: Written(
+        lambda number, n_wrong: ItemDraft(
             f"Question {number}?",
             None,
             f"right {number}",
@@ -198,7 +198,7 @@ ITEMS = st.lists(
 
 @given(ITEMS, st.integers(0, 3))
 def test_each_letter_is_right_equally_often_from_the_first_item_on(
-    items: list[Written], seed: int
+    items: list[ItemDraft], seed: int
 ) -> None:
     found = placed(items, seed)
     used: dict[int, Counter[str]] = {}
@@ -216,11 +216,11 @@ def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:
     assert keys == set("ABCD")
     # The same choices with another one for the right one: the finished item does not tell which.
     drawn = {
-        placed([Written("What?", None, right, tuple(wrong))], 0)[0]
+        placed([ItemDraft("What?", None, right, tuple(wrong))], 0)[0]
         for right, wrong in (("a", "bcd"), ("b", "acd"), ("c", "abd"), ("d", "abc"))
     }
     assert (
-        all(isinstance(each, Placed) for each in drawn)
+        all(isinstance(each, LetteredChoices) for each in drawn)
         and len({each.choices for each in drawn}) > 1
     )
 

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.composing import QA, Dialogue, compose, place_images, renumber, without_places
+from methods.mmdu.composing import (
+    ComposedDialogue,
+    QuestionAnswer,
+    compose,
+    place_images,
+    renumber,
+    without_places,
+)
 from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError
 
@@ -19,12 +26,16 @@ def reason_of(call) -> str:
     return caught.value.reason
 
 
-def single(position: int, question="What is in <image-1>?", answer="See <image-1>.") -> QA:
-    return QA(f"s{position}", position, question, answer)
+def single(
+    position: int, question="What is in <image-1>?", answer="See <image-1>."
+) -> QuestionAnswer:
+    return QuestionAnswer(f"s{position}", position, question, answer)
 
 
-def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is taller.") -> QA:
-    return QA("m", None, question, answer)
+def multi(
+    question="Compare <image-1> and <image-2>.", answer="<image-2> is taller."
+) -> QuestionAnswer:
+    return QuestionAnswer("m", None, question, answer)
 
 
 # --- Renumbering ---------------------------------------------------------------------------------
@@ -130,7 +141,7 @@ def test_without_a_question_on_several_images_there_is_no_dialogue():
 
 
 def test_several_questions_on_one_image_keep_their_order_and_show_it_once():
-    first, second = QA("b", 1, "First?", "1"), QA("a", 1, "Second?", "2")
+    first, second = QuestionAnswer("b", 1, "First?", "1"), QuestionAnswer("a", 1, "Second?", "2")
     dialogue = compose([first, second, single(2), multi()], n_images=2)
     assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2", "m"]
     assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,), ()]
@@ -151,7 +162,7 @@ def test_fewer_than_two_images_are_no_dialogue(qas):
     ],
 )
 def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_other(qa):
-    kept = [single(1), QA("both", None, "Both?", "<image-1>, <image-2>.")]
+    kept = [single(1), QuestionAnswer("both", None, "Both?", "<image-1>, <image-2>.")]
     dialogue = compose([*kept, qa], n_images=2)
     assert [(lost, error.reason) for lost, error in dialogue.lost] == [
         (qa.question_id, "unknown_image")
@@ -169,28 +180,28 @@ def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_oth
 )
 def test_a_text_with_a_place_of_its_own_costs_a_turn(qa):
     # A place more than there are images: every later image would stand one place too early.
-    dialogue = compose([single(1), QA("both", None, "Both?", "Yes."), qa], n_images=2)
+    dialogue = compose([single(1), QuestionAnswer("both", None, "Both?", "Yes."), qa], n_images=2)
     assert [(lost, error.reason) for lost, error in dialogue.lost] == [
         (qa.question_id, "forged_image")
     ]
 
 
 @st.composite
-def sets(draw) -> tuple[list[QA], int]:
+def sets(draw) -> tuple[list[QuestionAnswer], int]:
     """What is left of a set: some questions on some images, some on several, in any order."""
     n_images = draw(st.integers(2, 6))
     qas = []
     for number, position in enumerate(draw(st.lists(st.integers(1, n_images), max_size=8))):
         text = draw(st.sampled_from(["<image-1>?", "Why?", "<image-1> <image-1>"]))
-        qas.append(QA(f"s{number}", position, text, text))
+        qas.append(QuestionAnswer(f"s{number}", position, text, text))
     for number in range(draw(st.integers(0, 3))):
         named = draw(st.lists(st.integers(1, n_images), max_size=4))
         text = " ".join(f"<image-{i}>" for i in named) or "Why?"
-        qas.append(QA(f"m{number}", None, text, text))
+        qas.append(QuestionAnswer(f"m{number}", None, text, text))
     return draw(st.permutations(qas)), n_images
 
 
-def composed(given_set: tuple[list[QA], int]) -> Dialogue | None:
+def composed(given_set: tuple[list[QuestionAnswer], int]) -> ComposedDialogue | None:
     qas, n_images = given_set
     needed = {qa.position for qa in qas}
     shown = set(range(1, n_images + 1)) if None in needed else needed
@@ -251,10 +262,14 @@ def test_no_question_is_lost_and_singles_come_first_in_the_order_of_the_set(give
 def test_images_that_enter_over_several_turns_enter_with_the_questions_on_them() -> None:
     # MMDU, Figure 10: a question on the first images, then one that adds others.
     asked = [
-        QA("m2", None, "And <image-1> with <image-4>?", "<image-4> is larger.", until=4),
-        QA("s3", 3, "What is <image-1>?", "<image-1> is a boat."),
-        QA("m1", None, "Describe <image-1> and <image-2>.", "<image-2> is an anchor.", until=2),
-        QA("s1", 1, "What is <image-1>?", "A ship."),
+        QuestionAnswer(
+            "m2", None, "And <image-1> with <image-4>?", "<image-4> is larger.", until=4
+        ),
+        QuestionAnswer("s3", 3, "What is <image-1>?", "<image-1> is a boat."),
+        QuestionAnswer(
+            "m1", None, "Describe <image-1> and <image-2>.", "<image-2> is an anchor.", until=2
+        ),
+        QuestionAnswer("s1", 1, "What is <image-1>?", "A ship."),
     ]
 
     dialogue = compose(asked, n_images=4)
@@ -267,8 +282,8 @@ def test_images_that_enter_over_several_turns_enter_with_the_questions_on_them()
 
 def test_the_images_of_a_lost_entry_enter_with_the_next_one() -> None:
     asked = [
-        QA("m1", None, "Describe <image-9>.", "No.", until=2),
-        QA("m2", None, "Compare <image-1> and <image-3>.", "Yes.", until=3),
+        QuestionAnswer("m1", None, "Describe <image-9>.", "No.", until=2),
+        QuestionAnswer("m2", None, "Compare <image-1> and <image-3>.", "Yes.", until=3),
     ]
 
     dialogue = compose(asked, n_images=3)

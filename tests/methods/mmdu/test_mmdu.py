@@ -5,9 +5,16 @@ from dataclasses import fields, replace
 
 import pytest
 
-from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript, Unasked
+from methods.evaluation.asking import (
+    Answer,
+    AnswerRequest,
+    AskingLimits,
+    ReferenceTurn,
+    SkippedTurn,
+    Transcript,
+)
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import AskJudge, Judgment, Place, replay
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from methods.prompts.messages import Image, Message, Text
@@ -41,14 +48,14 @@ def asked_with(*texts: str | None, item: Item = ITEM) -> list:
     """What is yielded to a model that gives these answers; None is one that was cut off."""
     given = iter(texts)
 
-    def answer(ask: Ask) -> Answer:
+    def answer(ask: AnswerRequest) -> Answer:
         text = next(given)
         return Answer("truncated") if text is None else Answer("answered", text)
 
-    return drive(MMDU.ask(item, Limits()), answer)
+    return drive(MMDU.ask(item, AskingLimits()), answer)
 
 
-def judging_of(transcript: Transcript, item: Item = ITEM) -> list[AskJudge]:
+def judging_of(transcript: Transcript, item: Item = ITEM) -> list[JudgeRequest]:
     return list(next(MMDU.judge(item, transcript)))
 
 
@@ -112,14 +119,14 @@ def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image() -> None:
 
 def test_a_turn_without_an_answer_ends_the_dialogue_and_the_others_are_named() -> None:
     first, second, third = asked_with("x", None)
-    assert isinstance(first, Ask) and isinstance(second, Ask)
-    assert third == Unasked("plain", 3, "Turn 2 has no answer.")
+    assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
+    assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
 def test_a_given_turn_is_put_into_the_history_and_is_not_asked() -> None:
     turns = (replace(ITEM.turns[0], given="A mill."), *ITEM.turns[1:])
     first, second, _ = asked_with("y", "z", item=replace(ITEM, turns=turns))
-    assert first == Given("plain", 1, "A mill.")
+    assert first == ReferenceTurn("plain", 1, "A mill.")
     assert second.messages[1] == Message.of("assistant", "A mill.")
 
 
@@ -128,8 +135,8 @@ def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged
     item = replace(ITEM, turns=turns)
     steps = asked_with(None, item=item)
     assert steps[1:] == [
-        Given("plain", 2, "Both are red."),
-        Unasked("plain", 3, "Turn 1 has no answer."),
+        ReferenceTurn("plain", 2, "Both are red."),
+        SkippedTurn("plain", 3, "Turn 1 has no answer."),
     ]
     found = replay(MMDU.judge(item, Transcript({("plain", 1): Answer("truncated")})), {})
     assert {each.turn for each in found} == {1, 3}
@@ -147,7 +154,7 @@ def test_the_judge_reads_the_dialogue_so_far_the_reference_and_the_answer_and_no
     None
 ):
     asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
-    assert asked.place == Place("plain", 2, "turn")
+    assert asked.place == JudgmentKey("plain", 2, "turn")
     assert asked.data == {
         "earlier": [{"question": "Image1: <image-1>. What is in <image-1>?", "answer": "A mill."}],
         "question": "Image2: <image-2>, Image3: <image-3>. Compare.",
@@ -202,7 +209,7 @@ def test_every_turn_is_observed_in_every_dimension() -> None:
     transcript = Transcript(
         {("plain", 1): Answer("answered", "x"), ("plain", 2): Answer("truncated")}
     )
-    found = replay(MMDU.judge(ITEM, transcript), {Place("plain", 1, "turn"): grades})
+    found = replay(MMDU.judge(ITEM, transcript), {JudgmentKey("plain", 1, "turn"): grades})
     assert len(found) == 3 * len(DIMENSIONS)
     statuses = {(each.turn, each.status, each.value) for each in found}
     assert statuses == {(1, "judged", 7), (2, "truncated", None), (3, "not_asked", None)}

@@ -5,7 +5,7 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.composing import Together, drawn, shape_of
+from methods.mmdu.composing import MultiImageQuestions, drawn, shape_of
 
 ranges = st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda each: (min(each), max(each)))
 
@@ -14,7 +14,7 @@ def test_a_small_shape_worked_by_hand() -> None:
     shape = shape_of(3, (1, 1), (3, 3), 27, 0, "s")
 
     assert shape.singles == (1, 1, 1)
-    assert shape.together == (Together(until=3, n_earlier=0, n_questions=3),)
+    assert shape.together == (MultiImageQuestions(until=3, n_earlier=0, n_questions=3),)
     assert shape.n_turns == 6
 
 
@@ -32,9 +32,9 @@ def test_images_that_enter_together_have_questions_of_their_own() -> None:
 
     assert shape.singles == (0,) * 8
     assert shape.together == (
-        Together(until=3, n_earlier=0, n_questions=3),
-        Together(until=6, n_earlier=3, n_questions=2),
-        Together(until=8, n_earlier=6, n_questions=2),
+        MultiImageQuestions(until=3, n_earlier=0, n_questions=3),
+        MultiImageQuestions(until=6, n_earlier=3, n_questions=2),
+        MultiImageQuestions(until=8, n_earlier=6, n_questions=2),
     )
 
 
@@ -47,7 +47,7 @@ def test_a_question_about_images_together_has_two_at_least() -> None:
 def test_there_are_no_more_entries_than_questions() -> None:
     shape = shape_of(10, (0, 0), (2, 2), 27, 0, "s", enter_together=(2, 2))
 
-    assert shape.together == (Together(2, 0, 1), Together(10, 2, 1))
+    assert shape.together == (MultiImageQuestions(2, 0, 1), MultiImageQuestions(10, 2, 1))
 
 
 def test_what_is_too_much_is_left_out_of_single_images_first() -> None:

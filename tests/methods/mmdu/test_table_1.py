@@ -1,10 +1,12 @@
 """Figures of dialogues beside the paper's, worked by hand."""
 
-from methods.mmdu.table_1 import FIGURES, PAPER, Built, figures_of
+from methods.mmdu.table_1 import FIGURES, PAPER, DialogueStatistics, figures_of
 
 
-def built(n_turns: int, n_images: int, n_several: int, tokens: int = 100) -> Built:
-    return Built(n_images, ["What is it?"] * n_turns, ["It is red."] * n_turns, n_several, tokens)
+def built(n_turns: int, n_images: int, n_several: int, tokens: int = 100) -> DialogueStatistics:
+    return DialogueStatistics(
+        n_images, ["What is it?"] * n_turns, ["It is red."] * n_turns, n_several, tokens
+    )
 
 
 def test_figures_worked_by_hand() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from methods.choice.lettered import MOST
 from methods.mmiu.converting import (
-    NoQuestion,
+    UnusableSampleError,
     chosen,
     form_of,
     n_choices,
@@ -128,7 +128,7 @@ def test_near_numbers_are_others_of_the_same_precision(
 
 
 def test_what_is_no_number_is_refused_by_name() -> None:
-    with pytest.raises(NoQuestion) as caught:
+    with pytest.raises(UnusableSampleError) as caught:
         near_numbers("many", 3, 0)
     assert caught.value.reason == "not_a_number"
 
@@ -176,7 +176,7 @@ def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
 def test_an_output_that_is_not_of_its_form_is_refused_by_name(
     output: str, form: str, reason: str
 ) -> None:
-    with pytest.raises(NoQuestion) as caught:
+    with pytest.raises(UnusableSampleError) as caught:
         wrong_choices(sample(output), form, [output], 0)  # type: ignore[arg-type]
     assert caught.value.reason == reason
 

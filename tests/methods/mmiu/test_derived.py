@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from methods.mmiu.converting import NoQuestion, form_of, n_choices, question_of, wrong_choices
+from methods.mmiu.converting import (
+    UnusableSampleError,
+    form_of,
+    n_choices,
+    question_of,
+    wrong_choices,
+)
 from methods.mmiu.derived import DERIVED, derived
 from methods.mmiu.derived import drawing as draw
-from methods.mmiu.derived.drawing import Subject, others
+from methods.mmiu.derived.drawing import SampledEntry, others
 from methods.mmiu.metadata import Sample
 from methods.mmiu.taxonomy import TASKS
 from methods.mmiu.unanswerable_tasks import STRATEGIES_OF
@@ -44,10 +50,10 @@ class Shelf:
         return image_id
 
 
-def subject(number: int) -> Subject:
+def subject(number: int) -> SampledEntry:
     """Three entries a cluster."""
     cluster = number // 3
-    return Subject(
+    return SampledEntry(
         f"e{number}",
         f"set {cluster}",
         f"c{cluster}",
@@ -236,7 +242,7 @@ def test_a_relative_is_of_the_cluster_and_wrong_ones_share_no_category() -> None
     assert sample.output in ("i1", "i2")
     assert set(sample.wrong) <= {f"i{number}" for number in range(6, 12)}
     # With a category that all pages share, no picture is surely of another kind.
-    with pytest.raises(NoQuestion) as caught:
+    with pytest.raises(UnusableSampleError) as caught:
         known = [replace(each, categories=("All",)) for each in SUBJECTS]
         DERIVED["image2image-retrieval"](known[0], known, Shelf(), 0)
     assert caught.value.reason == "too_few_entries"
@@ -262,7 +268,7 @@ def test_a_title_is_the_rarest_category_of_all_its_pages() -> None:
 def test_a_picture_that_gives_no_question_is_refused_by_name(task: str, reason: str) -> None:
     shelf = Shelf()
     shelf.plain("i0")
-    with pytest.raises(NoQuestion) as caught:
+    with pytest.raises(UnusableSampleError) as caught:
         DERIVED[task](SUBJECTS[0], SUBJECTS, shelf, 0)
     assert caught.value.reason == reason and caught.value.detail.endswith(".")
 
@@ -274,7 +280,7 @@ def test_pages_that_give_no_question_are_refused_by_name() -> None:
         ({"cluster_id": "alone"}, "image2image-retrieval", "too_few_entries"),
     ):
         odd = replace(SUBJECTS[0], **changed)  # type: ignore[arg-type]
-        with pytest.raises(NoQuestion) as caught:
+        with pytest.raises(UnusableSampleError) as caught:
             DERIVED[task](odd, [odd, *SUBJECTS[1:]], Shelf(), 0)
         assert caught.value.reason == reason
 
@@ -282,7 +288,7 @@ def test_pages_that_give_no_question_are_refused_by_name() -> None:
 # --- Which entries -------------------------------------------------------------------------------
 
 
-def all_of(subjects: Sequence[Subject], n_samples: int, tasks: Sequence[str]) -> list[Sample]:
+def all_of(subjects: Sequence[SampledEntry], n_samples: int, tasks: Sequence[str]) -> list[Sample]:
     found = derived(subjects, tasks, n_samples, Shelf(), 0)
     return [each.sample for each in found if each.sample]
 
@@ -321,5 +327,5 @@ def test_an_entry_without_a_question_is_told_and_another_one_takes_its_place() -
 
 def test_others_have_other_pictures_and_are_too_few_by_name() -> None:
     twin = replace(SUBJECTS[1], image_id="i0")
-    with pytest.raises(NoQuestion, match="There are 1 other entries instead of 2"):
+    with pytest.raises(UnusableSampleError, match="There are 1 other entries instead of 2"):
         others(SUBJECTS[0], [SUBJECTS[0], twin, SUBJECTS[2]], 2, lambda each: True, "seed")

@@ -5,11 +5,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, MOST, Placed
+from methods.choice.lettered import LETTERS, MOST, LetteredChoices
 from methods.mmiu.building import (
     ApprovedQuestion,
-    Asked,
-    MadeItem,
+    FinishedItem,
+    SampleQuestion,
     build_questions,
     finished,
     item_id,
@@ -17,7 +17,7 @@ from methods.mmiu.building import (
     made_unanswerable,
     shown,
 )
-from methods.mmiu.converting import NoQuestion, Question, question_of
+from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.unanswerable_tasks import CANNOT
 from methods.release import Edition, ReviewPolicy
@@ -26,10 +26,12 @@ JIGSAW = TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order")
 RETRIEVAL = TaskInfo("text2image-retrieval", "Find it.", "images and text", "image")
 COUNTING = TaskInfo("spot-the-diff", "Count.", "images", "number")
 PICTURES = tuple(f"picture {place}" for place in range(60))
-SEVERAL = Question("text2image-retrieval", "", "Which?", ("query",), "r", ("p", CANNOT, "q"), True)
+SEVERAL = QuestionDraft(
+    "text2image-retrieval", "", "Which?", ("query",), "r", ("p", CANNOT, "q"), True
+)
 
 
-def asked(name: int) -> Asked:
+def asked(name: int) -> SampleQuestion:
     """A question of one of three tasks."""
     task = (JIGSAW, RETRIEVAL, COUNTING)[name % 3]
     images = () if task == RETRIEVAL else (f"{name} a", f"{name} b", f"{name} c")
@@ -41,21 +43,21 @@ def asked(name: int) -> Asked:
     }[task]
     sample = Sample(task, str(name), images, "", f"Which of {name}?", "natural image", output)
     form = {JIGSAW: "order", RETRIEVAL: "image", COUNTING: "number"}[task]
-    return Asked(sample, form, question_of(sample, wrong))  # type: ignore[arg-type]
+    return SampleQuestion(sample, form, question_of(sample, wrong))  # type: ignore[arg-type]
 
 
 NAMES = st.lists(st.integers(0, 60), unique=True, max_size=20)
 
 
-def both(names: list[int], most: int = 40) -> list[Asked]:
+def both(names: list[int], most: int = 40) -> list[SampleQuestion]:
     """Answerable questions and the others of them."""
     answerable = [asked(name) for name in names]
     made = made_unanswerable(answerable, PICTURES, most, 0)
-    return answerable + [each for each in made if isinstance(each, Asked)]
+    return answerable + [each for each in made if isinstance(each, SampleQuestion)]
 
 
 def test_candidates_are_shown_in_order_of_letter_and_named_by_their_place() -> None:
-    order = Placed(("q", CANNOT, "r", "p"), "C")
+    order = LetteredChoices(("q", CANNOT, "r", "p"), "C")
     assert shown(SEVERAL, order) == (
         ("query", "q", "r", "p"),
         ("Image 2", CANNOT, "Image 3", "Image 4"),
@@ -97,7 +99,7 @@ def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_tas
 
 @given(NAMES, NAMES)
 def test_items_stay_as_they_are_when_others_come(names: list[int], more: list[int]) -> None:
-    def as_made(items: list[MadeItem]) -> dict[str, object]:
+    def as_made(items: list[FinishedItem]) -> dict[str, object]:
         return {each.item_id: (each.image_ids, each.choices, each.answer) for each in items}
 
     first = as_made(finished([asked(name) for name in names], {}, 0))
@@ -129,7 +131,7 @@ def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_sib
 def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
     (found,) = made_unanswerable([asked(1)], (), 40, 0)
     of, loss = found  # type: ignore[misc]
-    assert of == asked(1) and isinstance(loss, NoQuestion) and loss.reason == "no_strategy"
+    assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 
 
 # --- Releases ------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from methods.evaluation.asking import Ask
+from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import Scored, valued
+from methods.evaluation.metrics import ScoredObservation, valued
 from methods.evaluation.scoring import mean
 from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
@@ -16,12 +16,12 @@ ONCE, TWICE = Mmiu(), Mmiu(retest=True)
 BIRDS = item("B", "crow", "owl", "gull", labels={"task": "spot-the-diff"})
 
 
-def knows(ask: Ask) -> str:
+def knows(ask: AnswerRequest) -> str:
     (line,) = (line for line in text_of(ask).splitlines() if line.endswith(") owl"))
     return line[1]
 
 
-def number(benchmark: Mmiu, name: str, over: str, rows: list[Scored]) -> float | None:
+def number(benchmark: Mmiu, name: str, over: str, rows: list[ScoredObservation]) -> float | None:
     (metric,) = (m for m in benchmark.metrics if (m.name, m.aggregation) == (name, over))
     return mean(valued(metric.units(rows, floor=True)))
 
@@ -37,7 +37,7 @@ def test_what_is_asked() -> None:
 
 def test_a_question_is_asked_once() -> None:
     steps, transcript = run(ONCE, BIRDS, knows)
-    assert [step.trial for step in steps if isinstance(step, Ask)] == ["plain"]
+    assert [step.trial for step in steps if isinstance(step, AnswerRequest)] == ["plain"]
     assert number(ONCE, "Accuracy", "micro", scored(ONCE, BIRDS, transcript)) == 100
 
 
@@ -53,7 +53,7 @@ def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
 
 def test_what_is_right_is_asked_again_in_another_order() -> None:
     steps, transcript = run(TWICE, BIRDS, knows)
-    first, second = (step for step in steps if isinstance(step, Ask))
+    first, second = (step for step in steps if isinstance(step, AnswerRequest))
     assert (first.trial, second.trial) == ("plain", "retest-1")
     assert text_of(first) != text_of(second) and "(B) owl" not in text_of(second)
     rows = scored(TWICE, BIRDS, transcript)
@@ -74,7 +74,7 @@ def test_who_repeats_a_letter_is_right_once_and_not_when_retested() -> None:
 
 def test_what_is_wrong_is_not_asked_again() -> None:
     steps, transcript = run(TWICE, BIRDS, lambda ask: "A")
-    assert len([step for step in steps if isinstance(step, Ask)]) == 1
+    assert len([step for step in steps if isinstance(step, AnswerRequest)]) == 1
     rows = scored(TWICE, BIRDS, transcript)
     assert number(TWICE, "Accuracy, retested", "micro", rows) == 0
 

@@ -1,8 +1,8 @@
 """Which question a row of predictions on MMIU is of."""
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Unplaced
+from methods.evaluation.predictions import PredictionKey, Unplaced
 from methods.mmiu.predictions import places
 from tests.methods.choice.questions import item
 
@@ -13,16 +13,16 @@ ITEMS = [
 ]
 
 
-def found(*rows: dict[str, str], items: list[Item] = ITEMS) -> list[Place | Unplaced]:
-    return places(items, [Row("record", row) for row in rows])
+def found(*rows: dict[str, str], items: list[Item] = ITEMS) -> list[PredictionKey | Unplaced]:
+    return places(items, [FileRow("record", row) for row in rows])
 
 
 def test_a_row_names_its_question_by_id_or_place() -> None:
     assert found({"item_id": "own"}, {"id": "mevis-2"}, {"index": "1"}, {"index": "3.0"}) == [
-        Place("own", "plain"),
-        Place("mevis-2", "plain"),
-        Place("mevis-1", "plain"),
-        Place("own", "plain"),
+        PredictionKey("own", "plain"),
+        PredictionKey("mevis-2", "plain"),
+        PredictionKey("mevis-1", "plain"),
+        PredictionKey("own", "plain"),
     ]
     assert found({"item_id": "x"}, {"index": "4"}, {"index": "1000001"}) == ["unknown"] * 3
 
@@ -30,8 +30,8 @@ def test_a_row_names_its_question_by_id_or_place() -> None:
 def test_where_ids_are_numbers_an_index_is_the_id() -> None:
     items = [item("A", "cat", "dog", item_id=item_id) for item_id in ("0", "1")]
     assert found({"index": "0"}, {"index": "1"}, items=items) == [
-        Place("0", "plain"),
-        Place("1", "plain"),
+        PredictionKey("0", "plain"),
+        PredictionKey("1", "plain"),
     ]
 
 
@@ -42,17 +42,17 @@ def test_records_without_an_id_are_the_questions_of_their_task_in_order() -> Non
         {"task": "mevis_x", "options": "A: cat\nB: cow\n"},
     ]
     assert found(*whole) == [
-        Place("mevis-1", "plain"),
-        Place("own", "plain"),
-        Place("mevis-2", "plain"),
+        PredictionKey("mevis-1", "plain"),
+        PredictionKey("own", "plain"),
+        PredictionKey("mevis-2", "plain"),
     ]
     # One of a task is missing: which one, nobody knows.
-    assert found(*whole[1:]) == [Place("own", "plain"), "unknown"]
+    assert found(*whole[1:]) == [PredictionKey("own", "plain"), "unknown"]
     # In another order than the release's.
     assert found(whole[2], whole[1], whole[0])[0] == "other_choices"
 
 
 def test_other_choices_are_another_question() -> None:
     assert found({"item_id": "own", "A": "red", "B": "green"}) == ["other_choices"]
-    assert found({"item_id": "own", "A": "red", "B": "blue"}) == [Place("own", "plain")]
+    assert found({"item_id": "own", "A": "red", "B": "blue"}) == [PredictionKey("own", "plain")]
     assert found({"item_id": "own", "options": "A: red"}) == ["other_choices"]

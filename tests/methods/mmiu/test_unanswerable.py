@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmiu.converting import NoQuestion, Question, question_of
+from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.taxonomy import TASKS
-from methods.mmiu.unanswerable import Elsewhere, changed, unanswerable
+from methods.mmiu.unanswerable import ReplacementMaterial, changed, unanswerable
 from methods.mmiu.unanswerable_tasks import (
     ANSWER_IMAGE,
     CANNOT,
@@ -42,13 +42,15 @@ RETRIEVAL = Sample(
     other_word="an owl",
 )
 RETRIEVAL_QUESTION = question_of(RETRIEVAL, ["w1", "w2", "w3"])
-ELSEWHERE = Elsewhere(
+ELSEWHERE = ReplacementMaterial(
     tuple(f"e{place}" for place in range(9)), (("Count.", "How many differences are there?"),)
 )
-NOTHING = Elsewhere((), ())
+NOTHING = ReplacementMaterial((), ())
 
 
-def applied(strategy, sample: Sample = JIGSAW, elsewhere: Elsewhere = ELSEWHERE, seed: int = 0):
+def applied(
+    strategy, sample: Sample = JIGSAW, elsewhere: ReplacementMaterial = ELSEWHERE, seed: int = 0
+):
     question = JIGSAW_QUESTION if sample.task == JIGSAW.task else RETRIEVAL_QUESTION
     form = "order" if sample.task == JIGSAW.task else "image"
     return changed(strategy, sample, form, question, elsewhere, seed)
@@ -143,10 +145,10 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
 
 
 def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
-    found = applied(IRRELEVANT, RETRIEVAL, Elsewhere(ELSEWHERE.images, ()))
+    found = applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(ELSEWHERE.images, ()))
     assert set(found.distractors) <= set(ELSEWHERE.images) and len(set(found.distractors)) == 4
     # Too few other pictures, and no question of another form.
-    assert applied(IRRELEVANT, RETRIEVAL, Elsewhere(("e1", "e2", "e3"), ())) is None
+    assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
 
 
 # --- Which one -----------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ def test_a_strategy_of_the_task_leaves_as_many_choices_and_none_right(
 
 
 def test_every_strategy_that_fits_is_drawn_by_some_seed() -> None:
-    def drawn(sample: Sample, of: Question, form) -> set[str]:
+    def drawn(sample: Sample, of: QuestionDraft, form) -> set[str]:
         return {unanswerable(sample, form, of, ELSEWHERE, seed)[0] for seed in range(40)}
 
     assert drawn(JIGSAW, JIGSAW_QUESTION, "order") == {OTHER_IMAGES, SHUFFLE, IRRELEVANT}
@@ -178,9 +180,9 @@ def test_every_strategy_that_fits_is_drawn_by_some_seed() -> None:
 
 def test_where_no_strategy_fits_it_is_said_so() -> None:
     bare = replace(RETRIEVAL, key_word="", other_word="")
-    with pytest.raises(NoQuestion) as caught:
+    with pytest.raises(UnusableSampleError) as caught:
         unanswerable(bare, "image", RETRIEVAL_QUESTION, NOTHING, 0)
     assert caught.value.reason == "no_strategy"
     ordering = RETRIEVAL_QUESTION._replace(task="visual-ordering")
-    with pytest.raises(NoQuestion):
+    with pytest.raises(UnusableSampleError):
         unanswerable(RETRIEVAL, "image", ordering, ELSEWHERE, 0)

@@ -10,7 +10,7 @@ from methods.evaluation.verdicts import MODEL_FIRST, MODEL_SECOND, ORDERS
 from methods.pairwise.comparing import (
     FLOOR,
     JUDGED,
-    Compared,
+    ArenaComparison,
     arena_winner,
     battles_in,
     first_place_share,
@@ -105,7 +105,7 @@ def test_who_gave_no_answer_is_told_by_place():
 
 def test_no_answer_loses_at_the_floor_alone_and_a_lost_verdict_never():
     rows = [
-        Compared("i", 1, "g", "x", "y", status, winner)
+        ArenaComparison("i", 1, "g", "x", "y", status, winner)
         for status, winner in [
             ("judged", "model_b"),
             ("not_judged", None),

@@ -12,8 +12,8 @@ from methods.pairwise.design import (
     BUDGET,
     EXHAUSTED,
     RESOLVED,
-    Outcomes,
-    Unit,
+    ComparisonUnit,
+    MatchupOutcomes,
     against,
     ask_adaptively,
     ask_all,
@@ -25,7 +25,7 @@ MODELS = [f"model-{number}" for number in range(6)]
 
 
 def units(n):
-    return [Unit(f"item-{number}", 1, f"item-{number}") for number in range(n)]
+    return [ComparisonUnit(f"item-{number}", 1, f"item-{number}") for number in range(n)]
 
 
 def driven(design, judge):
@@ -53,7 +53,7 @@ def planted(gap, seed):
     def judge(question):
         places = [MODELS.index(name) for name in (question.first, question.second)]
         chance = 1 / (1 + math.exp(-gap * (places[1] - places[0])))
-        return Outcomes(tuple(float(generator.random() < chance) for _ in range(2)), 2)
+        return MatchupOutcomes(tuple(float(generator.random() < chance) for _ in range(2)), 2)
 
     return judge
 
@@ -87,7 +87,7 @@ def test_neighbours_get_the_calls_and_pairs_far_apart_do_not():
 def test_models_that_are_equal_are_asked_of_neighbours_alone_and_never_resolved():
     end, _, battles = driven(
         ask_adaptively(MODELS, units(40), budget=None, seed=0),
-        lambda question: Outcomes((0.5, 0.5), 2),
+        lambda question: MatchupOutcomes((0.5, 0.5), 2),
     )
     assert end.why == EXHAUSTED
     assert end.n_calls < 0.5 * end.n_calls_of_all
@@ -145,14 +145,15 @@ def test_what_costs_no_call_is_none():
     # An answer that failed decides without a judge.
     end, _, _ = driven(
         ask_adaptively(MODELS, units(10), budget=None, seed=0),
-        lambda question: Outcomes((1.0, 1.0), 0),
+        lambda question: MatchupOutcomes((1.0, 1.0), 0),
     )
     assert end.n_calls == 0
 
 
 def test_lost_judgments_end_all_the_same():
     end, _, battles = driven(
-        ask_adaptively(MODELS, units(5), budget=None, seed=0), lambda question: Outcomes((), 2)
+        ask_adaptively(MODELS, units(5), budget=None, seed=0),
+        lambda question: MatchupOutcomes((), 2),
     )
     assert (battles, end.why, end.n_calls) == ([], EXHAUSTED, end.n_calls_of_all)
 

@@ -1,6 +1,6 @@
 """Rows of ratings and biases from comparisons."""
 
-from methods.pairwise.comparing import FLOOR, JUDGED, Compared
+from methods.pairwise.comparing import FLOOR, JUDGED, ArenaComparison
 from methods.pairwise.ratings import NO_BATTLES
 from methods.pairwise.style import NO_VARIANCE
 from methods.pairwise.summary import FIRST_PLACE, rating_rows
@@ -15,10 +15,12 @@ def pair(item, first, second, *, winner=None, status="judged", style=STYLE):
         won = {a: "model_a", b: "model_b"}.get(winner, "tie")
         turned = tuple(sign * each for each in style)
         if status == "judged":
-            rows.append(Compared(item, 1, item, a, b, "judged", won, turned))
+            rows.append(ArenaComparison(item, 1, item, a, b, "judged", won, turned))
         else:
             rows.append(
-                Compared(item, 1, item, a, b, "no_answer_a" if a == status else "no_answer_b")
+                ArenaComparison(
+                    item, 1, item, a, b, "no_answer_a" if a == status else "no_answer_b"
+                )
             )
     return rows
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from methods.quality.outcome import Dialogue, Pair, Source
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
 from resources.offline.dialogue_texts import SEVERAL, SINGLE
@@ -10,14 +10,14 @@ from resources.offline.image_facts import Facts
 
 N_DIALOGUES = 12
 SOURCES = [
-    Source(
+    WriterContext(
         "Frostholm Mill",
         "A red windmill with four sails in a snowy field near Frostholm",
         "Frostholm Mill is a red tower windmill in the far north of an invented country, and one of "
         "the few that worked through the winter. Brick was carried over the ice by sledge in 1872, "
         "and the tower was finished the following year by Aldo Brennick.",
     ),
-    Source(
+    WriterContext(
         "弗罗斯特风车",
         "雪地里的一座红色四叶塔式风车",
         "弗罗斯特风车是虚构国家最北部的一座红色塔式风车，建于一八七二年。",
@@ -143,7 +143,7 @@ def _facts(number: int) -> Facts:
     )
 
 
-def clean() -> list[Dialogue]:
+def clean() -> list[DialogueContent]:
     """Dialogues of the offline writer, and one of pairs that look like faults."""
     made = []
     for number in range(N_DIALOGUES):
@@ -159,9 +159,9 @@ def clean() -> list[Dialogue]:
     return [*made, dialogue("look-alikes", LOOK_LIKE_FAULTS)]
 
 
-def dialogue(name: str, texts: Sequence[tuple[str, str]]) -> Dialogue:
+def dialogue(name: str, texts: Sequence[tuple[str, str]]) -> DialogueContent:
     pairs = [
-        Pair(name, f"{name}-{turn}", turn, question, answer)
+        QuestionAnswerPair(name, f"{name}-{turn}", turn, question, answer)
         for turn, (question, answer) in enumerate(texts, start=1)
     ]
-    return Dialogue(name, pairs, SOURCES)
+    return DialogueContent(name, pairs, SOURCES)

@@ -13,10 +13,10 @@ from methods.quality.outcome import (
     PERSONAL_DATA,
     REFUSAL,
     TRUNCATION,
-    Dialogue,
-    Pair,
+    DialogueContent,
+    QuestionAnswerPair,
 )
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 from tests.methods.quality.planted import Found
 
 CHECKS = (REFUSAL, TRUNCATION, LANGUAGE, LEFTOVER, MATERIAL, PERSONAL_DATA)
@@ -323,8 +323,10 @@ def named(example: Example) -> set[str]:
     """The checks of `CHECKS` that find something in an example."""
     question, answer = WHOLE[example.language]
     texts = {QUESTION: question, ANSWER: answer, example.where: example.text}
-    pair = Pair("d", "q", 1, texts[QUESTION], texts[ANSWER])
-    found = by_rules([Dialogue("d", [pair], [])], Limits(language=example.language))["d", "q"]
+    pair = QuestionAnswerPair("d", "q", 1, texts[QUESTION], texts[ANSWER])
+    found = by_rules([DialogueContent("d", [pair], [])], RuleLimits(language=example.language))[
+        "d", "q"
+    ]
     return {check for check in CHECKS if found[check]}
 
 

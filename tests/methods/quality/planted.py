@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, RULES, Dialogue
-from methods.quality.rules import Limits, by_rules
+from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, RULES, DialogueContent
+from methods.quality.rules import RuleLimits, by_rules
 from tests.methods.quality.clean_pairs import clean, dialogue
 from tests.methods.quality.faults import FAULTS
 
@@ -29,7 +29,7 @@ class Found(NamedTuple):
         return self.n_found / self.n_planted
 
 
-def planted() -> Iterator[tuple[list[Dialogue], tuple[str, str], tuple[str, ...]]]:
+def planted() -> Iterator[tuple[list[DialogueContent], tuple[str, str], tuple[str, ...]]]:
     """The clean dialogues with one fault: where it is, and the checks that are to find it."""
     dialogues = clean()
     writers = dialogues[:-1]
@@ -62,9 +62,9 @@ def figures() -> list[Found]:
     counted = {check: [0, 0, 0] for check in RULES}
 
     def count(
-        dialogues: Sequence[Dialogue], faults: dict[tuple[str, str], tuple[str, ...]]
+        dialogues: Sequence[DialogueContent], faults: dict[tuple[str, str], tuple[str, ...]]
     ) -> None:
-        for place, evidence in by_rules(dialogues, Limits(most_alike=MOST_ALIKE)).items():
+        for place, evidence in by_rules(dialogues, RuleLimits(most_alike=MOST_ALIKE)).items():
             for check in RULES:
                 is_fault, is_named = check in faults.get(place, ()), evidence[check] is not None
                 counted[check][0] += is_fault
@@ -81,7 +81,7 @@ def figures() -> list[Found]:
 MOST_ALIKE = 4
 
 
-def asked_too_often() -> tuple[list[Dialogue], dict[tuple[str, str], tuple[str, ...]]]:
+def asked_too_often() -> tuple[list[DialogueContent], dict[tuple[str, str], tuple[str, ...]]]:
     """Dialogues that all ask nearly the same: all but the first few of them are too many."""
     openings = ("Describe", "Please describe", "Describe")
     made = [

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from methods.choice.translation_checks import ORDINALS
 from methods.quality.named_pictures import MOST_NAMED, missing_picture
-from methods.quality.outcome import Dialogue, Pair
-from methods.quality.rules import Limits, by_rules
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rules import RuleLimits, by_rules
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,15 @@ def test_a_picture_is_missing_exactly_if_there_are_fewer(place: int, n_pictures:
 
 
 def test_it_is_talk_of_what_no_reader_is_shown_in_either_text() -> None:
-    asked = Pair("d", "1", 1, "What does the third picture show?", "It shows a mill in the snow.")
-    answered = Pair("d", "2", 2, "What is the sky like?", "It is as grey as in the other picture.")
-    found = by_rules([Dialogue("d", [asked, answered], [], 1)], Limits())
+    asked = QuestionAnswerPair(
+        "d", "1", 1, "What does the third picture show?", "It shows a mill in the snow."
+    )
+    answered = QuestionAnswerPair(
+        "d", "2", 2, "What is the sky like?", "It is as grey as in the other picture."
+    )
+    found = by_rules([DialogueContent("d", [asked, answered], [], 1)], RuleLimits())
     assert found["d", "1"]["material"] == "question: third picture"
     assert found["d", "2"]["material"] == "answer: the other picture"
-    assert by_rules([Dialogue("d", [asked], [], 3)], Limits())["d", "1"]["material"] is None
+    assert (
+        by_rules([DialogueContent("d", [asked], [], 3)], RuleLimits())["d", "1"]["material"] is None
+    )

@@ -11,8 +11,8 @@ from methods.quality.near_questions import (
     without_numbers,
     word_pairs,
 )
-from methods.quality.outcome import Dialogue, Pair
-from methods.quality.rules import Limits, by_rules
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rules import RuleLimits, by_rules
 
 WORDS = st.lists(st.sampled_from(["red", "blue", "mill", "sky", "snow"]), max_size=7).map(" ".join)
 
@@ -70,8 +70,10 @@ CHINESE = (
 
 
 def repeated(question: str, other: str, language: str) -> bool:
-    pairs = [Pair("d", q, 1, q, "The left one, and it is red.") for q in (question, other)]
-    found = by_rules([Dialogue("d", pairs, [])], Limits(language=language))
+    pairs = [
+        QuestionAnswerPair("d", q, 1, q, "The left one, and it is red.") for q in (question, other)
+    ]
+    found = by_rules([DialogueContent("d", pairs, [])], RuleLimits(language=language))
     return found["d", other]["repeated"] is not None
 
 
@@ -103,8 +105,11 @@ def test_words_of_content_are_without_endings_and_of_an_unknown_language_all() -
 
 
 def found(one: tuple[str, str], other: tuple[str, str], language: str = "en") -> dict[str, bool]:
-    pairs = [Pair("d", str(turn), turn, *asked) for turn, asked in enumerate((one, other), 1)]
-    evidence = by_rules([Dialogue("d", pairs, [])], Limits(language=language))["d", "2"]
+    pairs = [
+        QuestionAnswerPair("d", str(turn), turn, *asked)
+        for turn, asked in enumerate((one, other), 1)
+    ]
+    evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits(language=language))["d", "2"]
     return {check: evidence[check] is not None for check in ("repeated", "near_duplicate")}
 
 

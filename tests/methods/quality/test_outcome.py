@@ -4,42 +4,44 @@ from methods.quality.outcome import (
     DROPPED,
     REASONS,
     REVIEWED,
-    Outcome,
-    Policy,
+    QualityOutcome,
+    QualityPolicy,
     counts,
     line_of,
     note_of,
     outcome_of,
 )
 
-POLICY = Policy(DROPPED, REVIEWED, 6)
+POLICY = QualityPolicy(DROPPED, REVIEWED, 6)
 
 
 def test_nothing_found_passes() -> None:
-    assert outcome_of({}, POLICY) == Outcome("pass", ())
+    assert outcome_of({}, POLICY) == QualityOutcome("pass", ())
     checked = {"unsupported": [], "contradictions": [], "sensitive": [], "blind_grade": 6}
-    assert outcome_of(checked, POLICY) == Outcome("pass", ())
+    assert outcome_of(checked, POLICY) == QualityOutcome("pass", ())
 
 
 def test_what_drops_outweighs_what_is_reviewed() -> None:
     row = {"leak": "the name X", "refusal": "Sorry"}
-    assert outcome_of(row, POLICY) == Outcome("drop", ("refusal", "leak"))
+    assert outcome_of(row, POLICY) == QualityOutcome("drop", ("refusal", "leak"))
 
 
 def test_a_check_that_could_not_be_made_never_passes() -> None:
     row = {"not_checked": "grounding: timeout"}
-    assert outcome_of(row, POLICY) == Outcome("review", ("not_checked",))
-    assert outcome_of(row, Policy((), (), 6)).outcome == "review"
+    assert outcome_of(row, POLICY) == QualityOutcome("review", ("not_checked",))
+    assert outcome_of(row, QualityPolicy((), (), 6)).outcome == "review"
 
 
 def test_a_grade_above_the_limit_needs_no_picture_whichever_it_is() -> None:
     assert outcome_of({"blind_grade": 7, "other_grade": 1}, POLICY).outcome == "drop"
     assert outcome_of({"blind_grade": 1, "other_grade": 7}, POLICY).outcome == "drop"
-    assert outcome_of({"blind_grade": 7}, Policy(DROPPED, REVIEWED, 7)).outcome == "pass"
+    assert outcome_of({"blind_grade": 7}, QualityPolicy(DROPPED, REVIEWED, 7)).outcome == "pass"
 
 
 def test_a_check_may_decide_nothing_and_is_named_all_the_same() -> None:
-    assert outcome_of({"leak": "the name X"}, Policy((), (), 6)) == Outcome("pass", ("leak",))
+    assert outcome_of({"leak": "the name X"}, QualityPolicy((), (), 6)) == QualityOutcome(
+        "pass", ("leak",)
+    )
 
 
 def test_every_check_but_the_one_that_was_not_made_has_an_outcome_by_default() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from methods.quality.outcome import RULES
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 from tests.methods.quality import held_out
 from tests.methods.quality.clean_pairs import clean
 from tests.methods.quality.faults import FAULTS
@@ -28,7 +28,7 @@ def test_each_rule_finds_most_of_its_faults_and_names_nothing_else(
 
 
 def test_what_looks_like_a_fault_and_is_none_passes() -> None:
-    found = by_rules(clean(), Limits(most_alike=MOST_ALIKE))
+    found = by_rules(clean(), RuleLimits(most_alike=MOST_ALIKE))
     assert len(found) > 60
     assert [evidence for evidence in found.values() if any(evidence.values())] == []
 

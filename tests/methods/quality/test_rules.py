@@ -3,15 +3,15 @@
 import pytest
 
 from methods.quality.languages import SCRIPTS_OF, language_fault
-from methods.quality.leaks import Told, leak_in
+from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
-from methods.quality.outcome import Dialogue, Pair, Source
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
 from methods.quality.personal_data import personal_data_in
 from methods.quality.refusals import refusal_in
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
-MILL = Source(
+MILL = WriterContext(
     "Frostholm Mill",
     "A red windmill with four sails in a snowy field",
     "Brick was carried over the ice by sledge in 1872, and the tower was finished a year later.",
@@ -177,7 +177,7 @@ def test_leftovers(text: str, found: str | None) -> None:
     ],
 )
 def test_leaks(question: str, found: str | None) -> None:
-    assert leak_in(question, Told.of([MILL], 5)) == found
+    assert leak_in(question, SourceTexts.of([MILL], 5)) == found
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,10 @@ def test_personal_data(text: str, found: str | None) -> None:
 def test_the_same_words_on_other_pictures_are_another_question() -> None:
     def evidence(*questions: str) -> list[str | None]:
         pairs = [
-            Pair("d", str(turn), turn, question, "It is red, and it is large.")
+            QuestionAnswerPair("d", str(turn), turn, question, "It is red, and it is large.")
             for turn, question in enumerate(questions, start=1)
         ]
-        found = by_rules([Dialogue("d", pairs, [])], Limits())
+        found = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
         return [found["d", pair.question_id]["repeated"] for pair in pairs]
 
     one, other = (
@@ -222,12 +222,14 @@ def test_the_same_words_on_other_pictures_are_another_question() -> None:
 
 def test_only_what_is_one_too_many_in_the_corpus_is_a_duplicate() -> None:
     dialogues = [
-        Dialogue(
-            name, [Pair(name, "q", 1, f"Describe the light in <image-{n}>.", "It is dim.")], []
+        DialogueContent(
+            name,
+            [QuestionAnswerPair(name, "q", 1, f"Describe the light in <image-{n}>.", "It is dim.")],
+            [],
         )
         for n, name in enumerate("abc", start=1)
     ]
-    found = by_rules(dialogues, Limits(most_alike=2))
+    found = by_rules(dialogues, RuleLimits(most_alike=2))
     assert [found[name, "q"]["near_duplicate"] for name in "abc"] == [
         None,
         None,

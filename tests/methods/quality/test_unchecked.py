@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.quality.grounding import MOST_COUNTED, ungrounded_in
-from methods.quality.outcome import Dialogue, Pair
-from methods.quality.rules import Limits
-from methods.quality.unchecked import MOST_NAMED, Finding, counts_of, findings, in_words
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rules import RuleLimits
+from methods.quality.unchecked import MOST_NAMED, RuleFinding, counts_of, findings, in_words
 from methods.release_card import facts
 
 GROUND = [
@@ -57,15 +57,21 @@ def test_a_number_has_ground_in_itself(number: int) -> None:
 
 
 PAIRS = [
-    Pair("d7", "a", 1, "What stands in the snow?", "A red mill with four white sails."),
-    Pair("d7", "b", 2, "Which object stands in the snow?", "A red mill with four white sails."),
-    Pair("d7", "c", 3, "Who built it?", "Greta Holm built it, as the third picture shows."),
+    QuestionAnswerPair(
+        "d7", "a", 1, "What stands in the snow?", "A red mill with four white sails."
+    ),
+    QuestionAnswerPair(
+        "d7", "b", 2, "Which object stands in the snow?", "A red mill with four white sails."
+    ),
+    QuestionAnswerPair(
+        "d7", "c", 3, "Who built it?", "Greta Holm built it, as the third picture shows."
+    ),
 ]
 
 
 def test_rules_read_the_turns_that_they_are_given() -> None:
-    dialogue = Dialogue("d7", PAIRS, [], 2)
-    found = findings(dialogue, Limits(), [2, 3], GROUND)
+    dialogue = DialogueContent("d7", PAIRS, [], 2)
+    found = findings(dialogue, RuleLimits(), [2, 3], GROUND)
     assert [(each.turn, each.reason) for each in found] == [
         (2, "repeated"),
         (3, "material"),
@@ -77,12 +83,12 @@ def test_rules_read_the_turns_that_they_are_given() -> None:
         "unchecked_repeated": 1,
         "unchecked_ungrounded": 1,
     }
-    assert findings(dialogue, Limits(), [1], GROUND) == []
-    assert [each.reason for each in findings(dialogue, Limits(), [3])] == ["material"]
+    assert findings(dialogue, RuleLimits(), [1], GROUND) == []
+    assert [each.reason for each in findings(dialogue, RuleLimits(), [3])] == ["material"]
 
 
 def test_many_findings_are_told_in_part_and_counted_in_full() -> None:
-    found = [Finding("d", turn, "refusal", "no") for turn in range(MOST_NAMED + 2)]
+    found = [RuleFinding("d", turn, "refusal", "no") for turn in range(MOST_NAMED + 2)]
     assert in_words(found).endswith(f"turn {MOST_NAMED - 1}: refusal (no); and 2 more")
     assert in_words(found[:1]) == "d, turn 0: refusal (no)" and in_words([]) == ""
     assert counts_of(found) == {"unchecked_refusal": MOST_NAMED + 2}

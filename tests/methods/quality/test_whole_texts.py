@@ -2,8 +2,8 @@
 
 import pytest
 
-from methods.quality.outcome import Dialogue, Pair
-from methods.quality.rules import Limits, by_rules
+from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
 
@@ -101,10 +101,10 @@ def test_a_list_in_a_sentence_is_no_list() -> None:
 def test_who_ends_no_answer_with_a_mark_has_not_stopped_in_the_middle() -> None:
     def found(*answers: str) -> list[bool]:
         pairs = [
-            Pair("d", str(turn), turn, "How is the scene?", answer)
+            QuestionAnswerPair("d", str(turn), turn, "How is the scene?", answer)
             for turn, answer in enumerate(answers, 1)
         ]
-        evidence = by_rules([Dialogue("d", pairs, [])], Limits())
+        evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
         return [evidence["d", pair.question_id]["truncation"] is not None for pair in pairs]
 
     assert found(CUT, "It is calm and grey today", "There are three boats") == [False] * 3

@@ -22,10 +22,10 @@ from methods.quality.outcome import (
     REPEATED,
     TRUNCATION,
     UNGROUNDED,
-    Dialogue,
-    Pair,
+    DialogueContent,
+    QuestionAnswerPair,
 )
-from methods.quality.rules import Limits, by_rules
+from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.unchecked import findings
 
 HALVES = SEEN, HELD_OUT = "seen", "held_out"
@@ -89,16 +89,16 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
     The length is looked at in texts with a fault alone: a short answer is none.
     """
     pairs = [
-        Pair("d", str(turn), turn, each["question"], each["answer"])
+        QuestionAnswerPair("d", str(turn), turn, each["question"], each["answer"])
         for turn, each in enumerate(text["turns"], start=1)
     ]
-    dialogue = Dialogue("d", pairs, [], len(text["captions"]))
+    dialogue = DialogueContent("d", pairs, [], len(text["captions"]))
     grounds = [text["description"], *text["captions"]]
     turns = [pair.turn for pair in pairs]
-    for finding in findings(dialogue, Limits(alike=0.8), turns, grounds):
+    for finding in findings(dialogue, RuleLimits(alike=0.8), turns, grounds):
         yield finding.turn, finding.reason
     if not text["sound"]:
-        evidence = by_rules([dialogue], Limits(fewest_answer_words=1))
+        evidence = by_rules([dialogue], RuleLimits(fewest_answer_words=1))
         yield from ((p.turn, LENGTH) for p in pairs if evidence["d", p.question_id][LENGTH])
 
 

@@ -19,7 +19,7 @@ from pylatexenc.latexwalker import (
 )
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
-from methods.results.tables import Board, Table, tables
+from methods.results.tables import LeaderboardData, ResultTable, tables
 from methods.results.texts import latex
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
@@ -82,16 +82,18 @@ def columns(tabular: LatexEnvironmentNode) -> int:
     return sum(letters.count(letter) for letter in "lS")
 
 
-def check(of: Table) -> None:
+def check(of: ResultTable) -> None:
     tabular = inside(parsed(latex(of)))
     shape = {len(row) for row in rows(tabular)}
     assert shape == {len(of.heads)} == {columns(tabular)}
     assert len(rows(tabular)) == len(of.rows) + 1
 
 
-def hostile_board(name: str) -> Board:
+def hostile_board(name: str) -> LeaderboardData:
     models: list[dict[str, Any]] = [model(name, 50.0, 1), model("other", None, None)]
-    return Board(models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)])
+    return LeaderboardData(
+        models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)]
+    )
 
 
 @given(NAMES)
@@ -101,7 +103,7 @@ def test_environments_and_braces_close_and_each_row_has_a_cell_a_column(name: st
 
 
 @pytest.mark.parametrize("board", [BOARD, hostile_board(HOSTILE)])
-def test_tables_are_read_as_they_are_meant(board: Board) -> None:
+def test_tables_are_read_as_they_are_meant(board: LeaderboardData) -> None:
     for table in tables(board):
         check(table)
 
@@ -115,7 +117,7 @@ def test_a_name_stands_in_one_cell() -> None:
 
 @pytest.mark.skipif(ENGINE is None, reason="no LaTeX engine is here")
 @pytest.mark.parametrize("board", [BOARD, hostile_board(HOSTILE)])
-def test_an_engine_sets_them(board: Board, tmp_path: Path) -> None:
+def test_an_engine_sets_them(board: LeaderboardData, tmp_path: Path) -> None:
     texts = [latex(table) for table in tables(board)]
     (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage{siunitx}\n"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS
-from methods.results.shapes import MOST, Plane, Radar, planes, radars
-from methods.results.tables import Board
+from methods.results.shapes import MOST, RadarData, ScorePlane, planes, radars
+from methods.results.tables import LeaderboardData
 from tests.methods.results.test_tables import model
 
 
@@ -19,16 +19,16 @@ def metric(name: str, of: str, value: float | None, **more: Any) -> dict[str, An
     }
 
 
-def board(benchmark: str, ranking: str, *names: str, **rows: Any) -> Board:
+def board(benchmark: str, ranking: str, *names: str, **rows: Any) -> LeaderboardData:
     models = [{**model(name, 50.0, 1), "benchmark": benchmark, "metric": ranking} for name in names]
-    return Board(models, [], rows.get("slices", []), rows.get("metrics", []))
+    return LeaderboardData(models, [], rows.get("slices", []), rows.get("metrics", []))
 
 
-def radars_of(of: Board) -> list[Radar]:
+def radars_of(of: LeaderboardData) -> list[RadarData]:
     return list(radars(of, BENCHMARKS[of.models[0]["benchmark"]]))
 
 
-def planes_of(of: Board) -> list[Plane]:
+def planes_of(of: LeaderboardData) -> list[ScorePlane]:
     return list(planes(of, BENCHMARKS[of.models[0]["benchmark"]]))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from methods.results.tables import Board, best_alone, boards, tables
+from methods.results.tables import LeaderboardData, best_alone, boards, tables
 from methods.results.texts import in_words, latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
@@ -46,7 +46,7 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
     }
 
 
-BOARD = Board(
+BOARD = LeaderboardData(
     [model("good", 80.0, 1), model("fair", 60.04, 2), model("none", None, None)],
     [pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)],
     [slice_("good", "turn", str(turn), 80.0 + turn) for turn in (1, 10, 9)],
@@ -115,7 +115,7 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
 
 def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
     rows = [model("a", 99.96, 1), model("b", -0.04, 2)]
-    board, matrix = tables(Board(rows, [pair("a", "b", 0.04, 0.5)], []), 2)
+    board, matrix = tables(LeaderboardData(rows, [pair("a", "b", 0.04, 0.5)], []), 2)
     assert r"\label{tab:mmdu-1-leaderboard-2}" in latex(board)
     assert r"\label{tab:mmdu-1-pairs-2}" in latex(matrix)
     assert "-0.0" not in latex(matrix) + markdown(matrix) + latex(board) + markdown(board)
@@ -125,7 +125,9 @@ def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
 
 def test_names_are_no_commands_of_latex_or_markdown() -> None:
     rows = [{**model(HOSTILE, 50.0, 1)}, model("other", 40.0, 2)]
-    board = Board(rows, [pair(HOSTILE, "other", 10.0, 0.2)], [slice_(HOSTILE, HOSTILE, HOSTILE, 1)])
+    board = LeaderboardData(
+        rows, [pair(HOSTILE, "other", 10.0, 0.2)], [slice_(HOSTILE, HOSTILE, HOSTILE, 1)]
+    )
     for table in tables(board):
         text = latex(table)
         signs = r"\\text(?:backslash|asciitilde|asciicircum|less|greater)\{\}"

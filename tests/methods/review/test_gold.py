@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.review.gold import Compared, compared, expected_of, is_due, is_hit, passed, weeks
+from methods.review.gold import (
+    DecisionComparison,
+    compared,
+    expected_of,
+    is_due,
+    is_hit,
+    passed,
+    weeks,
+)
 from methods.review.process import Calibration, Rules, review_state
 from tests.resources.review.review_queue import item, verdict
 from tests.review.items_of_every_kind import item_of
@@ -106,11 +114,11 @@ def test_weeks_count_comparisons_of_each_person():
     monday, sunday = "2026-03-09T08:00:00+00:00", "2026-03-15T23:00:00+00:00"
     rows = weeks(
         [
-            Compared("ann", monday, True, True),
-            Compared("ann", sunday, True, False),
-            Compared("ann", sunday, False, True),
-            Compared("ann", "2026-03-16T00:00:00+00:00", False, False),
-            Compared("bob", monday, False, True),
+            DecisionComparison("ann", monday, True, True),
+            DecisionComparison("ann", sunday, True, False),
+            DecisionComparison("ann", sunday, False, True),
+            DecisionComparison("ann", "2026-03-16T00:00:00+00:00", False, False),
+            DecisionComparison("bob", monday, False, True),
         ]
     )
     assert [tuple(row.values()) for row in rows] == [

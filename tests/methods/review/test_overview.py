@@ -6,7 +6,7 @@ import pytest
 
 from methods.review.overview import (
     SHOWN_DAYS,
-    Work,
+    DecisionEffort,
     by_day,
     by_kind,
     by_person,
@@ -19,7 +19,9 @@ TODAY = date(2026, 3, 10)
 
 
 def work(reviewer="ann", day=10, verdict="accept", *, kind="rewrite", round=1, seconds=None):
-    return Work(reviewer, kind, round, verdict, seconds, f"2026-03-{day:02}T12:00:00+00:00")
+    return DecisionEffort(
+        reviewer, kind, round, verdict, seconds, f"2026-03-{day:02}T12:00:00+00:00"
+    )
 
 
 def test_a_day_is_that_of_utc():

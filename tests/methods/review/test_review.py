@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from methods.ids import content_id
 from methods.review import (
     Decision,
-    Policy,
+    ResolutionPolicy,
     StaleDecision,
     check_decision,
     resolve,
@@ -61,7 +61,7 @@ def edit(**changes):
     return record(verdict="edit", edits=DIALOGUE | changes)
 
 
-NONE, ALL = Policy("none"), Policy("all")
+NONE, ALL = ResolutionPolicy("none"), ResolutionPolicy("all")
 TWO = Rules(annotators=2)
 NO_EXPERT = Rules(expert="disagreement")
 
@@ -108,7 +108,7 @@ class TestResolveByPeople:
 
 
 class TestPolicy:
-    @pytest.mark.parametrize("policy", [NONE, ALL, Policy("sample", 0.5)])
+    @pytest.mark.parametrize("policy", [NONE, ALL, ResolutionPolicy("sample", 0.5)])
     @pytest.mark.parametrize("round", [1, 2])
     @pytest.mark.parametrize("rules", [Rules(), TWO, NO_EXPERT])
     def test_a_rejection_in_either_round_stands_above_policy(self, policy, round, rules):
@@ -162,13 +162,13 @@ class TestPolicy:
     @given(st.text(), st.floats(0, 1), st.floats(0, 1))
     def test_an_item_never_leaves_a_sample_that_grows(self, item_id, one, other):
         small, large = sorted([one, other])
-        if Policy("sample", small).demands(item_id):
-            assert Policy("sample", large).demands(item_id)
-        assert Policy("all").demands(item_id)
-        assert not Policy("none", 1.0).demands(item_id)
+        if ResolutionPolicy("sample", small).demands(item_id):
+            assert ResolutionPolicy("sample", large).demands(item_id)
+        assert ResolutionPolicy("all").demands(item_id)
+        assert not ResolutionPolicy("none", 1.0).demands(item_id)
 
     def test_a_sample_has_its_share_and_the_rest_is_let_through_by_its_name(self):
-        policy = Policy("sample", 0.25)
+        policy = ResolutionPolicy("sample", 0.25)
         outcomes = [resolve(item() | {"item_id": f"item-{n}"}, [], policy) for n in range(400)]
         demanded = [each for each in outcomes if each.demanded]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
-    Band,
+    SimilarityBand,
     fault_in,
     kept_by_meaning,
     language_of,
@@ -105,7 +105,7 @@ def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> 
 
 # --- Similarities ----------------------------------------------------------------------------------
 
-BAND = Band(0.6, 0.98, 0.9)
+BAND = SimilarityBand(0.6, 0.98, 0.9)
 
 
 def test_meaning_style_and_number_are_kept_within_the_band() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.wikimedia import Missing, find_asked, merge_answers
+from methods.wikimedia import MissingTitle, find_asked, merge_answers
 
 # One query for two pages in three answers: extracts come one by one, and so do the second page's
 # categories. Every answer says again which pages there are and what was normalized.
@@ -189,7 +189,7 @@ LEADS_NOWHERE = {
 )
 def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, detail):
     found = find_asked(LEADS_NOWHERE, [asked])[asked]
-    assert isinstance(found, Missing)
+    assert isinstance(found, MissingTitle)
     assert (found.asked, found.reason) == (asked, reason)
     assert detail in found.detail and found.detail.endswith(".")
 
@@ -212,4 +212,4 @@ def test_no_redirects_hang_and_no_title_is_dropped(redirects, existing):
         if ends in existing and ends not in redirects:
             assert page == {"pageid": ord(ends), "title": ends}
         else:
-            assert isinstance(page, Missing)
+            assert isinstance(page, MissingTitle)

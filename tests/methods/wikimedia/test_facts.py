@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from methods.wikimedia import (
     FileFacts,
-    Missing,
+    MissingTitle,
     PageFacts,
     PageImage,
     file_facts,
@@ -138,7 +138,7 @@ def test_only_a_web_address_is_a_licence_url(url):
 )
 def test_a_page_without_a_file_to_see_is_missing(page):
     missing = file_facts(page["title"], page)
-    assert isinstance(missing, Missing) and missing.reason == "missing"
+    assert isinstance(missing, MissingTitle) and missing.reason == "missing"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resources.corpus.corpus import Corpus
-from resources.corpus.observation import Observed, observe, observe_files
+from resources.corpus.observation import ShardState, observe, observe_files
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard
 
@@ -41,7 +41,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def seen(
     folder: Path, before: Mapping[str, Sequence[str]] | None = None, seconds: float = 60
-) -> dict[str, Observed]:
+) -> dict[str, ShardState]:
     return observe(Corpus(folder, folder.parent / "home"), before or {}, seconds)
 
 

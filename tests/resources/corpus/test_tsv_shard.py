@@ -21,7 +21,7 @@ from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection
 from methods.ingest.wit_records import parse_records
 from resources.corpus import staging, tsv
 from resources.corpus.settings import CorpusError
-from resources.corpus.staging import Staged
+from resources.corpus.staging import StagedShard
 from resources.corpus.tsv import TsvShard, stage_tsv
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def file_of(folder: Path, content: bytes, name: str = "a.tsv") -> Path:
     return path
 
 
-def rows_in(staged: Staged) -> list[dict[str, object]]:
+def rows_in(staged: StagedShard) -> list[dict[str, object]]:
     """What the warehouse would take in, by line."""
     rows = pa.ipc.open_stream(staged.rows.path).read_all().sort_by("line_number")
     return rows.select(["line_number", *COLUMNS]).to_pylist()

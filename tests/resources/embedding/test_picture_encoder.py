@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from resources.embedding.embedder import EmbedderError, PictureEncoder, packaged_weights
+from resources.embedding.embedder import EmbedderError, ImageEncoder, packaged_weights
 from tests.doubles.tiny_clip import make_tiny_clip
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> PictureEncoder:
-    return PictureEncoder(str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny")))
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> ImageEncoder:
+    return ImageEncoder(str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny")))
 
 
 def file_of(picture: Image.Image, form: str = "PNG") -> bytes:
@@ -22,7 +22,7 @@ def file_of(picture: Image.Image, form: str = "PNG") -> bytes:
     return written.getvalue()
 
 
-def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: PictureEncoder) -> None:
+def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: ImageEncoder) -> None:
     pictures = encoder.encode_pictures(
         [
             file_of(Image.new("RGB", (40, 90), "red")),
@@ -37,7 +37,7 @@ def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: PictureEncod
 
 
 def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(
-    encoder: PictureEncoder,
+    encoder: ImageEncoder,
 ) -> None:
     red, blue = (file_of(Image.new("RGB", (40, 40), name)) for name in ("red", "blue"))
     together = encoder.encode_pictures([red, blue, red])
@@ -49,13 +49,11 @@ def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(
 
 def test_a_model_of_texts_alone_is_one_sentence() -> None:
     with pytest.raises(EmbedderError, match=r"takes no pictures: set picture_encoder of rewrite"):
-        PictureEncoder(str(packaged_weights())).encode_pictures(
-            [file_of(Image.new("RGB", (40, 40)))]
-        )
+        ImageEncoder(str(packaged_weights())).encode_pictures([file_of(Image.new("RGB", (40, 40)))])
 
 
 def test_a_folder_that_is_no_model_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match=r"cannot be loaded .*: set picture_encoder") as caught:
-        PictureEncoder(str(tmp_path)).encode(["text"])
+        ImageEncoder(str(tmp_path)).encode(["text"])
 
     assert "\n" not in str(caught.value)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import Place, predictions_of
-from methods.exports.conversations import Conversation, NamedPlaces, conversations
+from methods.evaluation.predictions import PredictionKey, predictions_of
+from methods.exports.conversations import Conversation, NamedPositions, conversations
 from methods.release import Edition
 
 HERE = "<ImageHere>"
@@ -54,6 +54,6 @@ def asked_of(benchmark: str, items: Sequence[Item]) -> list[Conversation]:
     return [each for item in items for each in conversations(item, BENCHMARKS[benchmark])]
 
 
-def placed(benchmark: str, items: Sequence[Item], rows) -> dict[Place, str]:
+def placed(benchmark: str, items: Sequence[Item], rows) -> dict[PredictionKey, str]:
     """What rows of a log are predictions of."""
-    return dict(predictions_of(NamedPlaces(BENCHMARKS[benchmark], None), items, rows).texts)
+    return dict(predictions_of(NamedPositions(BENCHMARKS[benchmark], None), items, rows).texts)

@@ -13,9 +13,9 @@ from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY
 from methods.release import RELEASE_TABLES, Edition, frozen
 from methods.release_card import row_of
-from resources.exports.source import Source
+from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, Write, arrow_schema
+from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 MMDU = Edition("mmdu")
 HERE = "<ImageHere>"
@@ -33,7 +33,7 @@ HOSTILE = (
 )
 """Texts that a cell, a line, a header or a template could take for something else."""
 
-Released = Callable[..., Source]
+Released = Callable[..., ExportSource]
 
 
 def picture(colour: str, form: str = "PNG") -> bytes:
@@ -66,7 +66,7 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
         card: Mapping[str, Any] | None = None,
         reviewers: Sequence[str] = ("ada", "bob", "policy:all"),
         **source: Any,
-    ) -> Source:
+    ) -> ExportSource:
         rows = rows_of(items, licences or {}, reviewers)
         release = frozen(name, NOBODY, edition, rows)
         row = row_of(
@@ -89,7 +89,7 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
         partition = {"release_id": release.release_id}
         empty_warehouse.replace_all(
             [
-                Write(
+                TableWrite(
                     f"release.{table}",
                     pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
                     partition,
@@ -97,7 +97,7 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
                 for table, rows in tables.items()
             ]
         )
-        return Source(empty_warehouse, store, row, **source)
+        return ExportSource(empty_warehouse, store, row, **source)
 
     return made
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from methods.exports.conversations import Conversation, Own
+from methods.exports.conversations import Conversation, ModelAnswerSlot
 from methods.prompts.messages import Text
 from resources.images.store import ImageStore
 
@@ -68,7 +68,7 @@ def expected(asked: Conversation, store: ImageStore) -> list[list[Said]]:
     requests: list[list[Said]] = []
     messages: list[Said] = []
     for each in asked.messages:
-        if isinstance(each, Own):
+        if isinstance(each, ModelAnswerSlot):
             requests.append(list(messages))
             messages.append(("assistant", (answer(len(messages)),)))
         else:

@@ -11,7 +11,7 @@ from methods.choice.strict import strict
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.slices import labels_by_turn
 from methods.exports.conversations import Conversation, conversations
@@ -129,7 +129,7 @@ def on_the_leaderboard(benchmark: str, items: Sequence[Item]) -> float:
             {(trial, 1): letter for trial, (_, letter) in of_item.items()},
         )
         scored += [
-            Scored(
+            ScoredObservation(
                 item.item_id,
                 item.cluster,
                 each.trial,

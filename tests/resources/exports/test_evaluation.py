@@ -20,16 +20,16 @@ from methods.benchmarks import BENCHMARKS
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import Place, PredictionError, predictions_of
+from methods.evaluation.predictions import PredictionError, PredictionKey, predictions_of
 from methods.evaluation.sample_logs import of_sample
-from methods.exports.conversations import NamedPlaces
+from methods.exports.conversations import NamedPositions
 from methods.mmdu.published import read_published
 from methods.mmiu.predictions import places
 from methods.model_text import without_reasoning
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
-from resources.exports.source import Source
+from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.slow
 HERE = "<ImageHere>"
 
 
-def written(source: Source, folder: Path, form: str) -> Path:
+def written(source: ExportSource, folder: Path, form: str) -> Path:
     write_folder(folder, form_named(form, 500), source)
     return folder
 
@@ -269,11 +269,11 @@ def test_a_log_of_rounds_is_a_prediction_for_each_turn(
         {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "gone", "turns": [1], **here}},
     ]
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    found = predictions_of(NamedPlaces(BENCHMARKS["mmdu"], None), dialogues, read_rows(file))
+    found = predictions_of(NamedPositions(BENCHMARKS["mmdu"], None), dialogues, read_rows(file))
     assert found.texts == {
-        Place("dialogue/1", "plain", 1): "one",
-        Place("dialogue/1", "plain", 2): "",
-        Place("d2", "plain", 1): "ended",
+        PredictionKey("dialogue/1", "plain", 1): "one",
+        PredictionKey("dialogue/1", "plain", 2): "",
+        PredictionKey("d2", "plain", 1): "ended",
     }
     assert found.counts == {"empty": 1, "unknown_pass": 1, "unknown": 1}
 

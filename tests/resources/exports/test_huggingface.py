@@ -18,13 +18,13 @@ from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
 from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
-from resources.exports.source import ExportError, Source
+from resources.exports.source import ExportError, ExportSource
 from resources.images.store import ImageStore
 
 pytestmark = pytest.mark.slow
 
 
-def written(source: Source, folder: Path, shard_mb: int = 500) -> Path:
+def written(source: ExportSource, folder: Path, shard_mb: int = 500) -> Path:
     write_folder(folder, form_named("huggingface", shard_mb), source)
     return folder
 
@@ -38,7 +38,7 @@ def header(folder: Path) -> dict[str, Any]:
     return yaml.safe_load(text)
 
 
-def expected(source: Source) -> list[dict[str, Any]]:
+def expected(source: ExportSource) -> list[dict[str, Any]]:
     return [table_row(item) for batch in source.batches() for item in batch]
 
 
@@ -110,7 +110,7 @@ def test_config_and_split_are_language_and_split(
 def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
     released, questions: list[Item], dialogues: list[Item], tmp_path: Path
 ) -> None:
-    def edition(split: str, language: str) -> Source:
+    def edition(split: str, language: str) -> ExportSource:
         named = f"mmbench-{split}-{language}"
         return released(questions[:2], name=named, edition=Edition("mmbench", split, language))
 

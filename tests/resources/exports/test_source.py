@@ -4,7 +4,7 @@ import pytest
 
 from methods.evaluation.items import Item, Turn
 from resources.exports import source as module
-from resources.exports.source import Source
+from resources.exports.source import ExportSource
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
@@ -17,7 +17,7 @@ def test_batches_together_are_the_release(
         *(Item(f"b{n}", (Turn(1, "?", (), {"answer": str(n)}),)) for n in range(5)),
     ]
     told: list[tuple[int, int]] = []
-    source: Source = released(items, progress=lambda *done: told.append(done))
+    source: ExportSource = released(items, progress=lambda *done: told.append(done))
     batches = list(source.batches())
     assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
     found = [item for batch in batches for item in batch]

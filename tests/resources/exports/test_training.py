@@ -19,12 +19,12 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 from methods.evaluation.items import Item, Turn
 from methods.exports.rows import exported_of, table_row
-from methods.exports.stacking import Budget
+from methods.exports.stacking import TokenBudget
 from methods.mmdu.published import read_published
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS, form_named
-from resources.exports.source import ExportError, Source
+from resources.exports.source import ExportError, ExportSource
 from resources.images.store import ImageStore
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ QWEN2_VL = (
 """The chat template of Qwen2-VL's processor, without its system message and counters."""
 
 
-def written(source: Source, folder: Path, form: str, shard_mb: int = 500) -> Path:
+def written(source: ExportSource, folder: Path, form: str, shard_mb: int = 500) -> Path:
     write_folder(folder, form_named(form, shard_mb), source)
     return folder
 
@@ -317,7 +317,7 @@ def test_records_hold_as_many_dialogues_as_a_budget(
     form: str, released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
 ) -> None:
     items = [*dialogues, hostile[-1], *hostile[:-1]]
-    folder = written(released(items, budget=Budget(2_000, 100)), tmp_path / "out", form)
+    folder = written(released(items, budget=TokenBudget(2_000, 100)), tmp_path / "out", form)
     file = "data.json" if form in ("llava", "sharegpt") else "data.jsonl"
     read = records(folder, file)
     page = (folder / "README.md").read_text()
@@ -348,13 +348,13 @@ def test_tokens_are_counted_by_a_tokenizer_that_is_named(
     # 5 + 2 + 2 + 1 words, 3 pictures, 4 messages; and 1 + 1 words, 2 messages.
     exact = (5 + 2 + 2 + 1 + 3 * 7 + 4 * 5) + (1 + 1 + 2 * 5)
     for tokens, expected in ((exact, 1), (exact - 1, 2)):
-        source = released(dialogues, budget=Budget(tokens, 7, str(tmp_path)))
+        source = released(dialogues, budget=TokenBudget(tokens, 7, str(tmp_path)))
         folder = written(source, tmp_path / f"out{tokens}", "ms-swift")
         assert len(records(folder, "data.jsonl")) == expected
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(ExportError, match=r"broken.json is no tokenizer .*: let stack_tokenizer"):
         written(
-            released(dialogues, budget=Budget(9, 7, str(tmp_path / "broken.json"))),
+            released(dialogues, budget=TokenBudget(9, 7, str(tmp_path / "broken.json"))),
             tmp_path / "none",
             "ms-swift",
         )
@@ -365,6 +365,6 @@ def test_a_folder_is_not_taken_for_one_of_another_budget(
 ) -> None:
     written(released(dialogues), tmp_path / "out", "ms-swift")
     with pytest.raises(ExportError, match="was made otherwise"):
-        written(released(dialogues, budget=Budget(9, 7)), tmp_path / "out", "ms-swift")
+        written(released(dialogues, budget=TokenBudget(9, 7)), tmp_path / "out", "ms-swift")
     written(released(dialogues), tmp_path / "tsv", "vlmevalkit")
-    written(released(dialogues, budget=Budget(9, 7)), tmp_path / "tsv", "vlmevalkit")
+    written(released(dialogues, budget=TokenBudget(9, 7)), tmp_path / "tsv", "vlmevalkit")

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from resources.files.bounded import (
-    NotRead,
+    BoundedReadError,
     limit_body,
     open_file,
     read_file,
@@ -54,7 +54,7 @@ def test_only_a_regular_file_inside_a_folder_is_read(
     folder = tmp_path / "images"
     folder.mkdir()
     make(folder / "a.png")
-    with pytest.raises(NotRead) as refused:
+    with pytest.raises(BoundedReadError) as refused:
         read_inside(folder, folder / "a.png", 100)
     assert refused.value.reason == reason
 
@@ -70,19 +70,19 @@ def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path: Path) -> 
 @pytest.mark.parametrize("make", [_pipe, _device])
 def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path, make: Callable[[Path], object]) -> None:
     make(tmp_path / "a")
-    with pytest.raises(NotRead, match="no regular file"):
+    with pytest.raises(BoundedReadError, match="no regular file"):
         open_file(tmp_path / "a")
 
 
 def test_a_size_that_a_file_does_not_state_is_noticed_while_it_is_read() -> None:
-    with pytest.raises(NotRead, match="at least 11 bytes"):
+    with pytest.raises(BoundedReadError, match="at least 11 bytes"):
         read_file(Path("/proc/self/status"), 10)
 
 
 def test_a_member_that_unpacks_to_more_is_not_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", bytes(5_000_000))
-    with zipfile.ZipFile(tmp_path / "a.zip") as archive, pytest.raises(NotRead):
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive, pytest.raises(BoundedReadError):
         read_member(archive, "a", 1_000_000)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from methods.ingest.image_check import ImageRejected
 from resources.images import host_pace, host_queue
-from resources.images.host_pace import BUSY_SECONDS, HostPace, Turn
+from resources.images.host_pace import BUSY_SECONDS, HostPace, RequestSlot
 from resources.images.host_queue import HostQueues, Job
 from resources.web import host_pauses
 from resources.web.host_pauses import HostPauses
@@ -32,9 +32,9 @@ def queues_of(*addresses: str, backoff: float = 1.0) -> HostQueues:
     return HostQueues(jobs(*addresses), HostPace(backoff, HostPauses()), lasts=35.0)
 
 
-async def begun(queues: HostQueues) -> tuple[Job, Turn]:
+async def begun(queues: HostQueues) -> tuple[Job, RequestSlot]:
     while job := await queues.next():
-        if isinstance(turn := await queues.begin(job), Turn):
+        if isinstance(turn := await queues.begin(job), RequestSlot):
             return job, turn
         assert turn is None
     raise AssertionError("There is no job.")

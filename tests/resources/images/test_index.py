@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from resources.files.home import REPO_ROOT
-from resources.images.index import Entry, Fetched, ImageIndex
+from resources.images.index import FetchedImage, ImageIndex, ImageIndexEntry
 from resources.images.store import FileState
 from tests.plugins.backends import OnSameStores
 from tests.shared import PROCESSES
@@ -36,28 +36,28 @@ def url(number: int) -> str:
     return f"https://upload.wikimedia.org/wikipedia/commons/{number}/O'wl_%C3%A9.png"
 
 
-def rows(numbers) -> list[Fetched]:
-    return [Fetched(url(number), f"{number:064x}", {"n": number}) for number in numbers]
+def rows(numbers) -> list[FetchedImage]:
+    return [FetchedImage(url(number), f"{number:064x}", {"n": number}) for number in numbers]
 
 
 def test_what_was_recorded_is_known(index):
-    index.record([Fetched(url(1), IMAGE, FACTS), Fetched(url(2), OTHER, {})])
+    index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), OTHER, {})])
 
     assert index.known([url(1), url(3)]) == {
-        url(1): Entry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at, None, None)
+        url(1): ImageIndexEntry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at, None, None)
     }
     with closing(ImageIndex(index.path)) as again:
         assert again.known([url(1), url(2)]) == index.known([url(1), url(2)])
 
 
 def test_when_it_was_fetched_is_kept(index):
-    index.record([Fetched(url(1), IMAGE, FACTS)])
+    index.record([FetchedImage(url(1), IMAGE, FACTS)])
     age = datetime.now(UTC) - datetime.fromisoformat(index.known([url(1)])[url(1)].fetched_at)
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 
 def test_where_it_came_from_and_the_digest_of_its_file_are_kept(index):
-    index.record([Fetched(url(1), IMAGE, FACTS, "http://mirror.example.org/1.png", "ab" * 20)])
+    index.record([FetchedImage(url(1), IMAGE, FACTS, "http://mirror.example.org/1.png", "ab" * 20)])
     assert index.known([url(1)])[url(1)][3:] == ("http://mirror.example.org/1.png", "ab" * 20)
 
 
@@ -76,11 +76,11 @@ def test_what_was_not_recorded_is_not_known(index):
 
 
 def test_what_an_address_gave_last_stands(index):
-    index.record([Fetched(url(1), IMAGE, FACTS)])
-    index.record([Fetched(url(1), IMAGE, FACTS), Fetched(url(2), IMAGE, {})])
+    index.record([FetchedImage(url(1), IMAGE, FACTS)])
+    index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), IMAGE, {})])
     assert index.known([url(1)])[url(1)][:2] == (IMAGE, FACTS)
 
-    index.record([Fetched(url(1), IMAGE, {"old": 1}), Fetched(url(1), OTHER, {"new": 1})])
+    index.record([FetchedImage(url(1), IMAGE, {"old": 1}), FetchedImage(url(1), OTHER, {"new": 1})])
     assert index.known([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
 
 
@@ -100,7 +100,7 @@ def test_any_number_of_addresses_can_be_looked_up_at_once(index):
 def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad):
     index.record(rows([5]))
     with pytest.raises((ValueError, IntegrityError)):
-        index.record([*rows([2, 3]), Fetched(*bad)])
+        index.record([*rows([2, 3]), FetchedImage(*bad)])
     assert set(index.known(map(url, range(6)))) == {url(5)}
 
 

@@ -10,7 +10,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from methods.evaluation.cells import Row
+from methods.evaluation.cells import FileRow
 from methods.evaluation.predictions import PredictionError
 from resources.importing import record_file
 from resources.importing.answer_files import read_rows
@@ -21,9 +21,9 @@ RECORDS = [
     {"index": 8, "prediction": None},
 ]
 ROWS = [
-    Row("record 1", {"index": "7", "prediction": "B"}),
-    Row("record 2", {"index": "1000007", "prediction": 'The answer is "A",\n\tof course.'}),
-    Row("record 3", {"index": "8", "prediction": ""}),
+    FileRow("record 1", {"index": "7", "prediction": "B"}),
+    FileRow("record 2", {"index": "1000007", "prediction": 'The answer is "A",\n\tof course.'}),
+    FileRow("record 3", {"index": "8", "prediction": ""}),
 ]
 
 
@@ -73,7 +73,7 @@ def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_pa
         [1_000_007, "Which?", "None", 2, None, "A", "style", 7.0, "A"],
     )
     assert read_rows(file) == [
-        Row(
+        FileRow(
             "record 1",
             {
                 **{"index": "1000007", "A": "None", "B": "2", "C": "", "g_index": "7"},

@@ -19,7 +19,7 @@ from resources.llm.budget_store import ChainBudget
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, now
 from resources.llm.registry import load_registry
-from resources.migrations import StoreAway
+from resources.migrations import StoreUnavailable
 from resources.offline.process import OfflineServer
 from resources.stores import StoreKind, open_store, postgres
 from resources.stores.columns import integer, number, numbered, text
@@ -271,7 +271,7 @@ def test_a_change_that_an_outage_kept_from_the_store_is_made_by_the_next_transac
 ):
     row = rows("run")
     assert row.charge(80, 100)
-    with monkeypatch.context() as outage, pytest.raises(StoreAway):
+    with monkeypatch.context() as outage, pytest.raises(StoreUnavailable):
         outage.setattr(row._store, "transaction", away)
         row.change(-80, 5)
 
@@ -281,7 +281,7 @@ def test_a_change_that_an_outage_kept_from_the_store_is_made_by_the_next_transac
 
 
 def away(**_: object) -> NoReturn:
-    raise StoreAway("The database is away.")
+    raise StoreUnavailable("The database is away.")
 
 
 def test_a_chain_without_a_call_for_a_month_is_forgotten(rows, monkeypatch):

@@ -18,7 +18,7 @@ from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import BatchState, Item, Lost
+from resources.llm.ledger.batch_state import BatchItem, BatchState, LostRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
@@ -391,7 +391,7 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert (charge.key, charge.via) == (refused.key, "batch")
     # Taken in once more, as after a crash, it is charged once all the same.
     (batch,) = state(tmp_path).batches()
-    state(tmp_path).take_in(batch.batch, [Lost(charge.key, "refused", "No.", False, charge)])
+    state(tmp_path).take_in(batch.batch, [LostRequest(charge.key, "refused", "No.", False, charge)])
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
@@ -466,7 +466,7 @@ def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
         "usage": {"prompt_tokens": 1, "completion_tokens": 2},
     }
     row = {"custom_id": "k", "response": {"status_code": 200, "body": reply}, "error": None}
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
     # As JSON that is not escaped, which is how some providers write it.
     line = json.dumps(row, ensure_ascii=False).encode()
@@ -478,7 +478,7 @@ def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
 
 def test_garbage_in_a_file_costs_nobody_else_its_answer():
     spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     lines = [
         b"", b"{", b"null", b"[" * 200_000, b'{"custom_id": "k"}', b'{"custom_id": "else"}',
         b'{"custom_id": "k", "response": {"status_code": 200, "body": "yes"}}',
@@ -488,20 +488,20 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
 
     read = read_results(lines, {"k": item}, spec)
 
-    assert [type(each) for each in read] == [Lost, Call]
+    assert [type(each) for each in read] == [LostRequest, Call]
 
 
 def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
     entry = {"name": "m", "provider": "openai", "model": "m", "api_key_env": "BATCH_KEY"}
     spec = ModelSpec.model_validate(entry)
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
     row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
 
     (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
 
-    assert isinstance(lost, Lost) and lost.detail == "bad header: Bearer ***"
+    assert isinstance(lost, LostRequest) and lost.detail == "bad header: Bearer ***"
 
 
 @pytest.mark.parametrize(
@@ -515,12 +515,12 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
 )
 def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, again):
     spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     row = {"custom_id": "k", "response": {"status_code": 200, "body": body}}
 
     (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
 
-    assert isinstance(lost, Lost) and (lost.kind, lost.again) == (kind, again)
+    assert isinstance(lost, LostRequest) and (lost.kind, lost.again) == (kind, again)
 
 
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
@@ -543,7 +543,7 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
 def test_what_was_answered_meanwhile_is_not_handed_over(tmp_path, api):
     make_gateway(tmp_path, api, "live").ask("s", questions(1))
     (call,) = ledger_of(tmp_path)
-    items = [Item(call.key, "", 0, "", None, None, "s", "r", "q@1", call.request)]
+    items = [BatchItem(call.key, "", 0, "", None, None, "s", "r", "q@1", call.request)]
 
     assert state(tmp_path).hand_over("b", "m", items) == set()
 

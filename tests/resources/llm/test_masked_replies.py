@@ -10,7 +10,7 @@ from methods.prompts.messages import Message
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import Item, Lost
+from resources.llm.ledger.batch_state import BatchItem, LostRequest
 from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import completion
@@ -134,11 +134,11 @@ def test_the_same_holds_for_a_batch(tmp_path: Path, message: dict) -> None:
     gateway = gateway_with_secrets(tmp_path, "http://127.0.0.1:9/v1", mode="batch")
     asked = ChatRequest("it", (Message.of("user", "Why?"),), "q@1")
     spec = gateway.registry.model("it")
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", asked.canonical(spec))
+    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", asked.canonical(spec))
     response = {"status_code": 200, "body": json.loads(completion(message, 10, 5))}
     (read,) = read_results(
         [json.dumps({"custom_id": "k", "response": response}).encode()], {"k": item}, spec
     )
 
-    assert isinstance(read, Call | Lost)
+    assert isinstance(read, Call | LostRequest)
     assert leaked(repr(read)) == [] and "***; ***; ***; ***; ***" in repr(read)

@@ -10,9 +10,9 @@ import pytest
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call
-from resources.llm.ledger.batch_state import Item, Lost
+from resources.llm.ledger.batch_state import BatchItem, LostRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
-from resources.llm.ledger_entries import Asked, entry_from_reply
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
 from resources.llm.reply import answer_in_reasoning_field, reply_of
 from resources.llm.request import Completion, Failure, Outcome
@@ -397,14 +397,14 @@ def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
 def test_a_version_of_a_model_is_no_other_model(asked: str, named: object, another: bool) -> None:
     reply = reply_of({"choices": [{"message": {"content": "North."}}], "model": named}, lambda: 11)
     spec = ModelSpec(name="m", provider="openai", model=asked)
-    entry = entry_from_reply(reply, spec, Asked("k", {}, "p@1", "s", "r", "live"), 0.1, 1)
+    entry = entry_from_reply(reply, spec, LedgerRequest("k", {}, "p@1", "s", "r", "live"), 0.1, 1)
 
     assert entry.answered_as == (named if another else None)
 
 
-def batched(reply: bytes) -> Call | Lost:
+def batched(reply: bytes) -> Call | LostRequest:
     """What is made of a reply in a batch's file."""
-    item = Item("key", "batch", 1, "waiting", None, None, "s", "r", "p@1", {"asked": "?"})
+    item = BatchItem("key", "batch", 1, "waiting", None, None, "s", "r", "p@1", {"asked": "?"})
     row = {"custom_id": "key", "response": {"status_code": 200, "body": json.loads(reply)}}
     spec = ModelSpec(name="m", provider="openai", model="m", price=Price(prompt=1, completion=1))
     (read,) = read_results([json.dumps(row).encode()], {"key": item}, spec)
@@ -427,7 +427,7 @@ def test_in_a_batch_it_is_charged_alike(form: str) -> None:
 
     read = batched(reply)
 
-    assert isinstance(read, Lost) and read.charge is not None
+    assert isinstance(read, LostRequest) and read.charge is not None
     assert (read.kind, read.charge.outcome, read.again) == (kind, kind, False)
     # A batch costs half: 50 tokens at a millionth of a dollar.
     assert read.charge.cost_usd == pytest.approx(25e-6)

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from resources.llm import usage as module
 from resources.llm.request import Completion, Failure
-from resources.llm.usage import ALL_MODELS, Mark, Pace, Progress, ProgressReport, Usage
+from resources.llm.usage import (
+    ALL_MODELS,
+    ItemRate,
+    ProgressReport,
+    ProgressSnapshot,
+    StageProgress,
+    Usage,
+)
 from tests.doubles.virtual_time import VirtualTime
 
 clock = VirtualTime()
@@ -42,7 +49,7 @@ def simulate(
     """
     usage, told, started = Usage(), list[tuple[float, ProgressReport]](), clock.now
     in_flight = 0
-    progress = Progress(
+    progress = StageProgress(
         "s",
         {ALL_MODELS: n_items},
         usage,
@@ -166,18 +173,18 @@ def test_the_estimates_of_a_long_stage_are_there_and_close():
 
 
 def test_there_is_no_estimate_before_as_many_are_done_as_are_in_flight():
-    pace = Pace(0.0)
-    pace.mark(Mark.of_units(10.0, 15))
+    pace = ItemRate(0.0)
+    pace.mark(ProgressSnapshot.of_units(10.0, 15))
     assert pace.seconds_left(100, in_flight=16) is None
 
-    pace.mark(Mark.of_units(20.0, 30))
+    pace.mark(ProgressSnapshot.of_units(20.0, 30))
     # 30 in 20 s; and the last 16, once they are in flight, take half of what 16 take.
     assert pace.seconds_left(100, in_flight=16) == pytest.approx((100 + 8) * 20 / 30)
 
 
 def test_nothing_is_told_of_the_time_while_the_ledger_answers_all():
-    pace = Pace(0.0)
-    pace.mark(Mark(10.0, 1000, 1000, 1000, 0))
+    pace = ItemRate(0.0)
+    pace.mark(ProgressSnapshot(10.0, 1000, 1000, 1000, 0))
 
     assert pace.seconds_left(100) is None
 

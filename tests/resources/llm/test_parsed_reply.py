@@ -13,7 +13,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
-from resources.llm.renewals import RenewalError, ask_anew
+from resources.llm.renewals import ReAskError, ask_anew
 from resources.llm.request import ChatRequest
 from resources.llm.trial import FIRST_RESULTS
 from resources.offline.process import OfflineServer
@@ -122,7 +122,7 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     )
     good = replace(REQUEST, prompt_version="test/q@2")
     assert ask(request=good).value == ["Why?", "How?"]
-    with pytest.raises(RenewalError, match="no such answer that could not be read"):
+    with pytest.raises(ReAskError, match="no such answer that could not be read"):
         ask_anew(ledger, registry(), None, "s", None, unread=True)
     # The first of them has been given.
     writer.says("", "no", "no again", "never", "Q1: Who?\nQ2: Where?")

@@ -11,7 +11,7 @@ from resources.images.store import ImageStore
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.batch_state import BatchState, Item
+from resources.llm.ledger.batch_state import BatchItem, BatchState
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
@@ -90,7 +90,7 @@ def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_an
     spec = opened.registry.models["it"]
     canonical = [request.canonical(spec) for request in questions()]
     items = {
-        request_key(form): Item(
+        request_key(form): BatchItem(
             request_key(form), "b", 1, "waiting", None, None, "s", "r", "q@1", form
         )
         for form in canonical

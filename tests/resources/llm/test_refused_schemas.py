@@ -9,7 +9,7 @@ import pytest
 from methods.prompts.messages import Message
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
-from resources.llm.trial import FIRST_RESULTS, Trial
+from resources.llm.trial import FIRST_RESULTS, Canary
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of
 
@@ -113,7 +113,7 @@ def test_an_entry_that_wants_schemas_is_told_of_the_refusal(tmp_path: Path) -> N
 def test_a_stage_that_is_lost_to_unparseable_replies_names_the_setting(
     structured: bool, is_named: bool
 ) -> None:
-    trial = Trial("s", entry(structured_output=structured))
+    trial = Canary("s", entry(structured_output=structured))
     for _ in range(FIRST_RESULTS):
         trial.add(("wrong_numbering", "Q2 is missing."))
 

@@ -9,7 +9,7 @@ from methods.errors import UserError
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger, Renewal
+from resources.llm.ledger import Ledger, ReAskDecision
 from resources.llm.registry import Registry, load_registry
 from resources.llm.renewals import ask_anew
 from resources.llm.request import ChatRequest, Completion, request_key
@@ -164,18 +164,20 @@ def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
 @pytest.mark.parametrize(
     ("renewal", "covered"),
     [
-        (Renewal("m", None, None), True),
-        (Renewal("n", None, None), False),
-        (Renewal(None, "s", None), True),
-        (Renewal(None, "t", None), False),
-        (Renewal(None, None, "mmdu/judge"), True),
-        (Renewal(None, None, "mmdu/judge@1"), True),
-        (Renewal(None, None, "mmdu/judge@2"), False),
-        (Renewal("m", "s", "mmdu/judge"), True),
-        (Renewal("m", "t", "mmdu/judge"), False),
+        (ReAskDecision("m", None, None), True),
+        (ReAskDecision("n", None, None), False),
+        (ReAskDecision(None, "s", None), True),
+        (ReAskDecision(None, "t", None), False),
+        (ReAskDecision(None, None, "mmdu/judge"), True),
+        (ReAskDecision(None, None, "mmdu/judge@1"), True),
+        (ReAskDecision(None, None, "mmdu/judge@2"), False),
+        (ReAskDecision("m", "s", "mmdu/judge"), True),
+        (ReAskDecision("m", "t", "mmdu/judge"), False),
     ],
 )
-def test_a_renewal_covers_what_fits_all_that_it_names(renewal: Renewal, covered: bool) -> None:
+def test_a_renewal_covers_what_fits_all_that_it_names(
+    renewal: ReAskDecision, covered: bool
+) -> None:
     assert renewal.covers("m", "s", "mmdu/judge@1") is covered
 
 

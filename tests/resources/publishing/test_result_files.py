@@ -13,8 +13,8 @@ from PIL import Image
 
 from resources.publishing.result_files import (
     KINDS,
+    ReleaseResults,
     ResultError,
-    Results,
     read_results,
     write_results,
 )
@@ -29,7 +29,7 @@ CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
     "created_at": "2026-03-02T09:14:55+00:00",
 }
-RESULTS = Results(
+RESULTS = ReleaseResults(
     pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
     pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
     pa.Table.from_pylist([*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)]),
@@ -56,11 +56,13 @@ def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: 
 
 
 def test_programs_get_every_row(tmp_path: Path) -> None:
-    rows: dict[str, Any] = {name: getattr(RESULTS, name).to_pylist() for name in Results._fields}
+    rows: dict[str, Any] = {
+        name: getattr(RESULTS, name).to_pylist() for name in ReleaseResults._fields
+    }
     assert json.loads(written("json", tmp_path)["results.json"]) == rows
     parquet = written("parquet", tmp_path)
     table = written("csv", tmp_path)
-    for name in Results._fields:
+    for name in ReleaseResults._fields:
         assert pq.read_table(io.BytesIO(parquet[f"{name}.parquet"])).to_pylist() == rows[name]
         lines = list(csv.DictReader(io.StringIO(table[f"{name}.csv"].decode())))
         assert len(lines) == len(rows[name])

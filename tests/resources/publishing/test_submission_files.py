@@ -18,7 +18,7 @@ import yaml
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import Place, predictions_of
+from methods.evaluation.predictions import PredictionKey, predictions_of
 from methods.evaluation.published import PublishedItem
 from methods.mmbench.published import STEP, tsv_lines
 from methods.release import Edition
@@ -26,7 +26,7 @@ from methods.results.submissions import dataset_name, file_names
 from resources.importing.answer_files import read_rows
 from resources.publishing.result_files import ResultError
 from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
-from resources.warehouse import Warehouse, Write, arrow_schema
+from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def released(
         for place, (status, answer) in places.items()
     ]
     table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.answers"))
-    home.replace_all([Write("evaluate.answers", table, {"release_id": release_id})])
+    home.replace_all([TableWrite("evaluate.answers", table, {"release_id": release_id})])
     (row,) = home.select("release.releases", release_id=release_id).to_pylist()
     return row
 
@@ -156,8 +156,11 @@ def test_mmbench_is_scored_by_its_server_as_it_is_here(home: Warehouse, tmp_path
     assert forms
     back = predictions_of(forms, items, read_rows(tmp_path / files[0]))
     assert (back.n_rows, back.n_items, back.counts) == (9, 3, {})
-    kept = {Place(item_id, trial): said[item_id, trial, 1][1] or "Z" for item_id, trial, _ in said}
-    kept[Place("1900", "shift-0")] = "=B\ufffd\ufffd"
+    kept = {
+        PredictionKey(item_id, trial): said[item_id, trial, 1][1] or "Z"
+        for item_id, trial, _ in said
+    }
+    kept[PredictionKey("1900", "shift-0")] = "=B\ufffd\ufffd"
     assert {place: back.texts[place] for place in kept} == kept
     assert set(back.texts.values()) - set(kept.values()) == set()
     before = (tmp_path / files[0]).read_bytes()

@@ -4,8 +4,8 @@ from typing import Any
 
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.metrics.mean import Mean
-from methods.release_diff import Contents, difference
-from methods.release_diff_text import OnCommon, Repeated
+from methods.release_diff import ReleaseContents, difference
+from methods.release_diff_text import CommonScores, RepeatedResults
 from resources.images.store import ImageStore
 from resources.reports.diff_page import render_diff
 from tests.resources.reports.report_rows import picture
@@ -34,7 +34,9 @@ ITEM: Row = {
 }
 
 
-def contents(release_id: str, items: dict[str, Row], store: ImageStore, **of: Any) -> Contents:
+def contents(
+    release_id: str, items: dict[str, Row], store: ImageStore, **of: Any
+) -> ReleaseContents:
     """A release of items of one turn: what an item does not say is that of `ITEM`."""
     rows: dict[str, list[Row]] = {
         name: [] for name in ("items", "turns", "choices", "references", "images")
@@ -55,10 +57,10 @@ def contents(release_id: str, items: dict[str, Row], store: ImageStore, **of: An
         for position, colour in enumerate(item["images"], start=1):
             image = picture(store, colour, colour) if colour != "lost" else {"image_id": "0" * 64}
             rows["images"].append({**here, "position": position, **image})
-    return Contents({**CARD, "release_id": release_id, **of}, rows, [])
+    return ReleaseContents({**CARD, "release_id": release_id, **of}, rows, [])
 
 
-def two_releases(store: ImageStore) -> tuple[Contents, Contents]:
+def two_releases(store: ImageStore) -> tuple[ReleaseContents, ReleaseContents]:
     """One item of each kind of change, one that is the same, one added and one removed."""
     names = ("same", "question", "key", "choices", "order", "image", "labels")
     first = dict.fromkeys(names, {})
@@ -77,7 +79,7 @@ def two_releases(store: ImageStore) -> tuple[Contents, Contents]:
     )
 
 
-def on_common(model: str, difference_: float, repeated: Repeated, **of: str) -> OnCommon:
+def on_common(model: str, difference_: float, repeated: RepeatedResults, **of: str) -> CommonScores:
     """A model's score of 70 on the first release, by two ways of averaging."""
     metrics = [
         Mean(name="Overall", lowest=10, highest=100, aggregation=how) for how in ("micro", "macro")
@@ -87,10 +89,10 @@ def on_common(model: str, difference_: float, repeated: Repeated, **of: str) -> 
         for each in metrics
     ]
     asked = {"judge": "gpt-4o", "judge_version": "toy/judge@1", **of}
-    return OnCommon(model, asked["judge"], asked["judge_version"], scores, repeated)
+    return CommonScores(model, asked["judge"], asked["judge_version"], scores, repeated)
 
 
-def diff_page(store: ImageStore, *common: OnCommon) -> str:
+def diff_page(store: ImageStore, *common: CommonScores) -> str:
     """The page of the two releases."""
     first, second = two_releases(store)
     return render_diff(first, second, difference(first, second), common, store, GENERATED)

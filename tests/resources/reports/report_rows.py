@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from methods.release_statistics import Distribution, Share
+from methods.release_statistics import CategoryCounts, Distribution
 from resources.images.store import ImageStore
 from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_extras import extra_sections
@@ -320,7 +320,9 @@ def report_data(store: ImageStore) -> Row:
             Distribution("Words per question", "words", "questions", (12, 60, 230)),
         ],
         "shares": [
-            Share("A question is about", "questions", (("one image", 3), ("several images", 9)))
+            CategoryCounts(
+                "A question is about", "questions", (("one image", 3), ("several images", 9))
+            )
         ],
         "page_categories": [{"category": "Boats", "n": 4}],
         "item_analysis": None,

@@ -13,14 +13,14 @@ import pytest
 from matplotlib.text import Text
 from PIL import Image, ImageColor
 
-from methods.results.shapes import Plane, Point, Radar
+from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
 from resources.reports.charts import (
     MOST_RATERS,
     WIDTHS,
-    Dot,
     ItemsDot,
-    Layer,
+    MapDot,
+    MapLayer,
     TurnScore,
     agreement_figure,
     bars_figure,
@@ -36,7 +36,7 @@ from resources.reports.figures import PALETTE
 from resources.reports.report_shape import BarChart, bars_of
 from tests.methods.results.test_tables import HOSTILE
 
-RADAR = Radar(
+RADAR = RadarData(
     "radar-x",
     "Score by x",
     ("one", "two", "three"),
@@ -47,13 +47,13 @@ RADAR = Radar(
         ("大 \U0001f989", (1.0, 2.0, 3.0)),
     ],
 )
-PLANE = Plane(
+PLANE = ScorePlane(
     "quadrants-x-y",
     ("x", "y"),
     ((0.0, 10.0), (0.0, None)),
     [
-        (HOSTILE, Point(4.0, 3.0, 5.5), Point(2.0, 1.0, 4.0)),
-        ("steady", Point(6.0, 6.0, 6.0), Point(math.inf, 3.0, math.inf)),
+        (HOSTILE, ScorePoint(4.0, 3.0, 5.5), ScorePoint(2.0, 1.0, 4.0)),
+        ("steady", ScorePoint(6.0, 6.0, 6.0), ScorePoint(math.inf, 3.0, math.inf)),
     ],
     (5.0, 3.0),
     (("worse", "better"), ("less", "more")),
@@ -62,14 +62,14 @@ PLANE = Plane(
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def on_paper(shape: Radar | Plane) -> list[tuple[str, Any]]:
-    if isinstance(shape, Radar):
+def on_paper(shape: RadarData | ScorePlane) -> list[tuple[str, Any]]:
+    if isinstance(shape, RadarData):
         return list(paper_figures(shape.name, len(shape.lines), partial(radar_figure, shape)))
     return list(paper_figures(shape.name, len(shape.points), partial(plane_figure, shape)))
 
 
 @pytest.mark.parametrize("shape", [RADAR, PLANE])
-def test_figures_for_papers_have_the_widths_of_columns(shape: Radar | Plane) -> None:
+def test_figures_for_papers_have_the_widths_of_columns(shape: RadarData | ScorePlane) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name, figure in on_paper(shape):
@@ -106,7 +106,7 @@ def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axi
 
 
 def test_without_a_legend_points_have_numbers_and_models_at_one_place_share_them() -> None:
-    point = Point(5.0, 5.0, 5.0)
+    point = ScorePoint(5.0, 5.0, 5.0)
     plane = PLANE._replace(points=[*PLANE.points, ("same", point, point), ("too", point, point)])
     figure = plane_figure(plane, 3, 3, "none")
     texts = [text.get_text() for text in figure.axes[0].texts]
@@ -197,9 +197,10 @@ def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
 
 def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() -> None:
     dots = [
-        Dot(number, -number, kind) for number, kind in enumerate(("loose", "clustered", "centre"))
+        MapDot(number, -number, kind)
+        for number, kind in enumerate(("loose", "clustered", "centre"))
     ]
-    layers = [Layer("a", PALETTE[0], [2, 0]), Layer("b", PALETTE[1], [1])]
+    layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
     marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
 
@@ -208,9 +209,9 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
 
 
 def test_a_map_is_small_enough_to_stand_in_an_event() -> None:
-    dots = [Dot((n * 37) % 101, (n * 53) % 97, "loose") for n in range(10_000)]
+    dots = [MapDot((n * 37) % 101, (n * 53) % 97, "loose") for n in range(10_000)]
     layers = [
-        Layer(HOSTILE, colour, range(place, 10_000, 12)) for place, colour in enumerate(PALETTE)
+        MapLayer(HOSTILE, colour, range(place, 10_000, 12)) for place, colour in enumerate(PALETTE)
     ]
     assert len(figures.png(map_figure(dots, layers, 9, "right"))) < 400_000
 

@@ -15,8 +15,8 @@ from playwright.sync_api import expect, sync_playwright
 from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
 from resources.reports.cluster_page import (
-    Clustering,
-    Point,
+    ClusterPageInput,
+    MapPoint,
     categories_chart,
     layers,
     map_png,
@@ -32,8 +32,8 @@ HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> $\
 FACTS = {"n_entries": 5, "n_groups": 1, "n_clusters": 1, "n_grouped": 4, "n_clustered": 3}
 
 
-def point(number: int = 0, **changed: Any) -> Point:
-    made = Point(
+def point(number: int = 0, **changed: Any) -> MapPoint:
+    made = MapPoint(
         x=float(number),
         y=float(-number),
         title=f"Title {number}",
@@ -54,8 +54,8 @@ LONER = {"group_id": None, "group_title": None, "cluster_id": None, "cluster_tit
 LONER |= {"cluster_size": None, "similarity": None, "is_centre": False}
 
 
-def clustering(points: list[Point], **changed: Any) -> Clustering:
-    return Clustering(FACTS, points, [3], [], [], {})._replace(**changed)
+def clustering(points: list[MapPoint], **changed: Any) -> ClusterPageInput:
+    return ClusterPageInput(FACTS, points, [3], [], [], {})._replace(**changed)
 
 
 def pair(**changed: Any) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
 
 
 def test_a_page_of_nothing_says_so(store: ImageStore) -> None:
-    nothing = Clustering(dict.fromkeys(FACTS, 0), [], [], [], [], {})
+    nothing = ClusterPageInput(dict.fromkeys(FACTS, 0), [], [], [], [], {})
     made = render_clusters(nothing, store).html
     for said in (
         "Nothing is on the map yet",

@@ -8,7 +8,7 @@ import pytest
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.release_diff import difference
-from methods.release_diff_text import Repeated
+from methods.release_diff_text import RepeatedResults
 from resources.images.store import ImageStore
 from resources.reports.diff_page import diff_link, diff_pages, page_of, render_diff
 from tests.resources.reports.diff_rows import (
@@ -61,9 +61,9 @@ def test_scores_on_common_items_are_marked_where_the_interval_leaves_out_zero(
 ) -> None:
     html = diff_page(
         store,
-        on_common("up", 5.0, Repeated(2, 1, 1)),
-        on_common("level", 0.5, Repeated(2, 0, 0)),
-        on_common("down", -5.0, Repeated(2, 0, 0)),
+        on_common("up", 5.0, RepeatedResults(2, 1, 1)),
+        on_common("level", 0.5, RepeatedResults(2, 0, 0)),
+        on_common("down", -5.0, RepeatedResults(2, 0, 0)),
     )
     page = Page(html)
     assert re.search(r'class="n better"><b>\+5\.0</b><small>\+4\.0 – \+6\.0</small>', html)
@@ -76,12 +76,12 @@ def test_scores_on_common_items_are_marked_where_the_interval_leaves_out_zero(
 def test_a_deviation_that_falls_is_better_as_its_inverse_rises(store: ImageStore) -> None:
     spread = GroupSpread(name="Alignment", observation="score", lowest=4.5)
     steadier = CommonScore(spread, 1.0, 2.0, -0.5, -0.6, -0.4, 2, 2)
-    of = on_common("steady", 0.0, Repeated(2, 0, 0))._replace(scores=[steadier])
+    of = on_common("steady", 0.0, RepeatedResults(2, 0, 0))._replace(scores=[steadier])
     assert re.search(r'class="n better"><b>−0\.5', diff_page(store, of))
 
 
 def test_scores_that_rest_on_the_same_calls_say_so_once(store: ImageStore) -> None:
-    page = Page(diff_page(store, on_common("still", 0.0, Repeated(2, 2, 2))))
+    page = Page(diff_page(store, on_common("still", 0.0, RepeatedResults(2, 2, 2))))
     assert "all the same calls" in page.words and "More metrics" not in page.words
 
 
@@ -89,8 +89,8 @@ def test_each_judge_has_a_table(store: ImageStore) -> None:
     page = Page(
         diff_page(
             store,
-            on_common("a", 1.0, Repeated(2, 0, 0)),
-            on_common("a", 2.0, Repeated(2, 0, 0), judge="rule", judge_version="rules@1"),
+            on_common("a", 1.0, RepeatedResults(2, 0, 0)),
+            on_common("a", 2.0, RepeatedResults(2, 0, 0), judge="rule", judge_version="rules@1"),
         )
     )
     assert page.attributes("div", "data-pane") == ["Judge gpt-4o", "Scored by rule"]
@@ -100,10 +100,10 @@ def test_a_judge_of_two_versions_has_a_label_for_each(store: ImageStore) -> None
     page = Page(
         diff_page(
             store,
-            on_common("a", 1.0, Repeated(2, 0, 0)),
-            on_common("b", 1.0, Repeated(2, 0, 0)),
-            on_common("a", 2.0, Repeated(2, 0, 0), judge_version="toy/judge@2"),
-            on_common("a", 2.0, Repeated(2, 0, 0), judge="rule", judge_version="rules@1"),
+            on_common("a", 1.0, RepeatedResults(2, 0, 0)),
+            on_common("b", 1.0, RepeatedResults(2, 0, 0)),
+            on_common("a", 2.0, RepeatedResults(2, 0, 0), judge_version="toy/judge@2"),
+            on_common("a", 2.0, RepeatedResults(2, 0, 0), judge="rule", judge_version="rules@1"),
         )
     )
     assert page.attributes("div", "data-pane") == [
@@ -139,7 +139,7 @@ def test_hostile_texts_are_only_text_and_nothing_is_loaded(store: ImageStore) ->
         first,
         second,
         difference(first, second),
-        [on_common(HOSTILE, 1.0, Repeated(2, 0, 0))],
+        [on_common(HOSTILE, 1.0, RepeatedResults(2, 0, 0))],
         store,
         GENERATED,
     )

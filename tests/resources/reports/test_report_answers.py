@@ -12,7 +12,7 @@ from methods.choice.passes import PassCounts
 from methods.evaluation.statistics.estimates import Estimate
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_answers import lengths, letters, refusals
-from resources.reports.report_blocks import Cell, Folded, Table
+from resources.reports.report_blocks import Cell, FoldedBlocks, Table
 from resources.reports.report_scores import judges_of
 from tests.resources.reports.report_rows import (
     Page,
@@ -31,7 +31,7 @@ def table(blocks: Iterable[Any], label: str) -> Table:
     """The table of this label."""
     given = list(blocks)
     for each in given:
-        given += each.blocks if isinstance(each, Folded) else []
+        given += each.blocks if isinstance(each, FoldedBlocks) else []
     (found,) = (each for each in given if isinstance(each, Table) and each.label == label)
     return found
 

@@ -135,7 +135,7 @@ def test_each_planted_fault_is_named_and_marked(data, store) -> None:
 
 def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
     found = blocks_of(made := convbench_data(data))
-    folded = [each for each in found if isinstance(each, block.Folded)]
+    folded = [each for each in found if isinstance(each, block.FoldedBlocks)]
     of = re.compile(r"(\w+), .*, by (\w+) task")
     titles = [of.fullmatch(each.summary) for each in folded]
     assert [title and title.groups() for title in titles] == [
@@ -161,7 +161,7 @@ def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
 
 def test_the_curves_have_a_place_for_each_score_and_the_maps_a_turn_each(data, store) -> None:
     found = blocks_of(convbench_data(data))
-    (curves,) = (each for each in found if isinstance(each, block.Figures))
+    (curves,) = (each for each in found if isinstance(each, block.FigureRow))
     assert {name for name, _ in curves.of} == set(FAULTS)
     for name, svg in curves.of:
         of_model = re.search('aria-label="([^"]+)"', svg)

@@ -11,7 +11,7 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of, side_by_side
 from resources.reports.report_index import line_of, render_index
-from resources.reports.report_plots import Mark
+from resources.reports.report_plots import ChartMark
 from tests.resources.reports.report_rows import (
     JUDGE,
     METRICS,
@@ -48,7 +48,7 @@ def below(data: dict[str, Any], label: str) -> block.Table | None:
     """The table of this label below the first leaderboard."""
     blocks = list(panes_of(data)[0].views[0].below)
     for each in blocks:
-        blocks += each.blocks if isinstance(each, block.Folded) else []
+        blocks += each.blocks if isinstance(each, block.FoldedBlocks) else []
     tables = (each for each in blocks if isinstance(each, block.Table))
     return next((each for each in tables if each.label == label), None)
 
@@ -293,7 +293,7 @@ def test_a_metric_where_less_is_better_is_sorted_upwards(data) -> None:
 def test_dots_and_bars_stand_on_the_scale_of_the_metric(data) -> None:
     chart = panes_of(data)[0].views[0].charts[0]
     assert (chart.low, chart.high) == ("10", "100")
-    strong: Mark = chart.marks[0]
+    strong: ChartMark = chart.marks[0]
     # 78 of 10 to 100, from 74 to 81.
     assert (strong.dot, strong.left, strong.width) == (75.56, 71.11, 7.78)
 

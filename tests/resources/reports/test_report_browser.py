@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
 from methods.evaluation.statistics.estimates import Estimate
-from methods.release_diff_text import Repeated
+from methods.release_diff_text import RepeatedResults
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
-from resources.reports.report_corpus import Corpus, render_corpus
+from resources.reports.report_corpus import CorpusPageInput, render_corpus
 from resources.reports.report_index import line_of, render_index
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.diff_rows import diff_page, on_common
@@ -52,7 +52,7 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
     write_report(tmp_path / "convbench.html", render_report(convbench, store))
     ids = ("a-release-" + "1" * 50, "a-release-" + "2" * 50)
     index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00", [ids])
-    same, other = (on_common(name, 5.0, Repeated(2, 1, 0)) for name in ("weak", LONG))
+    same, other = (on_common(name, 5.0, RepeatedResults(2, 1, 0)) for name in ("weak", LONG))
     write_report(tmp_path / "diff.html", diff_page(store, same, other))
     write_report(tmp_path / "index.html", index)
     corpus = render_corpus(corpus_of(LONG, data["examples"][0]["images"]), store, "2026-03-03")
@@ -60,7 +60,7 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
     return tmp_path
 
 
-def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> Corpus:
+def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> CorpusPageInput:
     """A corpus whose every name is this long, with these pictures."""
     numbers = ("n_shards", "n_rows", "n_pages", "n_entries", "n_images", "n_bytes", "n_clusters")
     more = ("n_clustered", "n_sets", "n_dialogues", "n_imported")

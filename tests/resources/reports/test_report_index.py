@@ -6,14 +6,14 @@ from typing import Any
 from markupsafe import Markup
 
 from resources.reports import report_blocks as block
-from resources.reports.report_index import Line, line_of, matrix, render_index, state_of
-from resources.reports.state import Changes, ScoreChange, SinceLast
+from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index, state_of
+from resources.reports.state import Changes, ChangesSinceLast, ScoreChange
 from tests.resources.reports.report_rows import VERSION, Page, ranks, scores
 
 HOSTILE = "</code></title><script>alert(1)</script><a href='javascript:x'>"
 
 
-def line(data: dict[str, Any], **release: Any) -> Line:
+def line(data: dict[str, Any], **release: Any) -> ReleaseLine:
     of = data["release"] | release
     return line_of({**data, "release": of}, f"{of['release_id']}.html")
 
@@ -74,7 +74,7 @@ def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
     assert "There is no report." in Page(render_index([], "2026-03-03")).text
 
 
-def cells(lines: list[Line]) -> dict[str, list[block.Cell]]:
+def cells(lines: list[ReleaseLine]) -> dict[str, list[block.Cell]]:
     """The lines of the matrix by model."""
     _, table = matrix(lines)
     assert isinstance(table, block.Table)
@@ -118,7 +118,7 @@ def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data) ->
 def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
     changed = [ScoreChange("mmdu-0123456789", HOSTILE, "78.0", "79.5"), *many_changes(40)]
     changes = Changes(["mmdu-0123456789"], ["old-1"], [], [], changed)
-    since = SinceLast("2026-03-01T08:00:00+00:00", changes)
+    since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
     page = Page(render_index([line(data)], "2026-03-03", since=since))
     assert "What changed since 2026-03-01 08:00" in page.words
     assert "New: mmdu-0123456789" in page.words and "No longer in force: old-1" in page.words

@@ -79,8 +79,8 @@ def labels_of_slices(data: dict[str, Any]) -> list[str]:
     (slices,) = (
         each for each in panes_of(data)[0].parts if "<b>Slices</b>" in getattr(each, "summary", "")
     )
-    assert isinstance(slices, block.Folded)
-    tables = (each.blocks[0] for each in slices.blocks if isinstance(each, block.Folded))
+    assert isinstance(slices, block.FoldedBlocks)
+    tables = (each.blocks[0] for each in slices.blocks if isinstance(each, block.FoldedBlocks))
     return [table.label.removeprefix("Slices by ") for table in tables]
 
 
@@ -125,7 +125,7 @@ def test_numbers_of_the_map_are_in_a_table_too(able, store) -> None:
 
 
 def test_a_radar_has_an_axis_for_each_ability_and_names_its_values(able, store) -> None:
-    (radars,) = (each for each in parts(able) if isinstance(each, block.Figures))
+    (radars,) = (each for each in parts(able) if isinstance(each, block.FigureRow))
     assert radars.axes == ["look", "number", "reason"]
     html = render_report(able, store)
     page = Page(html)
@@ -179,7 +179,7 @@ def test_without_comparisons_and_with_one_level_there_is_the_map_alone(able, sto
     assert list(tables(able)) == [
         *("Map by leaf", "Slices by leaf", "Slices by kind", "Slices by colour"),
     ]
-    assert not any(isinstance(each, block.Figures) for each in parts(able))
+    assert not any(isinstance(each, block.FigureRow) for each in parts(able))
     assert [part.above for part in tables(able)["Map by leaf"].parts] == [""]
     assert "against each other, by" not in Page(render_report(able, store)).text
 

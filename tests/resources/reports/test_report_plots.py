@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_plots import quadrants_of, radars
-from resources.reports.report_scores import Judged, MetricShown, Who
+from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
-RATING = MetricShown("Rating", "micro", 0, Scale(1, 10), True, False)
-ALIGNMENT = MetricShown("Alignment score", "micro", 3, Scale(None, None), True, True)
+RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)
+ALIGNMENT = DisplayedMetric("Alignment score", "micro", 3, Scale(None, None), True, True)
 
 
 def judged(**scores):
@@ -18,8 +18,8 @@ def judged(**scores):
     for name, (rating, alignment, low, high) in scores.items():
         whole[name, *RATING.key, "floor"] = row(rating, rating, rating)
         whole[name, *ALIGNMENT.key, "floor"] = row(alignment, low, high)
-    who = [Who(name, ()) for name in scores]
-    return Judged("j", "v", [RATING, ALIGNMENT], whole, [], {}, [], [], who), who
+    who = [CandidateLabel(name, ()) for name in scores]
+    return ScoresByJudge("j", "v", [RATING, ALIGNMENT], whole, [], {}, [], [], who), who
 
 
 def row(value, low, high):
@@ -51,16 +51,19 @@ def test_models_without_a_score_are_named():
 
 def test_without_the_inverse_of_a_spread_there_is_no_plot():
     whole, who = judged(a=(5, 2, 2, 2))
-    assert quadrants_of(Judged("j", "v", [RATING], whole.whole, [], {}, [], [], who), who) is None
+    assert (
+        quadrants_of(ScoresByJudge("j", "v", [RATING], whole.whole, [], {}, [], [], who), who)
+        is None
+    )
 
 
 # --- Radars ----------------------------------------------------------------------------------------
 
-ONE = [Who("m", ())]
+ONE = [CandidateLabel("m", ())]
 
 
-def estimates(*values: float | None) -> list[list[Estimate]]:
-    return [[Estimate(value)] for value in values]
+def estimates(*values: float | None) -> list[list[ReportEstimate]]:
+    return [[ReportEstimate(value)] for value in values]
 
 
 def test_a_radar_says_every_score_of_its_model() -> None:

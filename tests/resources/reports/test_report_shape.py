@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from methods.release_statistics import Distribution, Share
+from methods.release_statistics import CategoryCounts, Distribution
 from resources.reports import figures
-from resources.reports.estimate import Estimate, Scale
+from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_shape import category_chart, histogram_chart, share_chart
 
 
@@ -29,13 +29,15 @@ def test_bins_of_several_numbers_are_named_by_their_ends() -> None:
 
 
 def test_shares_are_in_percent_and_many_values_are_added_up() -> None:
-    chart = share_chart(Share("Question", "questions", (("one image", 3), ("several images", 1))))
+    chart = share_chart(
+        CategoryCounts("Question", "questions", (("one image", 3), ("several images", 1)))
+    )
     assert chart.note == "4 questions"
     assert [(bar.label, bar.share) for bar in chart.bars] == [
         ("one image", "75.0 %"),
         ("several images", "25.0 %"),
     ]
-    many = share_chart(Share("Task", "items", tuple((f"t{n}", 1) for n in range(15))))
+    many = share_chart(CategoryCounts("Task", "items", tuple((f"t{n}", 1) for n in range(15))))
     assert (len(many.bars), many.bars[-1].label, many.bars[-1].n) == (13, "3 others", 3)
 
 
@@ -47,10 +49,13 @@ def test_categories_are_shares_of_all_images() -> None:
 
 
 def test_an_estimate_as_the_table_shows_it() -> None:
-    assert (Estimate().shown, Estimate(41.236).shown) == ("–", "41.2")
-    assert (Estimate(50.0).interval, Estimate(50.0, 40.04, 60.0).interval) == ("", "40.0–60.0")
-    assert Estimate(-2.0, -5.0, 1.0).interval == "−5.0 to 1.0"
-    assert [Estimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
+    assert (ReportEstimate().shown, ReportEstimate(41.236).shown) == ("–", "41.2")
+    assert (ReportEstimate(50.0).interval, ReportEstimate(50.0, 40.04, 60.0).interval) == (
+        "",
+        "40.0–60.0",
+    )
+    assert ReportEstimate(-2.0, -5.0, 1.0).interval == "−5.0 to 1.0"
+    assert [ReportEstimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from methods.review.process import RuleBook, in_sample
 from resources.review import items
-from resources.review.items import Filters, Progress
+from resources.review.items import Filters, StatusCount
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
@@ -53,7 +53,7 @@ class TestQueue:
         store.update_queue([item(1)])
 
         assert shown(store) == ["item-1"]
-        assert store.progress() == [Progress("rewrite", "round_1", 1)]
+        assert store.progress() == [StatusCount("rewrite", "round_1", 1)]
         assert store.item("item-0") == item(0)
         assert len(store.decisions(["item-0"])) == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from methods.review.decisions import StaleDecision
 from resources.review import clock, locks
-from resources.review.locks import LOCK_SECONDS, Claim, LockLost
+from resources.review.locks import LOCK_SECONDS, LockClaim, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -181,8 +181,8 @@ class TestLocks:
     def test_a_token_nobody_was_given_does_nothing(self, store):
         lock = store.lock_item("ann", "annotator")
 
-        assert not store.renew_lock(Claim("made up", "item-0", "ann"))
-        store.unlock(Claim("made up", "item-0", "ann"))
+        assert not store.renew_lock(LockClaim("made up", "item-0", "ann"))
+        store.unlock(LockClaim("made up", "item-0", "ann"))
         with pytest.raises(LockLost):
             store.decide("made up", verdict(lock, "ann"))
         assert store.decide(lock.token, verdict(lock, "ann")) == 1

@@ -7,8 +7,8 @@ from sqlalchemy.exc import IntegrityError
 
 from methods.review import resolve
 from methods.review.process import Rules
-from methods.review.resolution import Policy
-from resources.review.revocations import NotTakenBack
+from methods.review.resolution import ResolutionPolicy
+from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     change,
@@ -88,7 +88,7 @@ def test_what_somebody_built_on_stays(store: ReviewStore) -> None:
     work(store, "eve", "expert", item_id="item-0")
 
     assert store.last_decision("ann") is None
-    with pytest.raises(NotTakenBack, match="Somebody else has decided"):
+    with pytest.raises(RevocationError, match="Somebody else has decided"):
         store.take_back("item-0", mine, "ann")
     # The expert's own is the last one.
     store.take_back("item-0", last(store, "eve"), "eve")
@@ -107,7 +107,7 @@ def test_with_two_annotators_nobody_takes_back_who_may_know_the_others(blind: Re
 
     for name, event_id in (("ann", second), ("bob", second + 1)):
         assert blind.last_decision(name) is None
-        with pytest.raises(NotTakenBack, match="in the same round"):
+        with pytest.raises(RevocationError, match="in the same round"):
             blind.take_back("item-0", event_id, name)
     assert status(blind, "item-0") == "round_2"
 
@@ -120,7 +120,7 @@ def test_nobody_takes_back_anothers_or_one_of_another_item(
     store: ReviewStore, person: str, event_id: int, item_id: str
 ) -> None:
     work(store, "ann", item_id="item-0")
-    with pytest.raises(NotTakenBack, match="no such decision"):
+    with pytest.raises(RevocationError, match="no such decision"):
         store.take_back(item_id, event_id, person)
     assert len(store.decisions()) == 1
 
@@ -129,7 +129,7 @@ def test_a_decision_is_taken_back_once(store: ReviewStore) -> None:
     work(store, "ann", item_id="item-0")
     event_id = last(store, "ann")
     store.take_back("item-0", event_id, "ann")
-    with pytest.raises(NotTakenBack):
+    with pytest.raises(RevocationError):
         store.take_back("item-0", event_id, "ann")
     assert len(rows(store, "revocations")) == 1
 
@@ -139,14 +139,16 @@ def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store: Rev
     work(store, "eve", "expert", item_id="item-0")
 
     def outcome() -> str:
-        return resolve(item(0), store.decisions(["item-0"]), Policy("all"), Rules()).status
+        return resolve(
+            item(0), store.decisions(["item-0"]), ResolutionPolicy("all"), Rules()
+        ).status
 
     assert (status(store, "item-0"), outcome()) == ("approved", "approved")
-    with pytest.raises(NotTakenBack, match="for a reason"):
+    with pytest.raises(RevocationError, match="for a reason"):
         store.reopen("item-0", "ada", 2, "  ")
     store.reopen("item-0", "ada", 2, "The date is wrong.")
     assert (status(store, "item-0"), outcome()) == ("round_2", "pending")
-    with pytest.raises(NotTakenBack, match="no decision of this round"):
+    with pytest.raises(RevocationError, match="no decision of this round"):
         store.reopen("item-0", "ada", 2, "again")
     store.reopen("item-0", "ada", 1, "All of it.")
     assert (status(store, "item-0"), outcome()) == ("round_1", "pending")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from resources.files.home import REPO_ROOT
-from resources.settings.extras import Extra, extras
+from resources.settings.extras import ExtraPackage, extras
 from resources.warehouse import Warehouse, declarations, declared_columns
 from tests.resources.older_stores import forget_sql
 
@@ -38,7 +38,7 @@ assert not warehouse.read("evaluate/critic_pairs").num_rows
 
 
 @pytest.mark.parametrize("extra", extras(), ids=lambda extra: extra.commands)
-def test_what_an_extra_declares_is_there(extra: Extra) -> None:
+def test_what_an_extra_declares_is_there(extra: ExtraPackage) -> None:
     if extra.commands:
         assert all(import_module(extra.commands).COMMANDS.values())
     if extra.definitions:

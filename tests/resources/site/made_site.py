@@ -22,7 +22,13 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from resources.site.sample_browser import Contents, Entry, write_data, write_page, write_program
+from resources.site.sample_browser import (
+    SampleBrowserContents,
+    SampleBrowserItem,
+    write_data,
+    write_page,
+    write_program,
+)
 
 Row = dict[str, Any]
 
@@ -165,19 +171,21 @@ def _facts() -> Row:
     }
 
 
-def _entry(n: int) -> Entry:
+def _entry(n: int) -> SampleBrowserItem:
     item = _item(n)
     answers = [text for model in range(len(MODELS)) if (text := answer(n, model))]
     head = [question(n).replace("<ImageHere> ", "")[:120], item["images"][0]["thumb"]]
     reasons = [f"reason{n}", f"round{n}", *item["labels"].values()]
-    return Entry(item, head, [question(n), *answers, *reasons])
+    return SampleBrowserItem(item, head, [question(n), *answers, *reasons])
 
 
 def make_site(home: Path) -> None:
     """Write the release's page, data and pictures below a home's reports."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_HOME", str(home))
-        contents = Contents(_facts(), _columns(), map(_entry, range(N)), {PROMPT: PROMPT_TEXT})
+        contents = SampleBrowserContents(
+            _facts(), _columns(), map(_entry, range(N)), {PROMPT: PROMPT_TEXT}
+        )
         write_data(RELEASE, "fp", contents)
         write_page(contents.facts["release"], "fp")
         write_program()

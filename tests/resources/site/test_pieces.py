@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from methods.search_words import words_of
 from resources.site import pieces
-from resources.site.pieces import Items, Words, as_json, script_of
+from resources.site.pieces import ItemPieces, WordIndexPieces, as_json, script_of
 from tests.resources.site.reading import pieces_of, value_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -36,7 +36,7 @@ def test_items_are_cut_at_a_size_and_each_file_says_its_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE_BYTES", 40)
-    items = Items(tmp_path)
+    items = ItemPieces(tmp_path)
     # 17 characters each, but for one that is larger than a file should be.
     texts = ["a" * 15, "b" * 15, "c" * 15, "d" * 100, "e"]
     for text in texts:
@@ -56,7 +56,7 @@ def test_items_are_cut_at_a_size_and_each_file_says_its_first(
 def test_a_word_is_found_in_the_file_of_its_place_with_all_its_items(
     tmp_path_factory: pytest.TempPathFactory, items: list[list[str]]
 ) -> None:
-    folder, words = tmp_path_factory.mktemp("words"), Words()
+    folder, words = tmp_path_factory.mktemp("words"), WordIndexPieces()
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(pieces, "WORDS_BYTES", 6)
         for number, texts in enumerate(items):

@@ -19,7 +19,7 @@ from resources.files.home import REPO_ROOT
 from resources.llm.budget_store import BUDGET_STORE
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LEDGER
-from resources.migrations import StoreAway, StoreError
+from resources.migrations import StoreError, StoreUnavailable
 from resources.review import clock
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
@@ -80,7 +80,7 @@ def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
 ) -> None:
     store = PostgresStore(BUDGET_STORE, address)
     insert = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
-    with pytest.raises(StoreAway), store.transaction() as connection:
+    with pytest.raises(StoreUnavailable), store.transaction() as connection:
         connection.execute(insert)
         cut(admin)
         connection.execute(insert)
@@ -101,7 +101,11 @@ def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
             session.execute(insert)
         store.close()
 
-    with ThreadPoolExecutor(1) as another, pytest.raises(StoreAway), store.transaction() as still:
+    with (
+        ThreadPoolExecutor(1) as another,
+        pytest.raises(StoreUnavailable),
+        store.transaction() as still,
+    ):
         still.execute(insert)
         another.submit(write).result()
         still.execute(insert)
@@ -123,7 +127,7 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
         with store.transaction() as inside:
             inside.execute(insert)
     else:
-        with pytest.raises(StoreAway), store.transaction() as inside:
+        with pytest.raises(StoreUnavailable), store.transaction() as inside:
             inside.execute(insert)
     assert count(store, "renewals") == int(reached)
     assert not store._was_committed("999999999"), "of a server that crashed and knows it no more"

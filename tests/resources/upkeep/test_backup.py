@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.images.index import Fetched, ImageIndex
+from resources.images.index import FetchedImage, ImageIndex
 from resources.llm.ledger import Ledger
 from resources.migrations import BASELINE, StoreError
 from resources.review.store import ReviewStore
@@ -169,7 +169,7 @@ def _write_pairs(folder: Path, number: int, ready: Any) -> None:
         image = folder / "images" / "00" / f"{name}.png"
         image.parent.mkdir(exist_ok=True)
         image.write_text(f"{name}")
-        index.record([Fetched(f"https://example.org/{name}", f"{name}", {})])
+        index.record([FetchedImage(f"https://example.org/{name}", f"{name}", {})])
         ledger.add([call(name)])
         reviews.append([decision(name)])
         release = folder / "releases" / f"r-{name}"
@@ -255,7 +255,7 @@ def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_pat
 def _back_up_and_die(source: Path, target: Path, n: int) -> None:
     copied, copy = 0, home_backup._copy
 
-    def dying(*arguments: Any) -> home_backup.BackedUpFile:
+    def dying(*arguments: Any) -> home_backup.BackupFile:
         nonlocal copied
         copied += 1
         if copied == n:

@@ -11,7 +11,7 @@ import pytest
 from methods.errors import UserError
 from resources.files import home
 from resources.files.object_storage import shared_files
-from resources.images.index import Fetched, ImageIndex
+from resources.images.index import FetchedImage, ImageIndex
 from resources.images.store import open_images
 from resources.migrations import StoreError
 from resources.review.store import ReviewStore
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.slow
 N_ITEMS, N_ADDRESSES = 30, 2_500
 
 
-def fetched(number: int) -> Fetched:
-    return Fetched(f"https://example.org/{number}.png", f"{number:064x}", {"width": number})
+def fetched(number: int) -> FetchedImage:
+    return FetchedImage(f"https://example.org/{number}.png", f"{number:064x}", {"width": number})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from PIL import Image
 
-from methods.wikimedia import THUMBNAIL_WIDTHS, FileFacts, Missing, PageFacts, PageImage
+from methods.wikimedia import THUMBNAIL_WIDTHS, FileFacts, MissingTitle, PageFacts, PageImage
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, Limits, MediaWiki, Page, Use
@@ -163,7 +163,9 @@ def test_answers_are_keyed_by_what_was_asked(wikipedia):
 
 def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     found = wikipedia.pages("birds", "en", ["Roc", "a<b", "Loop", "fr:Hibou", "a|b", "", "Owl"])
-    reasons = {asked: each.reason for asked, each in found.items() if isinstance(each, Missing)}
+    reasons = {
+        asked: each.reason for asked, each in found.items() if isinstance(each, MissingTitle)
+    }
     assert reasons == {
         "Roc": "missing",
         "a<b": "invalid",
@@ -174,7 +176,7 @@ def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     }
     assert isinstance(found["Owl"], PageFacts)
     wiki.forget()
-    assert isinstance(wikipedia.pages("birds", "en", ["a|b"])["a|b"], Missing)
+    assert isinstance(wikipedia.pages("birds", "en", ["a|b"])["a|b"], MissingTitle)
     assert wikipedia.pages("birds", "en", []) == {}
     assert not wiki.requests
 
@@ -186,7 +188,7 @@ def test_a_page_deleted_while_it_is_asked_for_is_missing(wiki, wikipedia):
 
     wiki.fail(delete, on="extracts")
     found = wikipedia.pages("birds", "en", ["kite"])
-    assert found["kite"] == Missing("kite", "missing", "The wiki has no page of this title.")
+    assert found["kite"] == MissingTitle("kite", "missing", "The wiki has no page of this title.")
 
 
 def test_fifty_titles_a_request(wiki, wikipedia):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from methods.wikimedia import Missing, PageImage
+from methods.wikimedia import MissingTitle, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.wikipedia import Wikipedia
@@ -57,7 +57,7 @@ def test_pages_have_their_introduction_as_text_and_their_categories(wiki, tmp_pa
     assert lines == ["The barn owl hunts by ear.", "It is white below."]
     assert owl.url == f"{wiki.address}/w/index.php/Barn_owl"
     assert found["Empty"].extract == ""
-    assert isinstance(found["Roc"], Missing)
+    assert isinstance(found["Roc"], MissingTitle)
 
 
 @pytest.mark.parametrize("path", [WITH_EXTRACTS, PLAIN])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from methods.wikimedia import Missing
+from methods.wikimedia import MissingTitle
 from resources.files.home import REPO_ROOT
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
@@ -82,7 +82,7 @@ def test_a_redirect_that_leads_elsewhere_is_a_change(wiki, wikipedia):
 def test_a_page_that_is_gone_is_missing_though_it_is_kept(wiki, wikipedia):
     wikipedia.pages("birds", "en", ["Bird 1"])
     page = wiki.languages["en"].pop("Bird 1")
-    assert isinstance(wikipedia.pages("birds", "en", ["Bird 1"])["Bird 1"], Missing)
+    assert isinstance(wikipedia.pages("birds", "en", ["Bird 1"])["Bird 1"], MissingTitle)
     wiki.languages["en"]["Bird 1"] = page
     assert wikipedia.pages("birds", "en", ["Bird 1"])["Bird 1"].title == "Bird 1"
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from extras.critic.methods.pairs import (
-    Given,
-    LeftOut,
-    Pair,
+    CriticPair,
+    HumanRating,
     ScoredAnswer,
+    SkippedAnswer,
     middle,
     names_pattern,
     pairs_of,
@@ -18,7 +18,7 @@ from methods.alignmmbench import Alignmmbench
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judge_quality import AnswerKey
-from methods.evaluation.judging import AskJudge
+from methods.evaluation.judging import JudgeRequest
 from methods.evaluation.rating import read_rating
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
@@ -28,12 +28,12 @@ from resources.settings.prompts import prompt
 CONTESTANTS = ("offline-careful", "file:org/Some-VLM-7B", "a")
 
 
-def given(score: float, reason: str = "It is right.", rater: str = "ann") -> Given:
-    return Given(rater, "external", "file", {"Rating": score}, reason)
+def given(score: float, reason: str = "It is right.", rater: str = "ann") -> HumanRating:
+    return HumanRating(rater, "external", "file", {"Rating": score}, reason)
 
 
 def scored(
-    *people: Given,
+    *people: HumanRating,
     item_id: str = "i",
     answer: str = "A cat.",
     question: str = "What is it?",
@@ -45,21 +45,21 @@ def scored(
     return ScoredAnswer(AnswerKey("m", item_id, "plain", 1), item, transcript, people)
 
 
-def render(request: AskJudge) -> Sequence[Message]:
+def render(request: JudgeRequest) -> Sequence[Message]:
     return prompt(request.prompt).render(structured=False, **request.data)
 
 
-def made(*answers: ScoredAnswer) -> list[Pair | LeftOut]:
+def made(*answers: ScoredAnswer) -> list[CriticPair | SkippedAnswer]:
     return list(pairs_of(Alignmmbench(), answers, render, CONTESTANTS))
 
 
 def why(*answers: ScoredAnswer) -> list[str]:
-    return [each.why if isinstance(each, LeftOut) else "pair" for each in made(*answers)]
+    return [each.why if isinstance(each, SkippedAnswer) else "pair" for each in made(*answers)]
 
 
 def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None:
     (pair,) = made(scored(given(8, ' "Right", but short. ')))
-    assert isinstance(pair, Pair)
+    assert isinstance(pair, CriticPair)
     system, user = render(pair.request)
     assert pair.system == system.parts[0].text and pair.prompt == user.parts[0].text  # type: ignore[union-attr]
     assert pair.prompt.endswith("<answer>A cat.</answer>")
@@ -71,7 +71,7 @@ def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None
 
 def test_a_chinese_question_has_the_chinese_prompt_and_is_written_as_it_is() -> None:
     (pair,) = made(scored(given(3, "答案不对。"), question="图中是什么动物？"))
-    assert isinstance(pair, Pair)
+    assert isinstance(pair, CriticPair)
     assert pair.request.prompt == "alignmmbench/judge_zh" and "答案不对。" in pair.reply
 
 
@@ -90,7 +90,7 @@ def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
         (scored(given(8, "")), "no_reason"),
         (scored(given(7.5)), "not_whole"),
         (scored(given(11)), "unreadable"),
-        (scored(Given("ann", "external", "file", {}, "why")), "lacks_a_dimension"),
+        (scored(HumanRating("ann", "external", "file", {}, "why")), "lacks_a_dimension"),
         (scored(given(8), reference=None), "not_judged"),
         (scored(given(8), answer="I am Offline Careful."), "names_a_model"),
         (scored(given(8, "As good as some-vlm-7b.")), "names_a_model"),
@@ -119,17 +119,19 @@ def test_names_are_whole_words_in_any_spelling() -> None:
 def test_a_judge_of_many_dimensions_needs_all_of_them() -> None:
     """MMDU's reply: the explanation and seven scores; people's overall score alone makes no pair."""
     answer = scored()
-    whole = Given("ann", "internal", "q", dict.fromkeys(DIMENSIONS, 6.0) | {OVERALL: 7.0}, "Good.")
-    half = Given("bob", "internal", "q", {OVERALL: 7.0}, "Good.")
+    whole = HumanRating(
+        "ann", "internal", "q", dict.fromkeys(DIMENSIONS, 6.0) | {OVERALL: 7.0}, "Good."
+    )
+    half = HumanRating("bob", "internal", "q", {OVERALL: 7.0}, "Good.")
 
-    def of(person: Given) -> Pair | LeftOut:
+    def of(person: HumanRating) -> CriticPair | SkippedAnswer:
         one = ScoredAnswer(answer.key, answer.item, answer.transcript, [person])
         (found,) = pairs_of(Mmdu(), [one], render, CONTESTANTS)
         return found
 
-    assert of(half) == LeftOut(answer.key, "turn", "lacks_a_dimension")
+    assert of(half) == SkippedAnswer(answer.key, "turn", "lacks_a_dimension")
     pair = of(whole)
-    assert isinstance(pair, Pair) and pair.score == 7
+    assert isinstance(pair, CriticPair) and pair.score == 7
     read = read_judgment(pair.reply)
     assert (
         read.scores == dict.fromkeys(DIMENSIONS, 6) | {OVERALL: 7} and read.explanation == "Good."

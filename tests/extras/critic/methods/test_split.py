@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.critic.methods.contamination import Asked, Shared, near, plain_question, shared
-from extras.critic.methods.split import Unit, placed
+from extras.critic.methods.contamination import (
+    PairQuestion,
+    SplitOverlap,
+    near,
+    plain_question,
+    shared,
+)
+from extras.critic.methods.split import UnsplitPair, placed
 
 WORDS = (
     "tower",
@@ -24,16 +30,18 @@ WORDS = (
 )
 
 
-def unit(group: str, stratum: str = "s", **said: Any) -> Unit:
+def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:
     question = said.get("question", f"{WORDS[sum(map(ord, group)) % 10]} {group}? " * 3)
-    return Unit(Asked(group, said.get("images", ()), question), stratum, said.get("before"))
+    return UnsplitPair(
+        PairQuestion(group, said.get("images", ()), question), stratum, said.get("before")
+    )
 
 
-def sides(units: list[Unit], share: float = 0.1, seed: int = 0) -> list[str]:
+def sides(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:
     return [each.side for each in placed(units, share, seed)]
 
 
-def apart(units: list[Unit], found: list[str]) -> list[Shared]:
+def apart(units: list[UnsplitPair], found: list[str]) -> list[SplitOverlap]:
     train = [each.asked for each, side in zip(units, found, strict=True) if side == "train"]
     test = [each.asked for each, side in zip(units, found, strict=True) if side == "test"]
     return shared(train, test)
@@ -128,21 +136,25 @@ def test_no_side_ever_has_what_the_other_has(
 @pytest.mark.parametrize(
     ("train", "test", "kinds"),
     [
-        (Asked("g", (), far(1)), Asked("g", (), far(2)), ["group"]),
-        (Asked("g", ("i", "j"), far(1)), Asked("h", ("j",), far(2)), ["image"]),
-        (Asked("g", (), "What is it?"), Asked("h", (), "<ImageHere>\nwhat is IT"), ["question"]),
+        (PairQuestion("g", (), far(1)), PairQuestion("g", (), far(2)), ["group"]),
+        (PairQuestion("g", ("i", "j"), far(1)), PairQuestion("h", ("j",), far(2)), ["image"]),
         (
-            Asked("g", (), "What is the dog in the picture doing?"),
-            Asked("h", (), "What is the dog in this picture doing?"),
+            PairQuestion("g", (), "What is it?"),
+            PairQuestion("h", (), "<ImageHere>\nwhat is IT"),
+            ["question"],
+        ),
+        (
+            PairQuestion("g", (), "What is the dog in the picture doing?"),
+            PairQuestion("h", (), "What is the dog in this picture doing?"),
             ["near_question"],
         ),
-        (Asked("g", ("i",), far(1)), Asked("h", ("j",), far(2)), []),
+        (PairQuestion("g", ("i",), far(1)), PairQuestion("h", ("j",), far(2)), []),
     ],
 )
 def test_what_was_planted_on_both_sides_is_found(
-    train: Asked, test: Asked, kinds: list[str]
+    train: PairQuestion, test: PairQuestion, kinds: list[str]
 ) -> None:
-    others = [Asked(f"o{n}", (), far(n)) for n in (10, 11)]
+    others = [PairQuestion(f"o{n}", (), far(n)) for n in (10, 11)]
     assert [each.kind for each in shared([train, others[0]], [others[1], test])] == kinds
 
 

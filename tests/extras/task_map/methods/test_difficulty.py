@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from extras.task_map.methods.difficulty import NoDifficulty, learning_difficulty
+from extras.task_map.methods.difficulty import TooFewAccuraciesError, learning_difficulty
 
 
 def test_four_tasks_by_hand() -> None:
@@ -56,7 +56,7 @@ def test_equal_accuracies_have_no_order() -> None:
 
 def test_two_common_tasks_are_too_few() -> None:
     with pytest.raises(
-        NoDifficulty, match=r"there are 2: name tasks as the release does \(a, b, c"
+        TooFewAccuraciesError, match=r"there are 2: name tasks as the release does \(a, b, c"
     ):
         learning_difficulty({"a": 1, "b": 2, "z": 3}, {"a": 1, "b": 2, "c": 3})
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extras.task_map.methods.vectors import (
-    NoDirection,
+    ZeroTaskVectorError,
     cosine_distances,
     full_products,
     low_rank_products,
@@ -59,5 +59,5 @@ def test_distances_do_not_depend_on_lengths_and_lie_between_0_and_2(seed: int, b
 
 
 def test_a_vector_of_zeros_has_no_direction() -> None:
-    with pytest.raises(NoDirection, match="The weights of still are those of the base"):
+    with pytest.raises(ZeroTaskVectorError, match="The weights of still are those of the base"):
         cosine_distances(full_products(np.array([[1.0, 0.0], [0.0, 0.0]])), ["moved", "still"])

@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 
-from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 
 
 def scored(
     item: str, value: float | None, *, turn: int = 1, trial: str = "plain", cluster: str = "",
     metric: str = "m", **labels: str,
-) -> Scored:  # fmt: skip
+) -> ScoredObservation:  # fmt: skip
     status = "judged" if value is not None else "failed"
-    return Scored(item, cluster or item, trial, turn, metric, value, status, labels=labels)
+    return ScoredObservation(
+        item, cluster or item, trial, turn, metric, value, status, labels=labels
+    )
 
 
-def values(metric: Metric, observed: Sequence[Scored], *, floor: bool = False) -> dict:
+def values(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False) -> dict:
     """The value of each unit by its key."""
     return {unit.key: unit.value for unit in metric.units(observed, floor=floor)}
 
 
-def number(metric: Metric, observed: Sequence[Scored], *, floor: bool = False) -> float:
+def number(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False) -> float:
     """The metric's number by hand: the mean of units, or of the means of strata."""
     strata: dict[str, list[float]] = {}
     units: list[Unit] = metric.units(observed, floor=floor)

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from methods.benchmarks import BENCHMARKS
 from methods.convbench.scores import R1, R2, WIN_RATES
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.composite import Composite, difference, weighted_mean
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.metrics.terms import Terms, coverage_of
+from methods.evaluation.metrics.terms import WeightedTerms, coverage_of
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
 from methods.mmbench import Mmbench
@@ -29,7 +29,7 @@ COMPOSITES = [
 ]
 
 
-def item(name: str, *wins: float | None) -> list[Scored]:
+def item(name: str, *wins: float | None) -> list[ScoredObservation]:
     """Both orders of each comparison of an item; a win is half of two orders that disagree."""
     return [
         scored(name, value, turn=turn, metric=metric)
@@ -38,8 +38,10 @@ def item(name: str, *wins: float | None) -> list[Scored]:
     ]
 
 
-def number(metric: Metric, observed: Sequence[Scored], *, floor: bool = False) -> float | None:
-    return Terms.of(metric, observed, floor=floor).mean()
+def number(
+    metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
+) -> float | None:
+    return WeightedTerms.of(metric, observed, floor=floor).mean()
 
 
 def test_r2_is_the_mean_of_three_turns_and_r1_that_of_it_and_the_conversation() -> None:
@@ -105,7 +107,7 @@ OBSERVED = ("m", "Perception", "Reasoning", "Creation", "Overall", "right", "rig
 
 
 @st.composite
-def losses(draw: st.DrawFn) -> dict[str, list[Scored]]:
+def losses(draw: st.DrawFn) -> dict[str, list[ScoredObservation]]:
     """Two models on items of every kind of observation; any may be lost by the model or the judge."""
     value = st.sampled_from([0.0, 0.5, 1.0, None, "lost"])
     places = [
@@ -114,7 +116,7 @@ def losses(draw: st.DrawFn) -> dict[str, list[Scored]]:
         *((f"shift-{shift}", 1, metric) for shift in range(2) for metric in OBSERVED[-2:]),
     ]  # fmt: skip
     labels = {"choices": "2", "category": "x"}
-    observed: dict[str, list[Scored]] = {"one": [], "two": []}
+    observed: dict[str, list[ScoredObservation]] = {"one": [], "two": []}
     for rows in observed.values():
         for n in range(draw(st.integers(1, 5))):
             for trial, turn, metric in places:
@@ -125,7 +127,9 @@ def losses(draw: st.DrawFn) -> dict[str, list[Scored]]:
                 known = found if isinstance(found, float) else None
                 name = f"i{n}"
                 rows.append(
-                    Scored(name, f"c{n // 2}", trial, turn, metric, known, status, labels=labels)
+                    ScoredObservation(
+                        name, f"c{n // 2}", trial, turn, metric, known, status, labels=labels
+                    )
                 )
     return observed
 
@@ -134,7 +138,7 @@ def losses(draw: st.DrawFn) -> dict[str, list[Scored]]:
 @settings(max_examples=15, deadline=None)
 @given(observed=losses())
 def test_a_printed_composite_is_the_formula_over_the_printed_terms(
-    benchmark, composite: Composite, observed: dict[str, list[Scored]]
+    benchmark, composite: Composite, observed: dict[str, list[ScoredObservation]]
 ) -> None:
     rows = score_rows(benchmark.metrics, observed, observed)
     printed = {

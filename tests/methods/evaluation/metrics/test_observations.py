@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.metrics import ScoredObservation, Unit
 from methods.evaluation.metrics.observations import Observations
 from methods.evaluation.metrics.units import Units
 
@@ -11,7 +11,7 @@ texts = st.sampled_from(["a", "b", "c"])
 values = st.none() | st.integers(1, 10).map(float)
 observations = st.lists(
     st.builds(
-        Scored,
+        ScoredObservation,
         *(texts, texts, texts, st.integers(1, 15), texts, values),
         status=texts,
         refused=st.booleans(),
@@ -23,7 +23,7 @@ observations = st.lists(
 
 
 @given(observations)
-def test_observations_are_those_they_were_made_of(scored: list[Scored]) -> None:
+def test_observations_are_those_they_were_made_of(scored: list[ScoredObservation]) -> None:
     columns = Observations.of(scored)
     assert list(columns) == scored and len(columns) == len(scored)
     assert list(columns.take(columns.known)) == [one for one in scored if one.value is not None]

@@ -7,7 +7,7 @@ or a turn hard is hard for every model; a model has a smaller deviation of its o
 import numpy as np
 from scipy import stats
 
-from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
@@ -80,7 +80,7 @@ def test_a_model_that_dies_before_the_hard_turns_is_ahead_in_the_mean_of_survivo
     values = np.clip(values, 10, 100).reshape(2, N_DIALOGUES, N_TURNS)
     observed = {
         model: [
-            Scored(
+            ScoredObservation(
                 item_id=f"{dialogue:03}",
                 cluster=f"{dialogue:03}",
                 trial="plain",

@@ -112,6 +112,10 @@ class Database(ABC):
         """As `opened`, with tables of this version; the one that the thread keeps open, if it does."""
         import duckdb
 
+        # DuckDB imports pandas at its first query. It drops an interrupt that comes meanwhile, and the
+        # import lock stays locked for all threads.
+        import pandas  # noqa: F401
+
         if (kept := getattr(self._kept, "connection", None)) is not None:
             yield kept
             return

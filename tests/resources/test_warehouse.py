@@ -646,6 +646,33 @@ def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehous
     assert opened_by_another_process(warehouse.path)
 
 
+INTERRUPTED_IMPORT = """
+    import sys
+    from pathlib import Path
+    from resources.warehouse import Warehouse
+
+    class Interrupt:
+        def find_spec(self, name, path=None, target=None):
+            if name == "pandas":
+                raise KeyboardInterrupt
+
+    warehouse = Warehouse(Path(sys.argv[1]))
+    sys.meta_path.insert(0, Interrupt())
+    try:
+        warehouse.sql("SELECT $x", {"x": "1"})
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_an_interrupt_during_the_import_of_pandas_is_not_dropped(tmp_path):
+    """DuckDB imports pandas for a query with parameters, and drops what is raised meanwhile."""
+    code = textwrap.dedent(INTERRUPTED_IMPORT)
+    command = [sys.executable, "-c", code, str(tmp_path / "warehouse.duckdb")]
+    result = subprocess.run(command, cwd=REPO_ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == "interrupted\n"
+
+
 def test_an_interrupt_amid_a_query_is_raised_as_itself(warehouse):
     # DuckDB raises RuntimeError, which a step would fail with and its run would go on.
     def interrupt(*_: object) -> None:

@@ -57,7 +57,10 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
     [
         (point("nowhere:benchmark"), "cannot be imported (ModuleNotFoundError: No module named"),
         (point("counting:nothing"), "cannot be imported (AttributeError: "),
-        (point("counting:Counting"), "counting:Counting is a class: name an object of it"),
+        (
+            point("counting:CountingBenchmark"),
+            "counting:CountingBenchmark is a class: name an object of it",
+        ),
         (point("counting:RIGHT"), "has no name, answer_version, "),
         (point(name="other"), "is called other and its name is 'counting'"),
         (point(name="mmdu"), "the project has a benchmark of this name"),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,18 @@ def nobody_elses_make() -> None:
     """A `make` that a test starts is no part of the `make` that runs the tests."""
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def no_instance_of_an_earlier_test() -> Iterator[None]:
+    """Instances of Dagster that end in another order than they began leave an ended one current."""
+    if "dagster" not in sys.modules:
+        yield
+        return
+    from dagster._core.storage.defs_state.base import set_defs_state_storage
+
+    with set_defs_state_storage(None):
+        yield
 
 
 @pytest.fixture(autouse=True)

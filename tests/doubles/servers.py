@@ -20,7 +20,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from resources.web.ports import HOST
 
-SETTINGS = ("max_connections=200", f"listen_addresses={HOST}")
+SETTINGS = ("max_connections=400", f"listen_addresses={HOST}")
 FORGETFUL = ("fsync=off", "full_page_writes=off")
 """The server dies with the tests, never the machine under it."""
 
@@ -73,6 +73,11 @@ class PostgresServer:
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return f"{self.address}/{name}"
+
+    def drop(self, database: str) -> None:
+        """Drop a database that `database` made; connections to it that are still open are cut."""
+        with self.connect() as connection:
+            connection.execute(f"DROP DATABASE {database.rpartition('/')[2]} WITH (FORCE)")
 
 
 @contextmanager

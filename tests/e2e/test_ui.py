@@ -218,9 +218,10 @@ def test_the_page_of_the_clustering_draws_its_map(ui: Ui, page: Page) -> None:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(f"{ui.address}/loom/reports/cluster/pictures.html")
-    expect(page.locator("#map .main-svg").first).to_be_visible()
-    expect(page.locator("#sizes .main-svg").first).to_be_visible()
-    assert page.locator("#map .points path").count() > 40
+    chart = page.get_by_role("img", name="Map of 43 entries")
+    expect(chart).to_be_visible()
+    expect(page.get_by_role("region", name="The map")).to_be_visible()
+    assert chart.locator("title").count() > 40
     assert errors == []
 
 

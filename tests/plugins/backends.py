@@ -5,7 +5,7 @@ slow on Postgres, nightly on a lake; `files_alone` and `of_file` mark what is ab
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -41,13 +41,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def stores_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def stores_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Where stores that this test opens are: `sqlite` or `postgres`."""
-    if request.param == "postgres":
-        monkeypatch.setenv(VARIABLE, request.getfixturevalue("postgres").database())
-    else:
+    if request.param != "postgres":
         monkeypatch.delenv(VARIABLE, raising=False)
-    return str(request.param)
+        yield request.param
+        return
+    server = request.getfixturevalue("postgres")
+    database = server.database()
+    monkeypatch.setenv(VARIABLE, database)
+    yield request.param
+    # Stores that wait for the garbage collector would use up the server's connections.
+    server.drop(database)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 -- The most frequent categories of the pages that a release's images are from, by number of images
 -- (MMDU, Figure 11). Pages that the corpus has no more are not counted.
-SELECT c.category, count(DISTINCT m.item_id || ' ' || m.position) AS n
+SELECT c.category, count(DISTINCT m.image_id) AS n
 FROM release.images AS m
 JOIN (
     SELECT DISTINCT page_url, unnest(categories) AS category FROM ingest.pages

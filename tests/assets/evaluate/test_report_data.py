@@ -342,3 +342,17 @@ def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
     assert [answer["judgments"] for turn in turns for answer in turn["answers"]] == [[], []]
     page = render_report(data, ImageStore(tmp_path / "images"))
     assert "It is red." not in page and "Answer 1." in page
+
+
+def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(
+    warehouse: Warehouse,
+) -> None:
+    """So a category never has more images than the release."""
+    images = warehouse.sql("FROM release.images").to_pylist()
+    again = [{**row, "item_id": "j"} for row in images]
+    warehouse.replace("release.images", rows_to_arrow("release.images", [*images, *again]))
+
+    counts = warehouse.read(
+        "evaluate/page_categories_of", {"release_id": "mmdu-1", "n_categories": 20}
+    )
+    assert counts.to_pylist() == [{"category": "Boats", "n": 1}]

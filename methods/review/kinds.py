@@ -89,8 +89,9 @@ def _check_dialogue(edited: Content, original: Content) -> None:
     turns = edited["turns"]
     if not isinstance(turns, list) or not turns:
         raise EditFault("at least one turn must stay.", ("turns",))
+    keys = {"question", "answer"}.union(*original["turns"])
     for number, turn in enumerate(turns):
-        if not isinstance(turn, dict):
+        if not isinstance(turn, dict) or turn.keys() - keys:
             raise EditFault("a turn has a question and an answer.", ("turns", number))
     texts = _dialogue_turns(turns, "question", "answer")
     checks = [

@@ -99,6 +99,11 @@ GOOD["three_turns"] = [
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
+    (
+        "dialogue",
+        {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]},
+        "a turn has a question and an answer",
+    ),
     ("dialogue", {"image_ids": []}, "image_ids: only turns may change"),
     ("three_turns", {"image_ids": []}, "image_ids: only caption, perception, reasoning"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),

@@ -20,7 +20,7 @@ from assets.cluster.table_rows import changes_table, clusters_table, communities
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.progress import StepProgress
-from assets.common.ray_jobs import RowsOnRay, RowWork, require
+from assets.common.ray_jobs import RowsOnRay, RowWork
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
@@ -55,7 +55,7 @@ def ray_detector(
     The pairs that were found stay in `ray/` of the workspace until the context is left without an
     error; a run after an error reuses them. Raises dg.Failure, ThresholdError.
     """
-    require(cluster)
+    on_ray = RowsOnRay(context, cluster)
     with ExitStack() as folders:
 
         def detect(vectors: Vectors) -> list[Community]:
@@ -70,8 +70,7 @@ def ray_detector(
                     f"{error} Wait for it, then run this again.", allow_retries=True
                 ) from None
             search = RowWork(FIND_ON_WORKER, {"folder": str(folder.path)}, n_rows=1, min_rows=1)
-            on_ray = RowsOnRay(context, cluster, root=folder.path)
-            on_ray.run(search, folder.unfinished_blocks(), folder.store)
+            on_ray.run(search, folder.unfinished_blocks(), folder.store, folder.path)
             return communities_from_graph(merge(folder.prepared, folder.pairs()), min_size)
 
         yield detect

@@ -11,7 +11,6 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
-from resources.reports.charts import bars_figure
 from resources.reports.cluster_page import (
     ClusterPageInput,
     MapPoint,
@@ -20,6 +19,7 @@ from resources.reports.cluster_page import (
     render_clusters,
     sizes_chart,
 )
+from resources.reports.corpus_charts import bars_figure
 from resources.reports.figures import png
 from resources.warehouse import Warehouse
 from resources.web.addresses import address

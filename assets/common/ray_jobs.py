@@ -68,35 +68,44 @@ class RowsOnRay:
         context: The run.
         cluster: The cluster.
         gpus: GPUs of each worker.
-        root: The folder of the work's files, which all nodes see; by default `ray/` of the workspace.
 
     Raises:
         dg.Failure: The cluster cannot be used.
     """
 
-    def __init__(
-        self,
-        context: dg.AssetExecutionContext,
-        cluster: RayCluster,
-        gpus: float = 0,
-        root: Path | None = None,
-    ):
-        require(cluster)
+    def __init__(self, context: dg.AssetExecutionContext, cluster: RayCluster, gpus: float = 0):
+        _require(cluster)
         self._context, self._cluster, self._gpus = context, cluster, gpus
-        self._root = root or home() / "ray"
 
-    def run(self, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]) -> pa.Table:
-        """Have rows done, whose first column is their ids; returns what is left: too few for a job.
+    def run(
+        self,
+        work: RowWork,
+        rows: pa.Table,
+        store: Callable[[pa.Table], None],
+        root: Path | None = None,
+    ) -> pa.Table:
+        """Have rows done by a job.
 
-        Each block goes to `store` as soon as it is done, in a thread of its own. A block that an
-        earlier run had asked for may come, too. An error of `store` ends the job and is raised. Raises
-        dg.Failure, RowWorkError.
+        Args:
+            work: What is done with the rows.
+            rows: The rows; the first column has their ids.
+            store: Gets each block as soon as it is done, in a thread of its own. A block that an
+                earlier run had asked for may come, too. An error of `store` ends the job and is raised.
+            root: The folder of the work's files, which all nodes see; by default `ray/` of the
+                workspace.
+
+        Returns:
+            The rows that are left: too few for a job.
+
+        Raises:
+            dg.Failure: The job did not finish.
+            RowWorkError: A worker cannot do its work.
         """
         context = self._context
         in_part = context.has_partition_key or context.has_partition_key_range
         shards = context.partition_keys if in_part else []
         name = content_id(work.make, dict(work.arguments), *shards)
-        folder = RowFolder(self._root / f"rows-{name}")
+        folder = RowFolder((root or home() / "ray") / f"rows-{name}")
         folder.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(f"{folder.path}.lock", timeout=0):
@@ -166,7 +175,7 @@ class RowsOnRay:
 # --- The job -------------------------------------------------------------------------------------
 
 
-def require(cluster: RayCluster) -> None:
+def _require(cluster: RayCluster) -> None:
     """Raise dg.Failure unless the packages are installed and the address can receive jobs."""
     try:
         import dagster_ray  # noqa: F401 - only whether it is there

@@ -11,7 +11,7 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import decisions
 from methods.review.agreement import JudgeScore, judge_rows
-from resources.reports.charts import agreement_figure
+from resources.reports.agreement_chart import agreement_figure
 from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse

@@ -11,7 +11,7 @@ from assets.review.approved import approved
 from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
-from resources.reports.charts import agreement_figure
+from resources.reports.agreement_chart import agreement_figure
 from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse

@@ -13,6 +13,7 @@ from methods.ingest.wit import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import StagedShard, StagedWriter
+from resources.files.bounded import open_file
 
 FEW_RECORDS, FEWEST_BYTES = 1_000_000, 50
 """Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
@@ -75,7 +76,7 @@ class WitBaseShard(FileShard):
 
     def _open(self) -> IO[bytes]:
         if not self._on_hub:
-            return self.path.open("rb")
+            return open_file(self.path)
         import fsspec
 
         filesystem, path = fsspec.url_to_fs(self.address)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 from uuid import uuid4
 
 from filelock import FileLock
@@ -46,13 +47,17 @@ def _turn(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def write_atomically(target: Path, data: bytes) -> None:
-    """Put `data` under `target`, durable on return; an earlier file is replaced in one step."""
+@contextmanager
+def open_atomically(target: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which gets the name `target`, durable, when the block ends well.
+
+    An earlier file is replaced in one step. If the block fails, nothing of the new file is left.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{uuid4().hex}.tmp"
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
@@ -65,3 +70,9 @@ def write_atomically(target: Path, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def write_atomically(target: Path, data: bytes) -> None:
+    """Put `data` under `target`, durable on return; an earlier file is replaced in one step."""
+    with open_atomically(target) as file:
+        file.write(data)

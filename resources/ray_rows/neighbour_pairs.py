@@ -7,14 +7,12 @@ copy, and only the pages they access are read.
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +30,7 @@ from methods.clustering.neighbours import (
 )
 from methods.clustering.pair_filter import PairFilter
 from methods.json_text import from_json
+from resources.files.atomic import drafted, open_atomically
 
 FIND_ON_WORKER = "resources.ray_rows.neighbour_pairs:find_on_worker"
 """The function that makes the work of one worker."""
@@ -56,14 +55,12 @@ class PairFolder:
             return
         prepared = prepare(vectors, tau)
         numbers = {"tau": tau, "bound": prepared.pair_filter.bound, "rows": rows_per_block}
-        unfinished = self.path / f"{uuid4().hex}.tmp"
-        unfinished.mkdir(parents=True)
-        _save(unfinished / "vectors.npy", prepared.vectors)
-        _save(unfinished / "heads.npy", prepared.pair_filter.heads)
-        _save(unfinished / "first.npy", prepared.first)
-        _save(unfinished / "distinct_of.npy", prepared.distinct_of)
-        (unfinished / "numbers.json").write_text(json.dumps(numbers))
-        unfinished.rename(self._prepared)
+        with drafted(self._prepared, "vectors") as draft:
+            _save(draft / "vectors.npy", prepared.vectors)
+            _save(draft / "heads.npy", prepared.pair_filter.heads)
+            _save(draft / "first.npy", prepared.first)
+            _save(draft / "distinct_of.npy", prepared.distinct_of)
+            (draft / "numbers.json").write_text(json.dumps(numbers))
 
     @cached_property
     def prepared(self) -> PreparedVectors:
@@ -112,7 +109,6 @@ class PairFolder:
         for block_id, low, high in zip(*found.columns, strict=True):
             path = self._pairs(block_id.as_py())
             if not path.is_file():
-                path.parent.mkdir(exist_ok=True)
                 _save(path, [low.values.to_numpy(), high.values.to_numpy()])
                 n_pairs += len(low.values)
         self._n_pairs = n_pairs
@@ -203,14 +199,5 @@ def _mapped(path: Path) -> NDArray:
 
 
 def _save(path: Path, array: NDArray | list[NDArray[np.int32]]) -> None:
-    """Write an array; the file has its name once it is complete and durable."""
-    unfinished = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
-    try:
-        with unfinished.open("wb") as file:
-            np.save(file, array)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with open_atomically(path) as file:
+        np.save(file, array)

@@ -1,6 +1,7 @@
-"""The figures of results, for pages, papers and Dagster's UI. matplotlib draws each of them once.
+"""The figures of scores, for pages, papers and Dagster's UI. matplotlib draws each of them once.
 
-A function makes a figure; `figures.py` has the look that all of them share, and the formats.
+A function makes a figure; `figures.py` has the look that all figures share, and the formats. Other
+figures are in `item_charts.py`, `agreement_chart.py` and `corpus_charts.py`.
 """
 
 import math
@@ -11,14 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from methods.results.tables import COUNTS_BELOW, LeaderboardData, counts
 from resources.reports import figures
-from resources.reports.report_shape import BarChart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMN = 3.35
-"""Inches of a column of a paper, and of a figure that a phone shows at its own size."""
-WIDTHS: Mapping[str, float] = {"one-column": COLUMN, "two-columns": 7.0}
+WIDTHS: Mapping[str, float] = {"one-column": figures.COLUMN, "two-columns": 7.0}
 """Inches: 85 and 178 mm, as most journals have them."""
 SMALL = 2.1
 """Inches of a figure that stands next to others of its kind."""
@@ -27,7 +25,7 @@ HEIGHT = 3.2
 LINE = 0.15
 """Inches of a line of that list."""
 MARKS = "osD^vP*Xd<>p"
-MOST_NAME, MOST_AXIS, MOST_LABEL = 28, 15, 40
+MOST_NAME, MOST_AXIS = 28, 15
 N_RINGS = 4
 ROOM = 0.14
 """What is left beside the outermost ends of intervals, as a share of what they span."""
@@ -35,19 +33,9 @@ INFINITE = 0.12
 """How far above the highest finite number infinite ones stand, as a share of the axis."""
 ASIDE = 0.09
 """How far the settings of one turn stand from each other, in turns."""
-MOST_RATERS = 40
-"""More raters than that are in the table alone; all together and judges come before pairs."""
-MOST_RATER_NAME = 72
-IN_POINTS = "mae"
-"""The measure of agreement in points of the score; the others are coefficients up to 1."""
-FEW_DOTS = 1500
-"""If a map has more dots, they are smaller."""
 
 Legend = Literal["right", "below", "none"]
 Row = Mapping[str, Any]
-
-
-# --- Scores of models ------------------------------------------------------------------------------
 
 
 def paper_figures(
@@ -257,7 +245,7 @@ def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) 
         turns: The names of the turns, of which the first has the number 1.
         settings: The scores of each setting; a setting keeps its colour if it has none.
     """
-    figure = figures.new_figure(COLUMN, 1.7, figures.PRINT_DPI)
+    figure = figures.new_figure(figures.COLUMN, 1.7, figures.PRINT_DPI)
     axes = figure.add_subplot()
     colours = (*figures.PALETTE[:2], figures.OTHER)
     for place, (scores, colour, mark) in enumerate(zip(settings, colours, "oDs", strict=True)):
@@ -304,7 +292,7 @@ def scores_figure(board: LeaderboardData) -> "Figure":
         linewidth=1.3,
         color=figures.PALETTE[0],
     )
-    _name(axes.set_yticks, places, [row["model"] for row in rows])
+    figures.name_ticks(axes.set_yticks, places, [row["model"] for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     first = board.models[0]
     figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
@@ -329,269 +317,10 @@ def differences_figure(board: LeaderboardData) -> "Figure":
         if counts(row):
             here, there = models.index(pair[0]), models.index(pair[1])
             axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
-    _name(axes.set_yticks, range(len(models)), models)
-    _name(axes.set_xticks, range(len(models)), models, rotation=90)
+    figures.name_ticks(axes.set_yticks, range(len(models)), models)
+    figures.name_ticks(axes.set_xticks, range(len(models)), models, rotation=90)
     figure.colorbar(image, label="row less column")
     figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
-    return figure
-
-
-# --- Items -----------------------------------------------------------------------------------------
-
-
-class ItemsDot(NamedTuple):
-    """Items with the same share of models that are right, and the same discrimination."""
-
-    share_right: float
-    discrimination: float
-    n_items: int
-    words: str
-
-
-def difficulty_figure(dots: Sequence[ItemsDot], n_models: int) -> "Figure":
-    """Discrimination of items against the share of models that answer them right.
-
-    Args:
-        dots: The items. Those whose discrimination is below 0 are red.
-        n_models: How many models answered.
-    """
-    figure = figures.new_figure(COLUMN, 2.6, figures.PRINT_DPI)
-    axes = figure.add_subplot()
-    marks = axes.scatter(
-        [100 * dot.share_right for dot in dots],
-        [dot.discrimination for dot in dots],
-        # The area of a dot grows with its items, up to a limit. Every dot has a number of its own.
-        s=[min(22 * dot.n_items, 400) for dot in dots],
-        c=[figures.BAD if dot.discrimination < 0 else figures.PALETTE[0] for dot in dots],
-        alpha=0.65,
-        linewidths=0,
-        clip_on=False,
-    )
-    figures.label_marks(marks, [dot.words for dot in dots])
-    axes.set_xlim(0, 100)
-    axes.set_ylim(-1, 1)
-    axes.axhline(0, color=figures.SOFT, linewidth=0.8)
-    axes.set_xlabel(f"% of {n_models} models right")
-    axes.set_ylabel("discrimination")
-    figures.style_axes(axes, "y")
-    return figure
-
-
-def subsets_figure(rows: Sequence[Row]) -> "Figure":
-    """Agreement of the rankings on subsets with the ranking on all items, chosen and random subsets."""
-    figure = figures.new_figure(COLUMN, 2.6, figures.PRINT_DPI)
-    axes = figure.add_subplot()
-    sizes = [row["size"] for row in rows]
-    for name, colour, dashes in (
-        ("random", figures.PALETTE[1], "--"),
-        ("held_out", figures.PALETTE[0], "-"),
-    ):
-        axes.plot(sizes, [row[name] for row in rows], dashes, color=colour, linewidth=1.5)
-        low, high = ([row[f"{name}_{end}"] for row in rows] for end in ("low", "high"))
-        axes.fill_between(sizes, low, high, color=colour, alpha=0.14, linewidth=0)
-    axes.set_xscale("log")
-    axes.set_xticks([sizes[0], sizes[-1]], [str(sizes[0]), str(sizes[-1])])
-    axes.set_xticks([], minor=True)
-    axes.set_ylim(top=1)
-    axes.set_xlabel(f"items, of {rows[-1]['n_items']}")
-    axes.set_ylabel("tau")
-    figures.style_axes(axes, "y")
-    return figure
-
-
-# --- Agreement -------------------------------------------------------------------------------------
-
-Line = tuple[str, str, str]
-"""Kind, dimension, raters."""
-
-
-def agreement_figure(rows: Sequence[Row]) -> "Figure | None":
-    """Measures of agreement with 95 % intervals, a line for each group of raters.
-
-    Args:
-        rows: The rows of `review.agreement` or `evaluate.judge_agreement`.
-
-    Returns:
-        Coefficients on the left, errors in points on the right where there are scores; None if no row
-        has a value.
-    """
-    known = [row for row in rows if row["value"] is not None]
-    lines = sorted({_line(row) for row in known}, key=_together_first)
-    if not lines:
-        return None
-    n_left_out = max(0, len(lines) - MOST_RATERS)
-    lines = sorted(lines[:MOST_RATERS])
-    panels = [
-        [row for row in known if _line(row) in lines and (row["measure"] == IN_POINTS) is in_points]
-        for in_points in (False, True)
-    ]
-    panels = [panel for panel in panels if panel]
-    figure = figures.new_figure(10, 1.8 + 0.42 * len(lines))
-    axes = figure.subplots(
-        1, len(panels), sharey=True, squeeze=False, width_ratios=[3, 1][: len(panels)]
-    )[0]
-    colours = dict(zip(sorted({row["measure"] for row in known}), figures.PALETTE, strict=False))
-    for axis, panel in zip(axes, panels, strict=True):
-        _draw_measures(axis, panel, lines, colours)
-    _name(
-        axes[0].set_yticks, range(len(lines)), [" · ".join(line) for line in lines], MOST_RATER_NAME
-    )
-    axes[0].set_ylim(len(lines) - 0.5, -0.5)
-    figure.legend(
-        loc="outside lower center",
-        ncols=5,
-        frameon=False,
-        fontsize=figures.TEXT,
-        labelcolor=figures.INK,
-    )
-    if n_left_out:
-        figure.suptitle(
-            f"{n_left_out} more are in the table", color=figures.SOFT, fontsize=figures.TEXT
-        )
-    return figure
-
-
-def _draw_measures(
-    axis: Any, rows: Sequence[Row], lines: Sequence[Line], colours: Mapping[str, str]
-) -> None:
-    measures = sorted({row["measure"] for row in rows})
-    for number, measure in enumerate(measures):
-        of_measure = [row for row in rows if row["measure"] == measure]
-        # Measures of one line stand one under the other.
-        shift = 0.6 * ((number + 1) / (len(measures) + 1) - 0.5)
-        axis.errorbar(
-            [row["value"] for row in of_measure],
-            [lines.index(_line(row)) + shift for row in of_measure],
-            xerr=[
-                [row["value"] - row["low"] for row in of_measure],
-                [row["high"] - row["value"] for row in of_measure],
-            ],
-            fmt="o",
-            markersize=4.5,
-            linewidth=1.3,
-            color=colours[measure],
-            label=measure,
-        )
-    in_points = measures == [IN_POINTS]
-    figures.set_title(axis, "Distance of scores" if in_points else "Agreement")
-    axis.set_xlabel(
-        "points, with 95 % interval" if in_points else "coefficient, with 95 % interval"
-    )
-    if in_points:
-        axis.set_xlim(0, 1.08 * max(row["high"] for row in rows) or 1.0)
-    else:
-        axis.set_xlim(min(0, *(row["low"] for row in rows)) - 0.05, 1.05)
-    axis.axvline(0, color=figures.SOFT, linewidth=0.8)
-    figures.style_axes(axis, "x")
-
-
-def _line(row: Row) -> Line:
-    return row["kind"], row["dimension"], row["raters"]
-
-
-def _together_first(line: Line) -> tuple[bool, Line]:
-    return line[2] != "all" and not line[2].startswith("people|"), line
-
-
-# --- The corpus ------------------------------------------------------------------------------------
-
-DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8, 0.9, 0.9)}
-"""Kind of dot -> its area, its opacity, the width of its ring. The later ones are on top."""
-
-
-class MapDot(NamedTuple):
-    """An entry on the map; `kind` is one of `DOTS`."""
-
-    x: float
-    y: float
-    kind: str
-
-
-class MapLayer(NamedTuple):
-    """The numbers of the dots that have the same colour and name in the legend."""
-
-    name: str
-    colour: str
-    numbers: Sequence[int]
-
-
-def map_figure(
-    dots: Sequence[MapDot], layers: Sequence[MapLayer], width: float, legend: Legend = "none"
-) -> "Figure":
-    """Entries on a plane, coloured by layer. The first layer is on top.
-
-    Args:
-        dots: The entries.
-        layers: The colours of the dots. A mark of the figure has the number of its dot.
-        width: Inches.
-        legend: Where the names of the layers stand.
-    """
-    figure = figures.new_figure(width, 0.6 * width)
-    axes = figure.add_subplot()
-    axes.set_axis_off()
-    area = (16 if len(dots) <= FEW_DOTS else 5) * width / 9
-    for layer in reversed(layers):
-        for kind, (size, opacity, ring) in DOTS.items():
-            numbers = [number for number in layer.numbers if dots[number].kind == kind]
-            if numbers:
-                marks = axes.scatter(
-                    [dots[number].x for number in numbers],
-                    [dots[number].y for number in numbers],
-                    s=size * area,
-                    c=layer.colour,
-                    alpha=opacity,
-                    edgecolors=figures.INK,
-                    linewidths=ring,
-                )
-                figures.number_marks(marks, numbers)
-    if legend != "none":
-        figures.set_title(axes, "Entries by categories and caption: near ones are alike")
-        _name_layers(figure, layers)
-    return figure
-
-
-def _name_layers(figure: "Figure", layers: Sequence[MapLayer]) -> None:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.lines import Line2D
-
-    font = figures.font_for(layer.name for layer in layers)
-    legend = figure.legend(
-        [
-            Line2D([], [], marker="o", linestyle="none", color=layer.colour, markersize=6)
-            for layer in layers
-        ],
-        [
-            figures.drawable(font, f"{figures.cut(layer.name, MOST_NAME)} ({len(layer.numbers)})")
-            for layer in layers
-        ],
-        loc="outside right upper",
-        frameon=False,
-        prop=FontProperties(fname=font, size=figures.TEXT),
-        labelcolor=figures.INK,
-        title="group (entries)",
-        title_fontsize=figures.TEXT,
-        alignment="left",
-    )
-    legend.get_title().set_color(figures.SOFT)
-
-
-def bars_figure(chart: BarChart) -> "Figure":
-    """Bars with their numbers, the first at the top."""
-    figure = figures.new_figure(7, 1.0 + 0.24 * len(chart.bars))
-    axes = figure.add_subplot()
-    places = range(len(chart.bars))
-    drawn = axes.barh(places, [bar.n for bar in chart.bars], color=figures.PALETTE[0], height=0.7)
-    axes.bar_label(
-        drawn,
-        labels=[str(bar.n or "") for bar in chart.bars],
-        padding=3,
-        color=figures.SOFT,
-        fontsize=figures.TEXT,
-    )
-    _name(axes.set_yticks, places, [bar.label for bar in chart.bars])
-    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
-    figures.set_title(axes, f"{chart.title}: {chart.note}")
-    figures.style_axes(axes, "x")
     return figure
 
 
@@ -660,21 +389,6 @@ def _difference(compared: Mapping[tuple[str, str], Row], one: str, other: str) -
         row, sign = compared.get((other, one)), -1.0
     known = row is not None and row["difference"] is not None
     return sign * row["difference"] if row is not None and known else math.nan
-
-
-def _name(
-    ticks: Callable[..., Any],
-    places: Sequence[int],
-    names: Sequence[str],
-    most: int = MOST_LABEL,
-    **form: Any,
-) -> None:
-    """Names at places of an axis, in a font that can draw them."""
-    from matplotlib.font_manager import FontProperties
-
-    font = figures.font_for(names)
-    shown = [figures.drawable(font, figures.cut(name, most)) for name in names]
-    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=figures.TEXT), **form)
 
 
 def _named(model: str) -> str:

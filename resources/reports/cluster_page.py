@@ -1,7 +1,7 @@
 """The page of the clustering: one self-contained HTML file of the site.
 
-The map is a figure of `charts.py`. `templates/clusters.js` hides groups, moves the map and shows the
-entry of a dot. Titles and captions are untrusted: the template escapes them, or they are JSON that
+The map is a figure of `corpus_charts.py`. `templates/clusters.js` hides groups, moves the map and shows
+the entry of a dot. Titles and captions are untrusted: the template escapes them, or they are JSON that
 cannot close its element.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from resources.images.store import ImageStore
-from resources.reports.charts import MapDot, MapLayer, map_figure
+from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour, png
 from resources.reports.page import TEMPLATES, render_page
 from resources.reports.report_shape import BarChart, bars_of

@@ -1,6 +1,7 @@
 """The look of figures, and the formats that they are written in. matplotlib draws them.
 
-`charts.py` draws the figures. The same figure gives the same bytes in every format.
+`charts.py`, `item_charts.py`, `agreement_chart.py` and `corpus_charts.py` draw the figures. The
+same figure gives the same bytes in every format.
 """
 
 import hashlib
@@ -8,7 +9,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -55,6 +56,10 @@ PAGE_COLOURS = {
     PALETTE[1]: "rgb(var(--worse))",
 }
 """Colours that a page replaces with its own, so that a figure can be read in the dark."""
+COLUMN = 3.35
+"""Inches of a column of a paper, and of a figure that a phone shows at its own size."""
+MOST_LABEL = 40
+"""Characters of a label that are shown."""
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Points."""
@@ -264,6 +269,29 @@ def font_for(texts: Iterable[str]) -> str:
     """Path of the font that can draw most of `texts`; among equals, matplotlib's own."""
     texts = list(texts)
     return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
+
+
+def name_ticks(
+    ticks: Callable[..., Any],
+    places: Sequence[int],
+    names: Sequence[str],
+    most: int = MOST_LABEL,
+    **form: Any,
+) -> None:
+    """Names at places of an axis, in a font that can draw them.
+
+    Args:
+        ticks: The method of the axes that sets ticks and their labels.
+        places: Where the names stand.
+        names: The names.
+        most: How many characters of a name are shown.
+        form: How the labels look.
+    """
+    from matplotlib.font_manager import FontProperties
+
+    font = font_for(names)
+    shown = [drawable(font, cut(name, most)) for name in names]
+    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=TEXT), **form)
 
 
 def can_draw(path: str, text: str) -> bool:

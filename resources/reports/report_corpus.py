@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypedDict
 
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
-from resources.reports.charts import COLUMN, MapDot, MapLayer, map_figure
-from resources.reports.figures import OTHER, PALETTE, inline_svg
+from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
+from resources.reports.figures import COLUMN, OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_examples import source_of

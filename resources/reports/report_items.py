@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from resources.images.store import ImageStore
-from resources.reports.charts import ItemsDot, difficulty_figure, subsets_figure
 from resources.reports.figures import inline_svg
+from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
 from resources.reports.report_examples import pieces, source_of
 from resources.reports.report_input import ItemAnalysisInput, Row
 

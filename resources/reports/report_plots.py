@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from methods.results.shapes import QUADRANTS_OF_STEADINESS, RadarData, ScorePlane, ScorePoint
 from resources.reports import report_blocks as block
-from resources.reports.charts import COLUMN, HEIGHT, SMALL, plane_figure, radar_figure
+from resources.reports.charts import HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import ReportEstimate, Scale
-from resources.reports.figures import inline_svg
+from resources.reports.figures import COLUMN, inline_svg
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 

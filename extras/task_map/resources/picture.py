@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from extras.task_map.methods.clustering import TaskMap, leaves, stress, tree_of
 from resources.reports import figures
-from resources.reports.charts import COLUMN
+from resources.reports.figures import COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

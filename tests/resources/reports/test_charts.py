@@ -15,24 +15,18 @@ from PIL import Image, ImageColor
 
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
+from resources.reports.agreement_chart import MOST_RATERS, agreement_figure
 from resources.reports.charts import (
-    MOST_RATERS,
     WIDTHS,
-    ItemsDot,
-    MapDot,
-    MapLayer,
     TurnScore,
-    agreement_figure,
-    bars_figure,
-    difficulty_figure,
-    map_figure,
     paper_figures,
     plane_figure,
     radar_figure,
-    subsets_figure,
     turns_figure,
 )
+from resources.reports.corpus_charts import MapDot, MapLayer, bars_figure, map_figure
 from resources.reports.figures import PALETTE
+from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
 from resources.reports.report_shape import BarChart, bars_of
 from tests.methods.results.test_tables import HOSTILE
 

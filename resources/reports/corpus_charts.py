@@ -1,0 +1,116 @@
+"""The figures of a corpus: the map of its entries, and bars."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from resources.reports import figures
+from resources.reports.report_shape import BarChart
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_NAME = 28
+"""Characters of the name of a layer in the legend."""
+FEW_DOTS = 1500
+"""If a map has more dots, they are smaller."""
+DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8, 0.9, 0.9)}
+"""Kind of dot -> its area, its opacity, the width of its ring. The later ones are on top."""
+
+
+class MapDot(NamedTuple):
+    """An entry on the map; `kind` is one of `DOTS`."""
+
+    x: float
+    y: float
+    kind: str
+
+
+class MapLayer(NamedTuple):
+    """The numbers of the dots that have the same colour and name in the legend."""
+
+    name: str
+    colour: str
+    numbers: Sequence[int]
+
+
+def map_figure(
+    dots: Sequence[MapDot],
+    layers: Sequence[MapLayer],
+    width: float,
+    legend: Literal["right", "none"] = "none",
+) -> "Figure":
+    """Entries on a plane, coloured by layer. The first layer is on top.
+
+    Args:
+        dots: The entries.
+        layers: The colours of the dots. A mark of the figure has the number of its dot.
+        width: Inches.
+        legend: Where the names of the layers stand.
+    """
+    figure = figures.new_figure(width, 0.6 * width)
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    area = (16 if len(dots) <= FEW_DOTS else 5) * width / 9
+    for layer in reversed(layers):
+        for kind, (size, opacity, ring) in DOTS.items():
+            numbers = [number for number in layer.numbers if dots[number].kind == kind]
+            if numbers:
+                marks = axes.scatter(
+                    [dots[number].x for number in numbers],
+                    [dots[number].y for number in numbers],
+                    s=size * area,
+                    c=layer.colour,
+                    alpha=opacity,
+                    edgecolors=figures.INK,
+                    linewidths=ring,
+                )
+                figures.number_marks(marks, numbers)
+    if legend != "none":
+        figures.set_title(axes, "Entries by categories and caption: near ones are alike")
+        _name_layers(figure, layers)
+    return figure
+
+
+def _name_layers(figure: "Figure", layers: Sequence[MapLayer]) -> None:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.lines import Line2D
+
+    font = figures.font_for(layer.name for layer in layers)
+    legend = figure.legend(
+        [
+            Line2D([], [], marker="o", linestyle="none", color=layer.colour, markersize=6)
+            for layer in layers
+        ],
+        [
+            figures.drawable(font, f"{figures.cut(layer.name, MOST_NAME)} ({len(layer.numbers)})")
+            for layer in layers
+        ],
+        loc="outside right upper",
+        frameon=False,
+        prop=FontProperties(fname=font, size=figures.TEXT),
+        labelcolor=figures.INK,
+        title="group (entries)",
+        title_fontsize=figures.TEXT,
+        alignment="left",
+    )
+    legend.get_title().set_color(figures.SOFT)
+
+
+def bars_figure(chart: BarChart) -> "Figure":
+    """Bars with their numbers, the first at the top."""
+    figure = figures.new_figure(7, 1.0 + 0.24 * len(chart.bars))
+    axes = figure.add_subplot()
+    places = range(len(chart.bars))
+    drawn = axes.barh(places, [bar.n for bar in chart.bars], color=figures.PALETTE[0], height=0.7)
+    axes.bar_label(
+        drawn,
+        labels=[str(bar.n or "") for bar in chart.bars],
+        padding=3,
+        color=figures.SOFT,
+        fontsize=figures.TEXT,
+    )
+    figures.name_ticks(axes.set_yticks, places, [bar.label for bar in chart.bars])
+    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
+    figures.set_title(axes, f"{chart.title}: {chart.note}")
+    figures.style_axes(axes, "x")
+    return figure

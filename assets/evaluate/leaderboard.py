@@ -1,5 +1,6 @@
 """The leaderboard: what researchers read."""
 
+from collections import Counter, defaultdict
 from typing import Any
 
 import dagster as dg
@@ -55,18 +56,28 @@ def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:
     unscored = warehouse.read("evaluate/unscored", {"models": profile.evaluate}).to_pylist()
     if not unscored:
         return {"without scores": "none"}
-    why: dict[tuple[str, str], str] = {
-        (row["release_id"], row["model"]): f"{row['stage']}: {row['n_lost']} of {row['n_turns']} "
-        f"turns lost ({row['why']})"
+    missing = {
+        (row["release_id"], row["model"]): row
         for row in warehouse.read("evaluate/missing_in_force").to_pylist()
     }
+    releases: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    n_lost, n_turns = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row in unscored:
+        lost = missing.get((row["release_id"], row["model"]))
+        reason = (row["model"], f"{lost['stage']}: {lost['why']}" if lost else "not evaluated")
+        releases[reason].append(row["release_id"])
+        if lost:
+            n_lost[reason] += lost["n_lost"]
+            n_turns[reason] += lost["n_turns"]
     rows = [
         (
-            code(row["release_id"]),
-            code(row["model"]),
-            code(why.get((row["release_id"], row["model"]), "not evaluated")),
+            code(model),
+            code(why),
+            f"{n_lost[model, why]} of {n_turns[model, why]}" if n_turns[model, why] else "",
+            ", ".join(map(code, ids)),
         )
-        for row in unscored
+        for (model, why), ids in releases.items()
     ]
-    lines = table(("release", "model", "why"), rows)
+    # A row for each reason, not for each release: the UI hides longer texts behind a link.
+    lines = table(("model", "why", "turns lost", "releases"), rows)
     return {"without scores": dg.MetadataValue.md("\n".join(lines))}

@@ -141,7 +141,8 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     day.models.write_text(
         day.models.read_text().replace("offline-rambler]", "offline-rambler, newcomer, gone]", 1)
         + f"\n  newcomer: {{provider: openai, base_url: '{newcomer.base_url}', model: offline-rambler}}"
-        + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1'}\n"
+        + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1', give_up_seconds: 20,"
+        " timeouts: {whole: 10}}\n"
     )
     of_the_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
     changed = {"cluster/clusters", "evaluate/answers", *of_the_judge}

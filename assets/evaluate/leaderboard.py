@@ -1,6 +1,7 @@
 """The leaderboard: what researchers read."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from textwrap import shorten
 from typing import Any
 
 import dagster as dg
@@ -15,6 +16,9 @@ from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentenc
 from methods.markdown import code, table
 from resources.llm.registry import Profile
 from resources.warehouse import Warehouse
+
+LONGEST_REASON = 200
+"""Characters. Dagster's UI folds a text of 1,000 characters or more."""
 
 
 @table_asset(
@@ -60,24 +64,19 @@ def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:
         (row["release_id"], row["model"]): row
         for row in warehouse.read("evaluate/missing_in_force").to_pylist()
     }
-    releases: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    n_lost, n_turns = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    releases: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for row in unscored:
-        lost = missing.get((row["release_id"], row["model"]))
-        reason = (row["model"], f"{lost['stage']}: {lost['why']}" if lost else "not evaluated")
-        releases[reason].append(row["release_id"])
-        if lost:
-            n_lost[reason] += lost["n_lost"]
-            n_turns[reason] += lost["n_turns"]
-    rows = [
-        (
-            code(model),
-            code(why),
-            f"{n_lost[model, why]} of {n_turns[model, why]}" if n_turns[model, why] else "",
-            ", ".join(map(code, ids)),
-        )
-        for (model, why), ids in releases.items()
-    ]
-    # A row for each reason, not for each release: the UI hides longer texts behind a link.
-    lines = table(("model", "why", "turns lost", "releases"), rows)
+        key = (row["release_id"], row["model"])
+        releases[row["model"], key in missing].append(row["release_id"])
+    rows = []
+    for (model, was_evaluated), ids in releases.items():
+        lost = [missing[release, model] for release in ids] if was_evaluated else []
+        n_lost = sum(row["n_lost"] for row in lost)
+        turns = f"{n_lost} of {sum(row['n_turns'] for row in lost)}" if lost else ""
+        why = f"{lost[0]['stage']}: {lost[0]['why']}" if lost else "not evaluated"
+        shown = shorten(why, LONGEST_REASON, placeholder=" …")
+        rows.append((code(model), turns, code(shown), ", ".join(map(code, ids))))
+    lines = table(("model", "turns lost", "why", "releases"), rows)
+    if missing:
+        lines += ["", "Every reason: `vlm-loom sql 'FROM evaluate.missing'`"]
     return {"without scores": dg.MetadataValue.md("\n".join(lines))}

@@ -392,7 +392,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
 
     assert run.success
     without = metadata(run, "evaluate/leaderboard")["without scores"]
-    assert f"| `careless` | `not evaluated` |  | `{second}` |" in without
+    assert f"| `careless` |  | `not evaluated` | `{second}` |" in without
     assert "`careful`" not in without
     rows = world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard ORDER BY ALL")
     assert {(row["release"], row["model"]) for row in rows} == {

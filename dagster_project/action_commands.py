@@ -12,9 +12,9 @@ from resources.command_line import CORPUS, NOT_DONE, ChoiceWithSuggestion, Works
 def command_of(action: type[Action]) -> click.Command:
     """The subcommand of an action."""
 
-    def perform(**given: Any) -> int:
+    def perform(**options: Any) -> int:
         # A path that is left out has no default: click would make "" the current folder.
-        values = {name: "" if value is None else value for name, value in given.items()}
+        values = {name: "" if value is None else value for name, value in options.items()}
         # What is wrong with a name needs no run, which takes seconds to begin.
         for name, field in action.model_fields.items():
             _require(shown(field).kind, values[name])

@@ -50,15 +50,17 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
         out=dg.Out(str, description="The result in sentences."),
     )
     def perform(context: dg.OpExecutionContext, config: as_config) -> str:
-        given = {name: getattr(context.resources, name) for name in resources}
+        arguments = {name: getattr(context.resources, name) for name in resources}
         if "say" in action.uses():
-            given["say"] = context.log.info
+            arguments["say"] = context.log.info
         with plain_errors():
-            result = config.perform(**given)
+            result = config.perform(**arguments)
             if result.changed == RELEASES:
-                context.log_event(_releases_now(context.instance, given["warehouse"], result.text))
+                context.log_event(
+                    _releases_now(context.instance, arguments["warehouse"], result.text)
+                )
             elif result.changed:
-                context.log_event(_table_now(result.changed, given["warehouse"]))
+                context.log_event(_table_now(result.changed, arguments["warehouse"]))
             outdated = [*result.outdated, *(BEFORE_RELEASES if result.changed == RELEASES else ())]
             if result.removed_shard:
                 context.instance.delete_dynamic_partition(
@@ -98,10 +100,10 @@ def _to_be_made_again(
     last = event.asset_materialization if event else None
     if last is None:
         return None
-    kept = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
+    metadata = {name: value for name, value in last.metadata.items() if name not in OF_ITS_RUN}
     return dg.AssetMaterialization(
         key,
-        metadata={**kept, "warning": why},
+        metadata={**metadata, "warning": why},
         tags={**(last.tags or {}), CODE_VERSION_TAG: TO_BE_MADE_AGAIN},
     )
 

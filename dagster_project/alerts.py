@@ -73,8 +73,8 @@ def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool
     waits = False
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
         event = entry.get_dagster_event()
-        told = event.step_failure_data.user_failure_data
-        if told and WAITS in told.metadata:
+        failure = event.step_failure_data.user_failure_data
+        if failure and WAITS in failure.metadata:
             waits = True
         elif why := why_step_failed(event):
             reasons[f"{str(event.step_key).replace('__', '/')}: {why}"] = None

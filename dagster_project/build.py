@@ -107,8 +107,8 @@ def build(
     observed = announce(instance, corpus, shards)
     if left_out := corpus.left_out():
         _print(left_out)
-    read = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
-    has_new_texts = bool({seen.fingerprint for seen in observed.values()} - {*read})
+    fingerprints = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
+    has_new_texts = bool({seen.fingerprint for seen in observed.values()} - {*fingerprints})
     if has_new_texts or not warehouse.count("cluster.embeddings"):
         # It takes seconds to load.
         embedder.load_ahead()
@@ -141,13 +141,13 @@ def run_of(
         return run_job(job, instance, console=console)
     stages = BUILT if name == "build" else (name,)
     graph = definitions.get_repository_def().asset_graph
-    found = outdated(instance, graph, warehouse_of_home(), *stages)
+    keys = outdated(instance, graph, warehouse_of_home(), *stages)
     for stage in stages:
-        if all(key.path[0] != stage for key in found):
+        if all(key.path[0] != stage for key in keys):
             print(f"stage {stage} is up to date", flush=True)
-    if not found:
+    if not keys:
         return None
-    return run_job(job, instance, assets=found, console=console)
+    return run_job(job, instance, assets=keys, console=console)
 
 
 def _print(line: str) -> None:

@@ -125,8 +125,8 @@ def empty_check(
         rows = warehouse.read(query).to_pylist()
         counts = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
         # A new home, or the backup of one that was being built: no setting is at fault.
-        made = context.instance.get_latest_materialization_event(key)
-        todo = if_none if made else NOT_MADE_YET.format(asset=key.to_user_string())
+        materialization = context.instance.get_latest_materialization_event(key)
+        todo = if_none if materialization else NOT_MADE_YET.format(asset=key.to_user_string())
         return result(
             None if any(counts.values()) else f"There are no {counted}. {todo}",
             {f"{counted}, {kind}": n for kind, n in counts.items()},

@@ -150,7 +150,7 @@ def _tokens(
 
 
 def _page(
-    registry: Registry, profile: str, settings: Path, found: Mapping[Kind, DialogueKindResult]
+    registry: Registry, profile: str, settings: Path, results: Mapping[Kind, DialogueKindResult]
 ) -> str:
     corpus = corpus_folder().path.name
     lines = [
@@ -161,8 +161,8 @@ def _page(
         "about a real model. The numbers of turns and images and the kinds of questions hold for every "
         "build with these settings.",
     ]
-    for kind, of_kind in found.items():
-        here = figures_of(of_kind.dialogues)
+    for kind, of_kind in results.items():
+        figures = figures_of(of_kind.dialogues)
         lines += [
             "",
             f"## {kind.capitalize()}: {len(of_kind.dialogues)} dialogues and MMDU's Table 1 and "
@@ -170,7 +170,7 @@ def _page(
             "",
             *table(
                 ("", "paper", "here"),
-                [(name, PAPER[kind].get(name, "–"), here[name]) for name in FIGURES],
+                [(name, PAPER[kind].get(name, "–"), figures[name]) for name in FIGURES],
             ),
         ]
     lines += [
@@ -181,16 +181,16 @@ def _page(
         "counts the requested length of an answer, *at most* the longest possible reply. Repairs, "
         "review and evaluation are not included. Batches use the batch price of `models.yaml`.",
     ]
-    for kind, of_kind in found.items():
+    for kind, of_kind in results.items():
         lines += ["", *_costs(registry, kind, of_kind)]
     return "\n".join(lines) + "\n"
 
 
-def _costs(registry: Registry, kind: Kind, of: DialogueKindResult) -> list[str]:
-    times = PAPER_DIALOGUES[kind] / len(of.dialogues)
+def _costs(registry: Registry, kind: Kind, result: DialogueKindResult) -> list[str]:
+    times = PAPER_DIALOGUES[kind] / len(result.dialogues)
     rows: list[list[float]] = []
     names: list[tuple[str, str]] = []
-    for (stage, model), forecast in of.forecasts.items():
+    for (stage, model), forecast in result.forecasts.items():
         usage, spec = forecast.usage, registry.model(model)
         tokens = usage.prompt_tokens, usage.completion_tokens
         names.append((stage, model))

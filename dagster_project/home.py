@@ -17,34 +17,36 @@ def back_up_home(to: Path | None) -> str:
     """Copy the home, by default to backups/<time> beside it. Raises UserError, OSError."""
     folder = home.home()
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
-    made = back_up(folder, target)
-    told = (
-        f"Backed up {folder}: {made.n_files} files in {target}\nEvery table and image in it was read "
+    backup = back_up(folder, target)
+    message = (
+        f"Backed up {folder}: {backup.n_files} files in {target}\nEvery table and image in it was read "
         "and is sound."
     )
-    if made.left_out:
-        told += (
-            f"\nLeft out, as they are no regular files of the home: {len(made.left_out)} "
-            f"({listed(made.left_out)})."
+    if backup.left_out:
+        message += (
+            f"\nLeft out, as they are no regular files of the home: {len(backup.left_out)} "
+            f"({listed(backup.left_out)})."
         )
     if shown := shown_database():
-        told += (
+        message += (
             f"\nThe stores on {shown} are not in it and were not checked: back them up with pg_dump, "
             "which reads every row, now."
         )
-    return told
+    return message
 
 
 def restore_home(source: Path, overwrite: bool) -> str:
     """Make a backup the home; with `overwrite` an earlier one is put aside. Raises UserError."""
     folder = home.home()
     earlier = restore(source.resolve(), folder, overwrite=overwrite)
-    told = f"Restored {folder} from {source.resolve()}"
+    message = f"Restored {folder} from {source.resolve()}"
     if shown := shown_database():
-        told += f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
+        message += (
+            f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
+        )
     if earlier:
-        told += f"\nThe earlier home is {earlier}: remove it when you do not need it."
-    return told
+        message += f"\nThe earlier home is {earlier}: remove it when you do not need it."
+    return message
 
 
 def check_ledger() -> str:
@@ -80,10 +82,12 @@ def _findings() -> LedgerCheckResult:
 
 def clean_home(everything: bool) -> str:
     """Remove what can be made again, or the whole home. Raises UserError."""
-    removed, kept = clean(home.home(), everything=everything)
-    told = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
-    if kept:
-        told += f"\nKept, as it cannot be made again: {', '.join(kept)} (--all removes it, too)."
+    removed, kept_names = clean(home.home(), everything=everything)
+    message = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
+    if kept_names:
+        message += (
+            f"\nKept, as it cannot be made again: {', '.join(kept_names)} (--all removes it, too)."
+        )
     if shown := shown_database():
-        told += f"\nThe stores on {shown} stay: pg_dump keeps what DROP SCHEMA would remove."
-    return told
+        message += f"\nThe stores on {shown} stay: pg_dump keeps what DROP SCHEMA would remove."
+    return message

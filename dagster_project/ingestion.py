@@ -32,14 +32,14 @@ def shards_of(corpus: Corpus) -> list[str]:
 
 def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
     """Raise UserError where the home has another corpus than the sample, which nobody named."""
-    known = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
+    ingested_shards = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
         "wit_shard"
     ].to_pylist()
-    if corpus.path == SAMPLE_CORPUS and known and not {*known} & {*shards}:
+    if corpus.path == SAMPLE_CORPUS and ingested_shards and not {*ingested_shards} & {*shards}:
         raise UserError(
-            f"The tables of this home are of another corpus ({listed(known, 3)}) than the sample, "
-            f"which is built where none is named: say --corpus with the folder of {known[0]} "
-            "(LOOM_CORPUS), or --home with another home (LOOM_HOME)."
+            f"The tables of this home are of another corpus ({listed(ingested_shards, 3)}) than the "
+            "sample, which is built where none is named: say --corpus with the folder of "
+            f"{ingested_shards[0]} (LOOM_CORPUS), or --home with another home (LOOM_HOME)."
         )
 
 
@@ -85,11 +85,11 @@ def announce(
     """
     instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
     observed = observe(corpus, {}, math.inf)
-    seen = {shard: observed[shard] for shard in shards if shard in observed}
-    for shard, content in seen.items():
+    states = {shard: observed[shard] for shard in shards if shard in observed}
+    for shard, content in states.items():
         instance.report_runless_asset_event(observation(shard, content))
     instance.report_runless_asset_event(observation_of_files(observe_files(corpus)))
-    return seen
+    return states
 
 
 def ingest_each(
@@ -140,7 +140,7 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
 
 def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     """The sentence about shards that failed, each with its reason."""
-    left = n_shards - len(failed)
-    others = f"the other {left} was" if left == 1 else f"the other {left} were"
+    n_others = n_shards - len(failed)
+    others = f"the other {n_others} was" if n_others == 1 else f"the other {n_others} were"
     listed = each_with_reason(failed)
     return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."

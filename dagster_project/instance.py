@@ -90,9 +90,9 @@ def _in_schema(stores: str) -> str:
             "postgresql://user@host:5432/database, with special characters of a password as %XX."
         )
     options = url.query.get("options", "")
-    given = options if isinstance(options, str) else " ".join(options)
+    value = options if isinstance(options, str) else " ".join(options)
     of_dagster = url.set(drivername="postgresql+psycopg2").update_query_dict(
-        {"options": f"{given} -csearch_path={SCHEMA}".strip()}
+        {"options": f"{value} -csearch_path={SCHEMA}".strip()}
     )
     return of_dagster.render_as_string(hide_password=False)
 

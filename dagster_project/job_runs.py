@@ -127,8 +127,8 @@ def _in_location(instance: dg.DagsterInstance) -> Iterator[None]:
     """
     create = instance.create_run_for_job
 
-    def create_in_location(job_def: dg.JobDefinition, **given: Any) -> dg.DagsterRun:
-        return create(job_def=job_def, remote_job_origin=origin_of(job_def.name), **given)
+    def create_in_location(job_def: dg.JobDefinition, **arguments: Any) -> dg.DagsterRun:
+        return create(job_def=job_def, remote_job_origin=origin_of(job_def.name), **arguments)
 
     instance.create_run_for_job = create_in_location  # type: ignore[method-assign,assignment]
     try:

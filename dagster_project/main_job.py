@@ -125,8 +125,8 @@ def _run(
         elif only_failed(result, MADE):
             ended.made_all = False
         else:
-            if said := said_by(result, MADE):
-                print(said)
+            if message := said_by(result, MADE):
+                print(message)
             ended.failed = name
             break
     return ended

@@ -148,8 +148,8 @@ def _into_profile(
     registry: Registry, name: str, model: ServedModel, server: ModelServer, profile: str | None
 ) -> int:
     """Have a profile evaluate a model that models.yaml has already."""
-    there = registry.models[name]
-    if (there.model, there.base_url) != (model.model, server.base_url):
+    existing = registry.models[name]
+    if (existing.model, existing.base_url) != (model.model, server.base_url):
         raise UserError(
             f"{registry.file} already has a model '{name}', of another server or model. Give the new "
             "entry another name (--name)."

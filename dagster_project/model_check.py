@@ -143,11 +143,11 @@ class _ModelCheck:
         what, spec = "image tokens", self._spec
         if not isinstance(self._one_image, Completion):
             return ModelCheckResult(what, None, "since one image does not work")
-        asked = (self._ask(_COLOUR), self._ask(*self._pictures(1, spec.max_side), _COLOUR))
-        tokens = sum(each.prompt_tokens + each.completion_tokens for each in asked)
-        cost = sum(each.cost_usd for each in asked)
-        small, none, large = (each.prompt_tokens for each in (self._one_image, *asked))
-        if not all(isinstance(each, Completion) for each in asked) or min(small, large) <= none:
+        outcomes = (self._ask(_COLOUR), self._ask(*self._pictures(1, spec.max_side), _COLOUR))
+        tokens = sum(each.prompt_tokens + each.completion_tokens for each in outcomes)
+        cost = sum(each.cost_usd for each in outcomes)
+        small, none, large = (each.prompt_tokens for each in (self._one_image, *outcomes))
+        if not all(isinstance(each, Completion) for each in outcomes) or min(small, large) <= none:
             remark = "the server does not say how many tokens a prompt with an image has"
             return ModelCheckResult(what, False, remark, tokens, cost)
         settings = image_settings(spec, small - none, large - none)
@@ -212,10 +212,10 @@ class _ModelCheck:
         filling = ("The lake lay still. " * (length // 20 + 1))[: max(0, length)]
         outcome = self._ask(Text(opening + filling + closing))
         finding = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
-        seen = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
+        repeats_word = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
         if isinstance(outcome, Failure):
             return replace(finding, settings=context_settings(outcome.detail))
-        if seen or not finding.works or outcome.prompt_tokens >= n_tokens * _READ:
+        if repeats_word or not finding.works or outcome.prompt_tokens >= n_tokens * _READ:
             return finding
         room = room_for_prompt(outcome.prompt_tokens)
         remark = (
@@ -249,12 +249,12 @@ class _ModelCheck:
         return self._ask_all([parts], schema)[0]
 
     def _ask_all(
-        self, asked: Sequence[tuple[Part, ...]], schema: dict[str, object] | None = None
+        self, prompts: Sequence[tuple[Part, ...]], schema: dict[str, object] | None = None
     ) -> list[Outcome]:
         name, when = self._spec.name, self._when
         requests = [
             ChatRequest(name, (Message("user", parts),), VERSION, PARAMS, schema, replicate=when)
-            for parts in asked
+            for parts in prompts
         ]
         try:
             outcomes, _ = self._gateway.map("check-model", requests, ModelCalls.outcome_of)

@@ -131,13 +131,13 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
         # What was paid for has a reply that ended somehow.
         table = "" if outcome.finish_reason is None else "charges"
     paid = "it was asked before, nothing is paid now" if outcome.cached else "paid now"
-    kept = f"table {table} of {ledger.path}, key {outcome.key}" if table else "no row"
+    location = f"table {table} of {ledger.path}, key {outcome.key}" if table else "no row"
     return [
         *lines,
         f"outcome    {how}",
         f"tokens     {outcome.prompt_tokens} of the prompt, {outcome.completion_tokens} of the answer",
         f"cost       ${outcome.cost_usd:.6f} ({paid})",
-        f"ledger     {kept}",
+        f"ledger     {location}",
     ]
 
 

@@ -94,8 +94,8 @@ def outdated(
         roots |= {key for key in keys if _lacks_items(warehouse, key)}
     if not roots:
         return []
-    found = (dg.AssetSelection.assets(*roots).downstream() & of_stages).resolve(graph)
-    return sorted(found | ({decisions.key} if queue.key in found else set()))
+    outdated_keys = (dg.AssetSelection.assets(*roots).downstream() & of_stages).resolve(graph)
+    return sorted(outdated_keys | ({decisions.key} if queue.key in outdated_keys else set()))
 
 
 def _failed(
@@ -161,12 +161,12 @@ def _lacks_items(warehouse: Warehouse, key: dg.AssetKey) -> bool:
 
 def _items_in_store() -> Counter[str]:
     """How many items of each kind the review store has."""
-    found = Counter[str]()
+    counts = Counter[str]()
     if is_there(review_path()):
         with closing(ReviewStore(review_path())) as store:
             for progress in store.progress():
-                found[progress.kind] += progress.n
-    return found
+                counts[progress.kind] += progress.n
+    return counts
 
 
 class ManyShards:
@@ -226,12 +226,12 @@ class ManyShards:
 
 def _versions(records: Sequence[dg.EventLogRecord]) -> dict[str, str]:
     """The data version of each partition in events, which come newest first."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for record in records:
         event = record.asset_materialization
         if event and event.partition and event.tags:
-            found.setdefault(event.partition, event.tags[DATA_VERSION_TAG])
-    return found
+            versions.setdefault(event.partition, event.tags[DATA_VERSION_TAG])
+    return versions
 
 
 class _Loading(LoadingContext):

@@ -183,8 +183,8 @@ def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
 def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
     """The checks that failed in a run of the instance and do more than warn."""
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    found = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]
-    return [_name(check) for check in found if is_wrong(check)]
+    checks = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]
+    return [_name(check) for check in checks if is_wrong(check)]
 
 
 def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:
@@ -211,8 +211,8 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
         return None
     if event.step_failure_data.error.cls_name == "DagsterAssetCheckFailedError":
         return None
-    told = event.step_failure_data.user_failure_data
-    return (told and told.description) or cause(event.step_failure_data.error)
+    failure = event.step_failure_data.user_failure_data
+    return (failure and failure.description) or cause(event.step_failure_data.error)
 
 
 def only_failed(result: dg.ExecuteInProcessResult, step: str) -> str | None:
@@ -225,8 +225,8 @@ def said_by(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     """The sentence of a step of a run, if it failed with one."""
     for event in result.all_events:
         if event.is_step_failure and event.step_key == step:
-            told = event.step_failure_data.user_failure_data
-            return told.description if told else None
+            failure = event.step_failure_data.user_failure_data
+            return failure.description if failure else None
     return None
 
 

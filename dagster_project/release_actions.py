@@ -195,14 +195,14 @@ class ImportRelease(Action):
             "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
         )
         settings = settings_of(card_of(card))
-        left_out, found = (settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND))
+        left_out, rules = (settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND))
         text = (
             f"Release {release_id} is imported and {state}: {card['n_items']} items, {card['n_turns']} "
             f"turns, {card['n_images']} images{_unreferenced(warehouse, release_id)}."
         )
         text += f" Left out: {left_out}." if left_out else ""
         text += "".join(f" {name}: {n}." for name, n in facts(card_of(card)) if name == BROKEN)
-        text += f" Rules find in it, and change nothing: {found}." if found else ""
+        text += f" Rules find in it, and change nothing: {rules}." if rules else ""
         return _with_card(warehouse, release_id, text)
 
 
@@ -281,9 +281,9 @@ def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
         (row["item_id"], row["turn"]) for row in references if row["kind"] in ("answer", "key")
     }
     turns = warehouse.read("release/turns_of", where).to_pylist()
-    asked = {(row["item_id"], row["turn"]) for row in turns if row["given"] is None}
-    missing = len(asked - judged)
-    return f"; {missing} of {len(asked)} have no answer to be scored by" if missing else ""
+    model_turns = {(row["item_id"], row["turn"]) for row in turns if row["given"] is None}
+    missing = len(model_turns - judged)
+    return f"; {missing} of {len(model_turns)} have no answer to be scored by" if missing else ""
 
 
 def _with_card(warehouse: "Warehouse", release_id: str, text: str) -> ActionResult:

@@ -113,13 +113,13 @@ def default_budget() -> float | None:
 
     Raises RegistryError.
     """
-    given = os.environ.get("LOOM_BUDGET_USD", "")
+    value = os.environ.get("LOOM_BUDGET_USD", "")
     try:
-        budget = float(given) if given else None
+        budget = float(value) if value else None
     except ValueError:
         budget = -1.0
     if budget is not None and not budget >= 0:
-        raise RegistryError(f"LOOM_BUDGET_USD is '{given}': set it to US dollars, or unset it.")
+        raise RegistryError(f"LOOM_BUDGET_USD is '{value}': set it to US dollars, or unset it.")
     return budget
 
 
@@ -129,7 +129,7 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
     These are the runs that it goes on for after a batch, those that it executes again, and all that
     execute the same one again.
     """
-    known = {run.run_id}
+    ancestors = {run.run_id}
     todo = [run]
     while todo:
         tags = todo.pop().tags
@@ -137,10 +137,10 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
         if root := tags.get(ROOT_RUN):
             again = instance.get_runs(dg.RunsFilter(tags={ROOT_RUN: root}))
             named |= {root, *(other.run_id for other in again)}
-        new = {run_id for run_id in named if run_id} - known
-        known |= new
+        new = {run_id for run_id in named if run_id} - ancestors
+        ancestors |= new
         todo += instance.get_runs(dg.RunsFilter(run_ids=sorted(new))) if new else []
-    return sorted(known - {run.run_id})
+    return sorted(ancestors - {run.run_id})
 
 
 def runs_at_work(instance: dg.DagsterInstance) -> list[str]:
@@ -164,10 +164,10 @@ class WorkspaceResource(dg.ConfigurableResource[T], ABC):
         """Make the resource for a run, and close it when the run ends."""
         with ExitStack() as closing:
             with plain_errors():
-                made = self.make(context)
-            if isinstance(made, Gateway | Ledger | ImageIndex | ReviewStore):
-                closing.callback(made.close)
-            yield made
+                resource = self.make(context)
+            if isinstance(resource, Gateway | Ledger | ImageIndex | ReviewStore):
+                closing.callback(resource.close)
+            yield resource
 
 
 class WarehouseResource(WorkspaceResource[Warehouse]):

@@ -149,5 +149,7 @@ class AskAnew(Action):
         from resources.llm.renewals import ask_anew
 
         meant = (text or None for text in (self.model, self.stage, self.prompt))
-        asked = ask_anew(ledger, load_registry(), *meant, unread=self.unread)
-        return ActionResult(asked.message, {"assets": asked.stages}, outdated=asked.stages)
+        invalidation = ask_anew(ledger, load_registry(), *meant, unread=self.unread)
+        return ActionResult(
+            invalidation.message, {"assets": invalidation.stages}, outdated=invalidation.stages
+        )

@@ -203,18 +203,19 @@ def power_of(release: str, difference: float) -> str:
     lines = []
     of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
     for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
-        found = [(row["detectable"], row["n_clusters"]) for row in pairs]
+        detectable = [(row["detectable"], row["n_clusters"]) for row in pairs]
         # What needs more than can be counted is more than all others.
         numbers = sorted(
-            clusters_needed(effect / factor(n), n, difference) or math.inf for effect, n in found
+            clusters_needed(effect / factor(n), n, difference) or math.inf
+            for effect, n in detectable
         )
-        effects = sorted(effect for effect, _ in found)
+        effects = sorted(effect for effect, _ in detectable)
         name = f"{metric}/{aggregation}, judge {judge}"
         lines.append(
             f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
             f"models by themselves) on {_number(median_high(numbers))} independent dialogues, items or "
             f"groups ({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). {release_id} "
-            f"has {max(n for _, n in found):,} and shows {shown(median_high(effects))} "
+            f"has {max(n for _, n in detectable):,} and shows {shown(median_high(effects))} "
             f"({shown(effects[0])} to {shown(effects[-1])})."
         )
     return "\n".join(lines)

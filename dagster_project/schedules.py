@@ -40,12 +40,12 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
     except UserError as error:
         return dg.SkipReason(str(error))
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
-    read = {row["wit_shard"]: row["fingerprint"] for row in rows}
-    seen = observed_fingerprints(context.instance, shards)
+    ingested = {row["wit_shard"]: row["fingerprint"] for row in rows}
+    observed = observed_fingerprints(context.instance, shards)
     waiting = [
         shard
         for shard in shards
-        if shard not in done or (shard in seen and seen[shard] != read.get(shard))
+        if shard not in done or (shard in observed and observed[shard] != ingested.get(shard))
     ]
     again = [shard for shard in changing if shard in done]
     due = list(dict.fromkeys([*_least_tried_first(context.instance, waiting)[:most], *again]))

@@ -74,14 +74,14 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
         names = corpus.shards()
         observed = observe(corpus, before, OBSERVE_SECONDS)
         files = observe_files(corpus, files_before)
-        read, left_out = _ingested_shards(), corpus.left_out()
+        ingested, left_out = _ingested_shards(), corpus.left_out()
     except UserError as error:
         return dg.SkipReason(str(error))
     wrong = wrong_before
-    if read is not None:
-        wrong = other_than_ingested(names, observed, read, left_out)
-    known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
-    new = [shard for shard in names if shard not in known]
+    if ingested is not None:
+        wrong = other_than_ingested(names, observed, ingested, left_out)
+    partitions = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
+    new = [shard for shard in names if shard not in partitions]
     reported = {shard: ShardState(*seen).fingerprint for shard, seen in before.items()}
     changed = [shard for shard, seen in observed.items() if reported.get(shard) != seen.fingerprint]
     # Also when nothing is reported: a file that was touched is read once, not in every tick. What is

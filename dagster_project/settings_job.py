@@ -60,8 +60,8 @@ def settings_job() -> dg.JobDefinition:
             after = {}
             for table, section in sections.items():
                 stage, name = table.split(".")
-                given = differing(section, context.op_config[stage][name])
-                after[table] = differing(SECTIONS[table], {**before[table], **given})
+                differences = differing(section, context.op_config[stage][name])
+                after[table] = differing(SECTIONS[table], {**before[table], **differences})
             path = write_sections(SECTIONS, after)
         for line in _changes(before, after) or ["nothing has changed"]:
             context.log.info(line)
@@ -79,11 +79,11 @@ def settings_job() -> dg.JobDefinition:
     return settings
 
 
-def _section(table: str, of: type[AssetConfig]) -> type[dg.Config]:
+def _section(table: str, config: type[AssetConfig]) -> type[dg.Config]:
     """The settings of an asset that the file may have; `write_sections` checks their limits."""
-    fields = fields_with_file_defaults(table, of)
-    kept = {name: field for name, field in fields.items() if name not in of.RUN_ONLY}
-    return create_model(of.__name__, __base__=_ConfigSection, **kept)
+    fields = fields_with_file_defaults(table, config)
+    settings = {name: field for name, field in fields.items() if name not in config.RUN_ONLY}
+    return create_model(config.__name__, __base__=_ConfigSection, **settings)
 
 
 def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
@@ -110,10 +110,10 @@ def _shown() -> dict[str, Any]:
     shown: dict[str, Any] = {
         SHOWN: content_id({table: written.get(table, {}) for table in SECTIONS})
     }
-    for table, of in SECTIONS.items():
+    for table, config in SECTIONS.items():
         stage, name = table.split(".")
         in_file = written.get(table, {})
-        values = of(**in_file).model_dump(mode="json")
+        values = config(**in_file).model_dump(mode="json")
         if fields := [field for field in values if field in {*EVERYDAY.get(table, ()), *in_file}]:
             shown.setdefault(stage, {})[name] = {field: values[field] for field in fields}
     return shown
@@ -123,10 +123,10 @@ def _changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]
     lines = []
     for table, values in after.items():
         defaults = SECTIONS[table]().model_dump()
-        was, now = {**defaults, **before[table]}, {**defaults, **values}
+        old, new = {**defaults, **before[table]}, {**defaults, **values}
         lines += [
-            f"{table}.{name}: {was[name]} -> {now[name]}"
+            f"{table}.{name}: {old[name]} -> {new[name]}"
             for name in defaults
-            if was[name] != now[name]
+            if old[name] != new[name]
         ]
     return lines

@@ -23,49 +23,49 @@ _SHARDS = shards_spec.key
 CHECK = dg.AssetCheckKey(_SHARDS, "ingested")
 
 
-def observation(shard: str, seen: ShardState) -> dg.AssetObservation:
+def observation(shard: str, state: ShardState) -> dg.AssetObservation:
     """That a shard has the content that was seen."""
     return dg.AssetObservation(
         asset_key=_SHARDS,
         partition=shard,
-        tags={DATA_VERSION_TAG: seen.fingerprint},
+        tags={DATA_VERSION_TAG: state.fingerprint},
     )
 
 
-def observation_of_files(seen: ShardState) -> dg.AssetObservation:
+def observation_of_files(state: ShardState) -> dg.AssetObservation:
     """That the files about shards have the content that was seen."""
-    return dg.AssetObservation(corpus_files.key, tags={DATA_VERSION_TAG: seen.fingerprint})
+    return dg.AssetObservation(corpus_files.key, tags={DATA_VERSION_TAG: state.fingerprint})
 
 
 def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -> dict[str, str]:
     """The content that each of the shards had when it was last observed; without those never seen."""
-    found = {}
+    fingerprints = {}
     for shard in shards:
         latest = dg.AssetRecordsFilter(asset_key=_SHARDS, asset_partitions=[shard])
         for record in instance.fetch_observations(latest, limit=1).records:
             event = record.asset_observation
             if event and event.tags:
-                found[shard] = event.tags[DATA_VERSION_TAG]
-    return found
+                fingerprints[shard] = event.tags[DATA_VERSION_TAG]
+    return fingerprints
 
 
 def other_than_ingested(
     names: Sequence[str],
-    seen: Mapping[str, ShardState],
-    read: Mapping[str, str],
+    observed: Mapping[str, ShardState],
+    ingested: Mapping[str, str],
     left_out: str | None,
 ) -> str | None:
     """What has changed or is gone since it was ingested, and what to do; None if nothing is.
 
     Args:
         names: The shards of the corpus.
-        seen: What was seen of those that are local files.
-        read: The fingerprint of each shard that the tables have rows of.
+        observed: What was seen of those that are local files.
+        ingested: The fingerprint of each shard that the tables have rows of.
         left_out: The sentence about files that are not read as shards.
     """
-    changed = [shard for shard in names if shard in read and shard in seen]
-    changed = [shard for shard in changed if seen[shard].fingerprint != read[shard]]
-    gone = sorted(read.keys() - {*names})
+    changed = [shard for shard in names if shard in ingested and shard in observed]
+    changed = [shard for shard in changed if observed[shard].fingerprint != ingested[shard]]
+    gone = sorted(ingested.keys() - {*names})
     sentences = []
     if changed:
         sentences.append(
@@ -94,13 +94,13 @@ def ingested(
 ) -> dg.AssetCheckResult:
     """A warning: what was made of the earlier content stays as it is."""
     rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
-    read = {row["wit_shard"]: row["fingerprint"] for row in rows}
+    fingerprints = {row["wit_shard"]: row["fingerprint"] for row in rows}
     try:
-        seen = observe(corpus, {}, math.inf)
-        wrong = other_than_ingested(corpus.shards(), seen, read, corpus.left_out())
+        states = observe(corpus, {}, math.inf)
+        wrong = other_than_ingested(corpus.shards(), states, fingerprints, corpus.left_out())
     except UserError as error:
         wrong = str(error)
-    return result(wrong, {"shards with rows": len(read)}, dg.AssetCheckSeverity.WARN)
+    return result(wrong, {"shards with rows": len(fingerprints)}, dg.AssetCheckSeverity.WARN)
 
 
 def ingested_now(wrong: str | None) -> dg.AssetCheckEvaluation:

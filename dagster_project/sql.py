@@ -97,8 +97,8 @@ def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
 def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
     """Print the results of queries, up to the first that is wrong; whether none was."""
     with _said_if_wrong() as answered:
-        for each in queries(connection, query):
-            result = connection.sql(each)
+        for statement in queries(connection, query):
+            result = connection.sql(statement)
             if result is not None:
                 with redirect_stdout(StringIO()) as shown:
                     result.show(max_width=_width(), max_rows=_SHOWN_ROWS)

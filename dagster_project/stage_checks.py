@@ -55,12 +55,12 @@ def no_overlap(
         for overlap in forbidden[:N_SHOWN]
     ]
     lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
-    told = (
+    message = (
         f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the job "
         "release, which leaves that out of the instruction sets, or says which item to take out."
     )
     return result(
-        told if forbidden else None,
+        message if forbidden else None,
         {
             **counted(overlaps),
             "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
@@ -89,7 +89,7 @@ def decided_by_people(
     approved = warehouse.select("review.approved", "item_id", status="approved", demanded=True)
     demanded = set(approved["item_id"].to_pylist())
     items = [item for item in queued(warehouse) if item["item_id"] in demanded]
-    known = {item["item_id"] for item in items}
+    contents = {item["item_id"] for item in items}
     mirrored = set(warehouse.select("review.decisions", "event_id")["event_id"].to_pylist())
     # Leave out decisions that were made after the table: the next run will read them.
     events = [event for event in review_store.decisions(demanded) if event.event_id in mirrored]
@@ -101,7 +101,7 @@ def decided_by_people(
         != "approved"
     }
     lacking = [f"{item}: {name}" for item, name in incomplete.items()]
-    lacking += [f"{item}: not in review.queue" for item in sorted(demanded - {*known})]
+    lacking += [f"{item}: not in review.queue" for item in sorted(demanded - {*contents})]
     wrong = (
         f"review.approved has {number_of(len(lacking), 'item')} without the decisions that review.yaml "
         "demands "
@@ -127,12 +127,14 @@ def on_this_content(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResu
     """Blocking: contents, names and policies in `review.approved` are those of the stored decisions."""
     wrong = warehouse.read("review/misapproved").to_pylist()
     first = [f"{row['item_id']}: {row['why']}" for row in wrong]
-    told = (
+    message = (
         f"review.approved has {number_of(len(wrong), 'row')} that no stored decisions lead to "
         f"({listed(first)}): "
         "materialize review/approved again."
     )
-    return result(told if wrong else None, {"wrong": len(wrong), "first of them": first[:N_SHOWN]})
+    return result(
+        message if wrong else None, {"wrong": len(wrong), "first of them": first[:N_SHOWN]}
+    )
 
 
 CHECKED_STAGES = ("dialogue", "rewrite", "choice", "quality")

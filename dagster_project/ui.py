@@ -33,12 +33,12 @@ def serve(port: int) -> int:
     address = f"http://{HOST}:{port}"
     bring_home_up_to_date()
     with usable_home():
-        held = _hold_ui(address)
+        lock = _hold_ui(address)
         require_free(port)
         _prepare_instance()
     print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
     os.chdir(REPO_ROOT)
-    os.set_inheritable(held.fileno(), True)
+    os.set_inheritable(lock.fileno(), True)
     command = ["-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
     return become([sys.executable, *command, "--host", HOST, "--port", str(port)])
 

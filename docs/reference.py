@@ -130,14 +130,16 @@ def _settings() -> Iterator[str]:
     yield "# Settings"
     yield "Reference. A section of the workspace's `settings.yaml` has the name of the asset's table."
     of_a_run = " Only in the Launchpad of a run."
-    for name, of in sorted(SECTIONS.items()):
+    for name, config in sorted(SECTIONS.items()):
         yield f"## {name}"
         rows = [
             [
                 f"`{field}`",
-                _cell(info.description or "") + _default(info) + of_a_run * (field in of.RUN_ONLY),
+                _cell(info.description or "")
+                + _default(info)
+                + of_a_run * (field in config.RUN_ONLY),
             ]
-            for field, info in of.model_fields.items()
+            for field, info in config.model_fields.items()
         ]
         yield _table(["setting", "meaning"], rows)
 
@@ -175,24 +177,24 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Make links to files that are no pages of the site plain text."""
     source = page.file.src_uri
     root = REPO_ROOT if source in AT_THE_ROOT else (DOCS / source).parent
-    here = Path(source).parent
+    folder = Path(source).parent
 
     def linked(match: re.Match[str]) -> str:
         text, target = match.groups()
         path, mark, anchor = target.partition("#")
         if not path or re.match(r"[a-z]+:", target):
             return match[0]
-        there = (root / path).resolve()
-        if there == REPO_ROOT / "README.md":
+        target_path = (root / path).resolve()
+        if target_path == REPO_ROOT / "README.md":
             name = "index.md"
-        elif there.is_relative_to(DOCS):
-            name = there.relative_to(DOCS).as_posix()
+        elif target_path.is_relative_to(DOCS):
+            name = target_path.relative_to(DOCS).as_posix()
         else:
-            name = there.name
+            name = target_path.name
         file = files.get_file_from_path(name)
         if file is None or file.inclusion.is_excluded():
             return text
-        up = "../" * len(here.parts)
+        up = "../" * len(folder.parts)
         return f"[{text}]({up}{name}{mark}{anchor})"
 
     return _LINK.sub(linked, markdown)

@@ -79,12 +79,12 @@ def rows_of(
         return
     reader = _CsvReader(lines, delimiter)
     suspicion: _Suspicion | None = None
-    for row, taken in reader.rows():
+    for row, row_lines in reader.rows():
         if quoting == "checked":
             if suspicion is None:
                 suspicion = _Suspicion(row.cells, delimiter)
             else:
-                suspicion.add(row, taken)
+                suspicion.add(row, row_lines)
         yield row
     if suspicion is not None:
         suspicion.require_none()
@@ -111,9 +111,9 @@ class _CsvReader:
             begin = self._number
             _require_few_cells(line, self._delimiter, begin)
             if '"' in line:
-                cells, taken = self._quoted_row(line)
+                cells, row_lines = self._quoted_row(line)
             else:
-                text, taken = line.rstrip("\r\n"), [line]
+                text, row_lines = line.rstrip("\r\n"), [line]
                 cells = text.split(self._delimiter) if text else []
             if not self._header:
                 self._header = cells
@@ -121,7 +121,7 @@ class _CsvReader:
                 raise DelimitedError(
                     f"a cell of line {begin} has more than {MOST_CELL:,} characters", ""
                 )
-            yield TableRow(begin, cells), taken
+            yield TableRow(begin, cells), row_lines
 
     def _next(self) -> str | None:
         line = next(self._lines, None)
@@ -130,20 +130,20 @@ class _CsvReader:
 
     def _quoted_row(self, line: str) -> tuple[list[str], list[str]]:
         cells: list[str] = []
-        taken = [line]
+        row_lines = [line]
         at = 0
         while True:
             if not line.startswith('"', at):
                 end = self._end(line, at)
                 cells.append(line[at:end])
             else:
-                begin, opened, n_lines = at, self._number, len(taken)
-                text, line, closed = self._quoted_cell(line, at, len(cells), taken)
+                begin, opened, n_lines = at, self._number, len(row_lines)
+                text, line, closed = self._quoted_cell(line, at, len(cells), row_lines)
                 end = self._end(line, closed)
                 behind = line[closed:end]
                 if not behind.strip():
                     cells.append(text + behind)
-                elif len(taken) == n_lines:
+                elif len(row_lines) == n_lines:
                     cells.append(line[begin:end])
                 else:
                     raise DelimitedError(
@@ -151,15 +151,15 @@ class _CsvReader:
                         f"text on line {self._number}"
                     )
             if not line.startswith(self._delimiter, end):
-                return cells, taken
+                return cells, row_lines
             at = end + 1
 
     def _quoted_cell(
-        self, line: str, at: int, column: int, taken: list[str]
+        self, line: str, at: int, column: int, row_lines: list[str]
     ) -> tuple[str, str, int]:
         """The text of the cell whose quote stands at `at`, the line that it ends in, and where.
 
-        Lines that it goes on in are added to `taken`.
+        Lines that it goes on in are added to `row_lines`.
         """
         opened = self._number
         parts: list[str] = []
@@ -182,7 +182,7 @@ class _CsvReader:
                         "end of the file"
                     )
                 line, at = following, 0
-                taken.append(line)
+                row_lines.append(line)
             size += len(parts[-1])
             if size > MOST_CELL:
                 raise DelimitedError(
@@ -226,21 +226,21 @@ class _Suspicion:
         self._not_numeric: set[int] = set()
         self._swallowed: list[_SwallowedRows] = []
 
-    def add(self, row: TableRow, taken: Sequence[str]) -> None:
+    def add(self, row: TableRow, row_lines: Sequence[str]) -> None:
         """Take in a row below the header. Raises DelimitedError if its quotes contradict its width."""
         if not row.cells:
             return
         if len(row.cells) != self._width and (
-            len(taken) > 1 or taken[0].count(self._delimiter) == self._width - 1
+            len(row_lines) > 1 or row_lines[0].count(self._delimiter) == self._width - 1
         ):
-            lines = f"{len(taken)} lines" if len(taken) > 1 else f"{self._width} columns"
+            lines = f"{len(row_lines)} lines" if len(row_lines) > 1 else f"{self._width} columns"
             raise DelimitedError(
                 f"the row that begins on line {row.line} has {len(row.cells)} columns instead of "
                 f"{self._width} as its quotes are, and {lines} without them",
                 _MEANT,
             )
-        if len(taken) > 1:
-            self._look_into(row.line, taken)
+        if len(row_lines) > 1:
+            self._look_into(row.line, row_lines)
         if self._key < len(row.cells):
             self._n_rows += 1
             self._keys.add(row.cells[self._key][:_SHOWN].strip())
@@ -252,15 +252,15 @@ class _Suspicion:
             else:
                 self._not_numeric.add(column)
 
-    def _look_into(self, line: int, taken: Sequence[str]) -> None:
-        n_delimiters = [text.count(self._delimiter) for text in taken]
+    def _look_into(self, line: int, row_lines: Sequence[str]) -> None:
+        n_delimiters = [text.count(self._delimiter) for text in row_lines]
         due = self._width - 1
-        between = [n for n, text in zip(n_delimiters, taken, strict=True) if text.strip()][1:-1]
+        between = [n for n, text in zip(n_delimiters, row_lines, strict=True) if text.strip()][1:-1]
         if due == 0 or n_delimiters[0] < due or any(n != due for n in between):
             return
         rows = [
             [cell[: _SHOWN + 1].strip('" \r\n') for cell in text.split(self._delimiter)]
-            for text, n in zip(taken[1:], n_delimiters[1:], strict=True)
+            for text, n in zip(row_lines[1:], n_delimiters[1:], strict=True)
             if n == due
         ]
         if rows:
@@ -268,12 +268,12 @@ class _Suspicion:
 
     def require_none(self) -> None:
         """Raise DelimitedError for the first quoted cell that holds rows of the table."""
-        for each in self._swallowed:
-            if all(map(self._has_key, each.rows)) and any(map(self._has_numbers, each.rows)):
-                named = ", ".join(ascii(row[self._key]) for row in each.rows[:3])
+        for cell in self._swallowed:
+            if all(map(self._has_key, cell.rows)) and any(map(self._has_numbers, cell.rows)):
+                named = ", ".join(ascii(row[self._key]) for row in cell.rows[:3])
                 raise DelimitedError(
-                    f"a quote that opens on line {each.line} takes in rows: what follows in its "
-                    f"cell looks like {number_of(len(each.rows), 'row')} of the table ({named})",
+                    f"a quote that opens on line {cell.line} takes in rows: what follows in its "
+                    f"cell looks like {number_of(len(cell.rows), 'row')} of the table ({named})",
                     _MEANT,
                 )
 

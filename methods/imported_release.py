@@ -40,10 +40,10 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     unmade = {"call_key": None, "prompt_version": None}
     for ordinal, item in enumerate(items, start=1):
-        here = {"item_id": item.item_id}
+        item_key = {"item_id": item.item_id}
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 "set_id": None,
                 "group_id": item.group_id,
                 "ordinal": ordinal,
@@ -54,7 +54,7 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
         )
         rows["turns"] += [
             {
-                **here,
+                **item_key,
                 "turn": turn.turn,
                 "question": turn.question,
                 "image_positions": list(turn.image_positions),
@@ -64,16 +64,16 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
             for turn in item.turns
         ]
         rows["references"] += [
-            {**here, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
+            {**item_key, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
             for turn in item.turns
             for kind, text in sorted(turn.references.items())
         ]
         rows["choices"] += [
-            {**here, "position": position, "choice": choice}
+            {**item_key, "position": position, "choice": choice}
             for position, choice in enumerate(item.choices, start=1)
         ]
         rows["images"] += [
-            {**here, "position": position, "image_id": image_id, **dict.fromkeys(SOURCE)}
+            {**item_key, "position": position, "image_id": image_id, **dict.fromkeys(SOURCE)}
             for position, image_id in enumerate(item.image_ids, start=1)
         ]
     return frozen(name, NOBODY, edition, rows)

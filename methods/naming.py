@@ -15,13 +15,13 @@ LAST_PART = 0.8
 _PARTS = re.compile(r"[a-z_]+[./]([a-z_]\w+)")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, candidates: Iterable[str]) -> str:
     """The known names that are most like `name`; where none is, all that there are, up to ten.
 
     Case does not count, and the last part of a name is a name of it, too: `judgment` is like
     `evaluate.judgments`.
     """
-    names = sorted(set(known))
+    names = sorted(set(candidates))
     like = {other: _likeness(name.casefold(), other.casefold()) for other in names}
     least = max(ALIKE, max(like.values(), default=0.0) - AS_NEAR)
     near = sorted(

@@ -89,7 +89,7 @@ def content_of(
             pages[row["page_url"]][row["item_id"]] = None
         images[row["image_id"]][row["item_id"]] = None
         shown[row["item_id"]].add(row["image_id"])
-    asked = [
+    questions = [
         ItemQuestion(
             item_id := row["item_id"],
             row["turn"],
@@ -103,7 +103,7 @@ def content_of(
         release_id,
         {url: list(items) for url, items in pages.items()},
         {image_id: list(items) for image_id, items in images.items()},
-        asked,
+        questions,
         imported,
     )
 
@@ -128,8 +128,8 @@ def shared(
                 items = instruction.images.get(image_id, ())
                 ours = {like: items for like in copies if like != image_id}
                 yield from _both("near_duplicate", benchmark.images, ours, names)
-        for asked in instruction.asked:
-            yield from index.met(instruction, asked)
+        for question in instruction.asked:
+            yield from index.met(instruction, question)
 
 
 def _both(
@@ -150,14 +150,14 @@ class _Index:
         self._turns = [(benchmark, asked) for benchmark in benchmarks for asked in benchmark.asked]
         self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
         self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
-        for number, (_, asked) in enumerate(self._turns):
-            for part in _parts(asked):
+        for number, (_, question) in enumerate(self._turns):
+            for part in _parts(question):
                 self._with[part].append(number)
 
-    def met(self, instruction: Content, asked: ItemQuestion) -> Iterator[ContentOverlap]:
+    def met(self, instruction: Content, question: ItemQuestion) -> Iterator[ContentOverlap]:
         """What a turn of an instruction set shares with turns of the benchmarks."""
         in_common: dict[int, float] = defaultdict(float)
-        for part in _parts(asked):
+        for part in _parts(question):
             if part in self._with and (weight := self._rarity.weight(part[1])):
                 for number in self._with[part]:
                     in_common[number] += weight
@@ -166,47 +166,49 @@ class _Index:
         for number in near:
             benchmark, theirs = self._turns[number]
             imported = instruction.imported or benchmark.imported
-            for kind, text in self._kinds(theirs, asked, imported):
+            for kind, text in self._kinds(theirs, question, imported):
                 names = (
                     benchmark.release_id,
                     theirs.item_id,
                     instruction.release_id,
-                    asked.item_id,
+                    question.item_id,
                 )
-                yield ContentOverlap(kind, " ".join(text.words[:SHOWN_WORDS]), *names, asked.turn)
+                yield ContentOverlap(
+                    kind, " ".join(text.words[:SHOWN_WORDS]), *names, question.turn
+                )
 
     def _kinds(
-        self, of: ItemQuestion, asked: ItemQuestion, imported: bool
+        self, theirs: ItemQuestion, ours: ItemQuestion, imported: bool
     ) -> Iterator[tuple[Kind, ComparableText]]:
-        """As what a turn is that of a benchmark, `of`, and the text of the benchmark."""
+        """As what a turn is that of a benchmark, `theirs`, and the text of the benchmark."""
         in_common = self._rarity.in_common
         n_answers = []
-        for one, other in product(of.answers, asked.answers):
-            if (n := in_common(one, other)) is not None:
+        for their_answer, our_answer in product(theirs.answers, ours.answers):
+            if (n := in_common(their_answer, our_answer)) is not None:
                 n_answers.append(n)
                 if n >= LEAST:
-                    yield "answer" if imported else "phrases_of_answer", one
-            elif (n := in_common(other, one)) is not None:
+                    yield "answer" if imported else "phrases_of_answer", their_answer
+            elif (n := in_common(our_answer, their_answer)) is not None:
                 n_answers.append(n)
-        n_question = in_common(of.question, asked.question)
+        n_question = in_common(theirs.question, ours.question)
         if n_question is None:
             return
-        is_same = n_answers or not of.answers or not asked.answers
+        is_same = n_answers or not theirs.answers or not ours.answers
         if is_same and n_question + max(n_answers, default=0.0) >= LEAST:
-            yield "question", of.question
+            yield "question", theirs.question
         elif n_question >= LEAST:
-            yield "form_of_words", of.question
+            yield "form_of_words", theirs.question
 
 
 def _texts(contents: Sequence[Content]) -> Iterator[tuple[ComparableText, Hashable]]:
     """All texts, each with what it is about."""
     for content in contents:
-        for asked in content.asked:
-            for text in (asked.question, *asked.answers):
-                yield text, asked.about
+        for question in content.asked:
+            for text in (question.question, *question.answers):
+                yield text, question.about
 
 
-def _parts(asked: ItemQuestion) -> set[tuple[bool, Words]]:
+def _parts(question: ItemQuestion) -> set[tuple[bool, Words]]:
     """The runs of words of a question (True) and of its answers (False)."""
-    of_answers = {(False, run) for answer in asked.answers for run in every_run(answer.words)}
-    return {(True, run) for run in every_run(asked.question.words)} | of_answers
+    of_answers = {(False, run) for answer in question.answers for run in every_run(answer.words)}
+    return {(True, run) for run in every_run(question.question.words)} | of_answers

@@ -116,10 +116,10 @@ def build_release(
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, dialogue in enumerate(ordered, start=1):
-        here = {"item_id": dialogue.item_id}
+        item_key = {"item_id": dialogue.item_id}
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 "set_id": dialogue.set_id,
                 "ordinal": ordinal,
                 "revision": dialogue.revision,
@@ -131,20 +131,20 @@ def build_release(
         for number, (turn, entering) in enumerate(
             zip(dialogue.turns, positions, strict=True), start=1
         ):
-            asked = _origin(dialogue, turn, "question", questions)
+            origin = _origin(dialogue, turn, "question", questions)
             answered = _origin(dialogue, turn, "answer", answers)
             rows["turns"].append(
                 {
-                    **here,
+                    **item_key,
                     "turn": number,
                     "question": turn["question"],
                     "image_positions": list(entering),
-                    **vars(asked),
+                    **vars(origin),
                 }
             )
             rows["references"].append(
                 {
-                    **here,
+                    **item_key,
                     "turn": number,
                     "kind": "answer",
                     "reference": turn["answer"],
@@ -153,7 +153,7 @@ def build_release(
             )
         rows["images"] += [
             {
-                **here,
+                **item_key,
                 "position": position,
                 "image_id": image_id,
                 **sources[dialogue.set_id, image_id],
@@ -192,8 +192,8 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
         if table_rows or table not in _LATER_TABLES
     }
     whole = edition == Edition(edition.benchmark)
-    said = vars(edition) if edition.held_out else edition.columns
-    parts = [hashed] if whole else [hashed, said]
+    edition_fields = vars(edition) if edition.held_out else edition.columns
+    parts = [hashed] if whole else [hashed, edition_fields]
     return f"{name}-{content_id('release', name, vars(reviewed), *parts)[:10]}"
 
 

@@ -141,8 +141,8 @@ def edition_of(card: Card) -> Edition:
 
 def edition_in_words(card: Card) -> str:
     """The benchmark, with its split and language where they are known."""
-    known = [f"{part} {card[part]}" for part in ("split", "language") if card.get(part)]
-    return ", ".join([benchmark_of(card) or "none", *known])
+    parts = [f"{part} {card[part]}" for part in ("split", "language") if card.get(part)]
+    return ", ".join([benchmark_of(card) or "none", *parts])
 
 
 def reviewed_by(card: Card) -> str:
@@ -238,8 +238,8 @@ def _licences(card: Card) -> list[tuple[str, str]]:
     return [*facts, ("Items left out for a licence", ", ".join(left_out))] if left_out else facts
 
 
-def _share(name: str, n: int, of: int) -> str:
-    return f"{name} {100 * n / max(of, 1):.1f} % ({n})"
+def _share(name: str, n: int, total: int) -> str:
+    return f"{name} {100 * n / max(total, 1):.1f} % ({n})"
 
 
 def card_markdown(card: Card) -> str:

@@ -83,34 +83,34 @@ def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDiffer
     """From `first` to `second`. Items are matched by their id, else by their image set."""
     before, after = _items(first), _items(second)
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
-    left = {key: item for key, item in before.items() if key not in after}
+    unmatched = {key: item for key, item in before.items() if key not in after}
     new = {key: item for key, item in after.items() if key not in before}
     # A set whose dialogue was written anew has another item under another id.
     new_of_set = {item["set_id"]: key for key, item in new.items() if item["set_id"]}
-    for item_id, item in list(left.items()):
+    for item_id, item in list(unmatched.items()):
         match = new_of_set.pop(item["set_id"], None)
         if match:
             pairs.append((item_id, match))
-            del left[item_id], new[match]
+            del unmatched[item_id], new[match]
     turns = dict.fromkeys(("added", "removed", "questions", "references"), 0)
     kinds: Counter[str] = Counter()
     changed, common = [], {}
-    for one, other in pairs:
-        changes = tuple(_changes(before[one], after[other]))
+    for first_id, second_id in pairs:
+        changes = tuple(_changes(before[first_id], after[second_id]))
         if all(change.kind in _ABOUT for change in changes):
-            common[one] = other
-        if changes or one != other:
-            ids = (one,) if one == other else (one, other)
+            common[first_id] = second_id
+        if changes or first_id != second_id:
+            ids = (first_id,) if first_id == second_id else (first_id, second_id)
             what = _in_words(changes) or "another id, same content"
-            item = after[other]
+            item = after[second_id]
             changed.append(ItemChange(item["set_id"], ids, what, _opening(item), changes))
         kinds.update({change.kind for change in changes})
         _count(changes, turns)
     turns["added"] += sum(len(item["turns"]) for item in new.values())
-    turns["removed"] += sum(len(item["turns"]) for item in left.values())
+    turns["removed"] += sum(len(item["turns"]) for item in unmatched.values())
     return ReleaseDifference(
         [_alone(item_id, item) for item_id, item in new.items()],
-        [_alone(item_id, item) for item_id, item in left.items()],
+        [_alone(item_id, item) for item_id, item in unmatched.items()],
         changed,
         len(pairs) - len(changed),
         turns,
@@ -153,16 +153,16 @@ def _alone(item_id: str, item: Row) -> ItemChange:
 def _changes(before: Row, after: Row) -> Iterator[ContentChange]:
     """What differs between two items, turn by turn, then of the whole item."""
     for turn in sorted({*before["turns"], *after["turns"]}):
-        was, now = (item["turns"].get(turn) for item in (before, after))
-        if was is None or now is None:
-            kind = "turn added" if was is None else "turn removed"
+        old, new = (item["turns"].get(turn) for item in (before, after))
+        if old is None or new is None:
+            kind = "turn added" if old is None else "turn removed"
             yield ContentChange(
-                kind, turn, _texts(was and was["question"]), _texts(now and now["question"])
+                kind, turn, _texts(old and old["question"]), _texts(new and new["question"])
             )
             continue
-        yield from _change("question", turn, _texts(was["question"]), _texts(now["question"]))
-        yield from _change("given", turn, _texts(was["given"]), _texts(now["given"]))
-        entering = (tuple(map(str, turn["image_positions"])) for turn in (was, now))
+        yield from _change("question", turn, _texts(old["question"]), _texts(new["question"]))
+        yield from _change("given", turn, _texts(old["given"]), _texts(new["given"]))
+        entering = (tuple(map(str, turn["image_positions"])) for turn in (old, new))
         yield from _change("entering images", turn, *entering)
         for kind in ("answer", "key", "caption", "focus"):
             texts = (_texts(item["references"].get((turn, kind))) for item in (before, after))
@@ -228,18 +228,18 @@ def _count(changes: Sequence[ContentChange], counts: dict[str, int]) -> None:
 
 
 def _made_by(first: Card, second: Card) -> list[tuple[str, str, str]]:
-    was, now = dict(facts(first)), dict(facts(second))
+    old, new = dict(facts(first)), dict(facts(second))
     rows = [
-        (name, was.get(name, "–"), now.get(name, "–"))
-        for name in {**was, **now}
-        if name not in _LEFT_OUT and was.get(name) != now.get(name)
+        (name, old.get(name, "–"), new.get(name, "–"))
+        for name in {**old, **new}
+        if name not in _LEFT_OUT and old.get(name) != new.get(name)
     ]
-    for name, one, other in (
+    for name, first_part, second_part in (
         ("shard", _shards(first), _shards(second)),
         ("setting", _settings(first), _settings(second)),
     ):
-        for key in {**one, **other}:
-            values = one.get(key, "–"), other.get(key, "–")
+        for key in {**first_part, **second_part}:
+            values = first_part.get(key, "–"), second_part.get(key, "–")
             if values[0] != values[1]:
                 rows.append((f"{name} {code(key)}", *values))
     return rows
@@ -256,8 +256,8 @@ def _settings(card: Card) -> dict[str, str]:
 def _scores(
     first: Sequence[Row], second: Sequence[Row]
 ) -> list[tuple[str, str, str, Row | None, Row | None]]:
-    was, now = ({_asked(row): row for row in rows} for rows in (first, second))
-    return [(*key, was.get(key), now.get(key)) for key in {**was, **now}]
+    old, new = ({_asked(row): row for row in rows} for rows in (first, second))
+    return [(*key, old.get(key), new.get(key)) for key in {**old, **new}]
 
 
 def _asked(row: Row) -> tuple[str, str, str]:

@@ -47,29 +47,29 @@ class CommonScores(NamedTuple):
 
 
 def difference_markdown(
-    first: Card, second: Card, found: ReleaseDifference, common: Sequence[CommonScores] = ()
+    first: Card, second: Card, changes: ReleaseDifference, common: Sequence[CommonScores] = ()
 ) -> str:
     """The difference as a page."""
-    one, other = first["release_id"], second["release_id"]
-    lines = [f"# From {one} to {other}", ""]
+    first_id, second_id = first["release_id"], second["release_id"]
+    lines = [f"# From {first_id} to {second_id}", ""]
     counts = [
         ("items", str(first["n_items"]), str(second["n_items"])),
         ("turns", str(first["n_turns"]), str(second["n_turns"])),
         ("images", str(first["n_images"]), str(second["n_images"])),
     ]
-    lines += table(("", code(one), code(other)), counts)
+    lines += table(("", code(first_id), code(second_id)), counts)
     lines += [
         "",
-        f"Items: {len(found.added)} added, {len(found.removed)} removed, "
-        f"{len(found.changed)} changed, {found.n_same} the same.",
-        f"Turns: {found.turns['added']} added, {found.turns['removed']} removed; "
-        f"{found.turns['questions']} questions and {found.turns['references']} references changed.",
+        f"Items: {len(changes.added)} added, {len(changes.removed)} removed, "
+        f"{len(changes.changed)} changed, {changes.n_same} the same.",
+        f"Turns: {changes.turns['added']} added, {changes.turns['removed']} removed; "
+        f"{changes.turns['questions']} questions and {changes.turns['references']} references changed.",
     ]
-    if found.kinds:
-        kinds = ", ".join(f"{kind} ({n})" for kind, n in found.kinds.items())
+    if changes.kinds:
+        kinds = ", ".join(f"{kind} ({n})" for kind, n in changes.kinds.items())
         lines.append(f"What changed, by number of items: {kinds}.")
-    lines += _common(found, one, other, common)
-    listed = listed_changes(found)
+    lines += _common(changes, first_id, second_id, common)
+    listed = listed_changes(changes)
     if listed:
         lines += ["", "## Items", ""]
         lines += table(
@@ -87,32 +87,32 @@ def difference_markdown(
         if len(listed) > N_SHOWN:
             lines += ["", f"{len(listed) - N_SHOWN} more are not shown."]
     lines += ["", "## Made by", ""]
-    if found.made_by:
-        rows = [(name, code(was), code(now)) for name, was, now in found.made_by]
-        lines += table(("", code(one), code(other)), rows)
+    if changes.made_by:
+        rows = [(name, code(was), code(now)) for name, was, now in changes.made_by]
+        lines += table(("", code(first_id), code(second_id)), rows)
     else:
         lines += ["The same settings, prompts, models and corpus."]
-    if found.scores:
+    if changes.scores:
         lines += ["", "## Scores on the whole releases", ""]
-        heads = ("model", "judge", "judge's prompt", code(one), code(other), "difference")
-        lines += table(heads, [_score_line(*score) for score in found.scores])
+        heads = ("model", "judge", "judge's prompt", code(first_id), code(second_id), "difference")
+        lines += table(heads, [_score_line(*score) for score in changes.scores])
     return "\n".join(lines) + "\n"
 
 
-def listed_changes(found: ReleaseDifference) -> list[tuple[str, ItemChange]]:
+def listed_changes(difference: ReleaseDifference) -> list[tuple[str, ItemChange]]:
     """(how, item) of all items that differ, in the order that a page lists them."""
     return [
-        *(("removed", change) for change in found.removed),
-        *(("added", change) for change in found.added),
-        *(("changed", change) for change in found.changed),
+        *(("removed", change) for change in difference.removed),
+        *(("added", change) for change in difference.added),
+        *(("changed", change) for change in difference.changed),
     ]
 
 
-def why_nothing_common(found: ReleaseDifference, first: Mapping[str, object]) -> str:
+def why_nothing_common(difference: ReleaseDifference, first: Mapping[str, object]) -> str:
     """Why there are no scores on common items."""
     if first["kind"] != "benchmark":
         return "An instruction set has no scores."
-    if not found.common:
+    if not difference.common:
         return "No item is the same in both, so there is nothing to compare scores on."
     return (
         "No model was judged on both by the same judge under the same version of its prompt: give the "
@@ -121,12 +121,12 @@ def why_nothing_common(found: ReleaseDifference, first: Mapping[str, object]) ->
 
 
 def _common(
-    found: ReleaseDifference, one: str, other: str, common: Sequence[CommonScores]
+    difference: ReleaseDifference, first_id: str, second_id: str, common: Sequence[CommonScores]
 ) -> list[str]:
     if not common:
         return []
     lines = ["", "## Scores on the items that both have", ""]
-    n = len(found.common)
+    n = len(difference.common)
     lines.append(
         f"{n} item{'' if n == 1 else 's'} with the same questions, references, choices and images. "
         "What a model failed counts as the lowest value."
@@ -147,23 +147,23 @@ def _common(
                     judged.repeated.in_words,
                 )
             )
-    heads = ("model", "judge", "judge's prompt", code(one), code(other), "difference")
+    heads = ("model", "judge", "judge's prompt", code(first_id), code(second_id), "difference")
     return [*lines, "", *table((*heads, "items / turns", "answers"), rows)]
 
 
-def _difference(of: CommonScore) -> str:
-    if of.ci_low is None or of.ci_high is None:
-        return f"{of.difference:+.1f}"
-    return f"{of.difference:+.1f} ({of.ci_low:+.1f} to {of.ci_high:+.1f})"
+def _difference(score: CommonScore) -> str:
+    if score.ci_low is None or score.ci_high is None:
+        return f"{score.difference:+.1f}"
+    return f"{score.difference:+.1f} ({score.ci_low:+.1f} to {score.ci_high:+.1f})"
 
 
 def _score_line(
-    model: str, judge: str, version: str, was: Row | None, now: Row | None
+    model: str, judge: str, version: str, old: Row | None, new: Row | None
 ) -> tuple[str, ...]:
     gain = ""
-    if was and now and was["value"] is not None and now["value"] is not None:
-        gain = f"{now['value'] - was['value']:+.1f}"
-    return (code(model), code(judge), code(version), score(was), score(now), gain)
+    if old and new and old["value"] is not None and new["value"] is not None:
+        gain = f"{new['value'] - old['value']:+.1f}"
+    return (code(model), code(judge), code(version), score(old), score(new), gain)
 
 
 def score(row: Row | None) -> str:

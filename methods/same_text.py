@@ -112,17 +112,17 @@ def _is_detail(word: str) -> bool:
 @lru_cache(maxsize=4096)  # A text is compared with many others, one after the other.
 def runs(words: Words, wide: int = RUN) -> Mapping[Words, None]:
     """Each run of so many words or characters of a text once, in order; a shorter text as a whole."""
-    kept: dict[Words, None] = {}
+    result: dict[Words, None] = {}
     end = width = 0
     for start, word in enumerate(words):
         while width < wide and end < len(words):
             width += _width(words[end])
             end += 1
-        if width < wide and kept:
+        if width < wide and result:
             break
-        kept.setdefault(words[start:end])
+        result.setdefault(words[start:end])
         width -= _width(word)
-    return kept
+    return result
 
 
 def every_run(words: Words) -> set[Words]:
@@ -180,8 +180,8 @@ class Rarity:
         self, text: ComparableText, other: ComparableText, wide: int, share: float
     ) -> float | None:
         """The weight of the runs of a width that both have, if it is such a share of the text's."""
-        own, known = runs(text.words, wide), runs(other.words, wide)
-        shared = [run for run in own if run in known]
+        own, other_runs = runs(text.words, wide), runs(other.words, wide)
+        shared = [run for run in own if run in other_runs]
         if not shared:
             return None
         weights = {run: self.weight(run) for run in own}
@@ -206,6 +206,6 @@ def _stands_in(short: Words, long: Words) -> bool:
     return any(long[start : start + len(short)] == short for start in places)
 
 
-def _is_subsequence(one: Words, other: Words) -> bool:
+def _is_subsequence(words: Words, other: Words) -> bool:
     rest = iter(other)
-    return all(word in rest for word in one)
+    return all(word in rest for word in words)

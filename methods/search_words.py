@@ -12,8 +12,8 @@ _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003f
 
 def words_of(text: str) -> set[str]:
     """The words of a text: runs of letters, marks and numbers after NFKC, in lower case."""
-    found = _words().findall(unicodedata.normalize("NFKC", text).lower())
-    return {word[:MOST_CHARACTERS] for word in found}
+    words = _words().findall(unicodedata.normalize("NFKC", text).lower())
+    return {word[:MOST_CHARACTERS] for word in words}
 
 
 @cache

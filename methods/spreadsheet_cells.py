@@ -26,8 +26,8 @@ def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
     """The rows of a table, its header first, with marks and the column that tells them."""
     for number, row in enumerate(rows):
         places = [str(place) for place, cell in enumerate(row, start=1) if _must_be_marked(cell)]
-        told = [*([] if number else [MARKED]), *places]
-        yield [*map(marked, row), " ".join(told)]
+        marks = [*([] if number else [MARKED]), *places]
+        yield [*map(marked, row), " ".join(marks)]
 
 
 def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
@@ -39,8 +39,8 @@ def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
         if len(row) != width:
             yield row
             continue
-        *cells, told = row
-        places = {int(place) for place in told.split() if place.isdecimal()}
+        *cells, marks = row
+        places = {int(place) for place in marks.split() if place.isdecimal()}
         yield [
             cell.removeprefix("'") if place in places else cell
             for place, cell in enumerate(cells, start=1)

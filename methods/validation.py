@@ -10,7 +10,7 @@ from methods.naming import nearest
 _NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
+def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
     """Where the first fault is, in keys with dots between them, and what it is, without a full stop.
 
     Of an unknown key, the nearest keys that are allowed in its place are named.
@@ -19,15 +19,15 @@ def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
     place = ".".join(map(str, first["loc"]))
     if first["type"] in _NO_SUCH_KEY:
         *parents, key = first["loc"]
-        return place, f"there is no such key; {nearest(str(key), _keys(of, parents))}"
+        return place, f"there is no such key; {nearest(str(key), _keys(model, parents))}"
     return place, first["msg"].removeprefix("Value error, ")
 
 
-def require_known(noun: str, names: Iterable[str], known: Collection[str]) -> None:
+def require_known(noun: str, names: Iterable[str], allowed: Collection[str]) -> None:
     """Raise ValueError for the first name of a `noun` that there is not, with the nearest ones."""
     for name in names:
-        if name not in known:
-            raise ValueError(f"there is no {noun} {name!r}; {nearest(name, known)}")
+        if name not in allowed:
+            raise ValueError(f"there is no {noun} {name!r}; {nearest(name, allowed)}")
 
 
 def require_once(noun: str, names: Collection[str]) -> None:
@@ -36,9 +36,9 @@ def require_once(noun: str, names: Collection[str]) -> None:
         raise ValueError(f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} is there twice")
 
 
-def _keys(of: type[BaseModel], parents: Iterable[int | str]) -> set[str]:
+def _keys(model: type[BaseModel], parents: Iterable[int | str]) -> set[str]:
     """The keys that a model allows below `parents`, the keys from its root down."""
-    whole = of.model_json_schema()
+    whole = model.model_json_schema()
     parts = _alternatives(whole, whole)
     for step in parents:
         below = [

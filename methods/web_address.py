@@ -33,8 +33,8 @@ def without_secrets(address: str) -> str:
     path, question, query = behind.partition("?")
     if question:
         query, hash_mark, fragment = query.partition("#")
-        kept = [part for part in query.split("&") if not _is_secret(part)]
-        behind = path + ("?" if kept else "") + "&".join(kept) + hash_mark + fragment
+        parameters = [part for part in query.split("&") if not _is_secret(part)]
+        behind = path + ("?" if parameters else "") + "&".join(parameters) + hash_mark + fragment
     return head + slashes + host + mark + behind
 
 

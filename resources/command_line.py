@@ -120,11 +120,11 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; of what is missing it names the first only."""
-        given = list(args)
+        arguments = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter:
-            values, _, _ = self.make_parser(ctx).parse_args(given)
+            values, _, _ = self.make_parser(ctx).parse_args(arguments)
             missing = [
                 _name(param)
                 for param in self.params
@@ -235,8 +235,8 @@ def _sentence(error: click.UsageError) -> str:
         return f"there is no option {name}; {nearest(name, options_below(command))}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         return f"{_name(error.param, error.ctx)}: {error.message}"
-    told = error.format_message()
-    return told[:1].lower() + told[1:]
+    message = error.format_message()
+    return message[:1].lower() + message[1:]
 
 
 def _name(parameter: click.Parameter, context: click.Context | None = None) -> str:

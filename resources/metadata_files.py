@@ -54,10 +54,10 @@ def _brought(file: Path, store: ImageStore) -> Iterator[ImportedSample]:
         samples = read_metadata(file.name, read_file(file).decode("utf-8-sig"))
     except (MetadataFault, UnicodeDecodeError, OSError) as error:
         raise MetadataFileError(f"The metadata file {file} cannot be used: {error}.") from None
-    known: dict[str, str] = {}
+    id_of_path: dict[str, str] = {}
     faults: list[str] = []
     brought = [
-        ImportedSample(file.name, number, _stored(sample, number, file, store, known, faults))
+        ImportedSample(file.name, number, _stored(sample, number, file, store, id_of_path, faults))
         for number, sample in enumerate(samples, start=1)
     ]
     if faults:
@@ -72,22 +72,22 @@ def _stored(
     number: int,
     file: Path,
     store: ImageStore,
-    known: dict[str, str],
+    id_of_path: dict[str, str],
     faults: list[str],
 ) -> Sample:
     """The sample with ids in place of paths; what cannot be used is added to `faults`."""
 
     def stored(name: str) -> str:
-        if name not in known:
-            known[name] = ""
+        if name not in id_of_path:
+            id_of_path[name] = ""
             try:
-                known[name] = take_in(picture_in(file.parent.resolve(), name), store).image_id
+                id_of_path[name] = take_in(picture_in(file.parent.resolve(), name), store).image_id
             except ImageRejected as rejected:
                 faults.append(
                     f"its image {ascii(name[:200])} (sample {number}) cannot be used: "
                     f"{rejected.detail.rstrip('.')}"
                 )
-        return known[name]
+        return id_of_path[name]
 
     images = tuple(map(stored, sample.images))
     if not sample.of_images:

@@ -57,10 +57,10 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
     Raises StoreError when its version is a later one, or from before the baseline.
     """
     require_kept(path, version)
-    known = current_version(folder)
-    if version > known:
+    newest = current_version(folder)
+    if version > newest:
         raise StoreError(
-            f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
+            f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
             "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
             "the earlier version (vlm-loom home restore)."
         )

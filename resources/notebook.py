@@ -46,16 +46,16 @@ class Home:
         Raises UserError, with the nearest name where there is no such table.
         """
         with copied(self._path) as connection:
-            known = [table for table, _ in connection.execute(TABLES).fetchall()]
-            if name not in known:
-                raise WarehouseError(f"There is no table {name}; {nearest(name, known)}.")
-            found = connection.sql(f"FROM {name}")
-            missing = sorted({*columns} - {*found.columns})
+            names = [table for table, _ in connection.execute(TABLES).fetchall()]
+            if name not in names:
+                raise WarehouseError(f"There is no table {name}; {nearest(name, names)}.")
+            relation = connection.sql(f"FROM {name}")
+            missing = sorted({*columns} - {*relation.columns})
             if missing:
-                said = nearest(missing[0], found.columns)
-                raise WarehouseError(f"{name} has no column {missing[0]}; {said}.")
+                hint = nearest(missing[0], relation.columns)
+                raise WarehouseError(f"{name} has no column {missing[0]}; {hint}.")
             what = ", ".join(f'"{column}"' for column in columns) or "*"
-            return found.select(what).to_arrow_table() if columns else found.to_arrow_table()
+            return relation.select(what).to_arrow_table() if columns else relation.to_arrow_table()
 
     def frame(self, name: str, *columns: str) -> "pd.DataFrame":
         """The same for pandas."""

@@ -27,8 +27,8 @@ def sqlite_damage(path: Path) -> str | None:
             (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
         return str(error)
-    found = " ".join(result.removeprefix("*** in database main ***").split())
-    return None if found == "ok" else found
+    report = " ".join(result.removeprefix("*** in database main ***").split())
+    return None if report == "ok" else report
 
 
 def sqlite_log_damage(path: Path) -> str | None:
@@ -40,19 +40,19 @@ def sqlite_log_damage(path: Path) -> str | None:
     """
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     while True:
-        known = _head(index, _INDEX_HEADER)
+        header_bytes = _head(index, _INDEX_HEADER)
         header, size = _head(log, _WAL_HEADER), size_of(log)
-        if _head(index, _INDEX_HEADER) == known:
+        if _head(index, _INDEX_HEADER) == header_bytes:
             break
-    if len(known) < _INDEX_HEADER:
+    if len(header_bytes) < _INDEX_HEADER:
         page_size = int.from_bytes(header[8:12]) if len(header) == _WAL_HEADER else 1
         frames = size - _WAL_HEADER if size else 0
         return "its log (-wal) is cut" if frames % (_FRAME_HEADER + page_size) else None
-    ready, page_size, n_frames = struct.unpack_from("=B x H I", known, 12)
-    (n_taken_in,) = struct.unpack_from("=I", known, 96)
+    ready, page_size, n_frames = struct.unpack_from("=B x H I", header_bytes, 12)
+    (n_taken_in,) = struct.unpack_from("=I", header_bytes, 96)
     page_size = 65536 if page_size == 1 else page_size
     wanted = _WAL_HEADER + n_frames * (_FRAME_HEADER + page_size)
-    same = not header or known[32:40] == header[16:24]
+    same = not header or header_bytes[32:40] == header[16:24]
     if ready and n_taken_in < n_frames and same and size < wanted:
         return f"the last {wanted - size} bytes of its log (-wal) are missing"
     return None

@@ -180,10 +180,10 @@ def account() -> None:
 def add(name: str, role: Any, password: bool, address: str) -> None:
     """Add an account; prints a link that signs in once."""
     accounts = _accounts()
-    given = _read_password() if password else None
-    added = accounts.add(name, role, given)
+    chosen_password = _read_password() if password else None
+    added = accounts.add(name, role, chosen_password)
     print(f"{added.name} may review as {added.role}.")
-    if given is None:
+    if chosen_password is None:
         _print_link(accounts, added.name, address)
 
 
@@ -343,9 +343,9 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
         "jsonl": read_jsonl,
         "csv": partial(read_csv, quoting=quoting),
     }
-    read = own.get(form) or import_module(OF_EXTRAS[form]).read_records
+    reader = own.get(form) or import_module(OF_EXTRAS[form]).read_records
     store = review_store()
-    return report_import(import_records(read_queue(), store, read(file), reviewer, round_))
+    return report_import(import_records(read_queue(), store, reader(file), reviewer, round_))
 
 
 @review.command(

@@ -133,27 +133,27 @@ def tables(store: ReviewStore) -> dict[str, list[Row]]:
     decided = store.decisions(revoked=True)
     ended = store.revocations()
     items = {item_id: store.item(item_id) for item_id in {each.item_id for each in decided}}
-    known = {item_id: item for item_id, item in items.items() if item is not None}
+    known_items = {item_id: item for item_id, item in items.items() if item is not None}
     rows: dict[str, list[Row]] = {name: [] for name in COLUMNS}
-    for each in decided:
-        end = ended.get(each.event_id or 0)
-        edits = None if each.edits is None else json.dumps(each.edits, ensure_ascii=False)
+    for decision in decided:
+        end = ended.get(decision.event_id or 0)
+        edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
         rows["decisions"].append(
             {
-                **vars(each),
+                **vars(decision),
                 "edits": edits,
-                "source_hash": each.source_hash or source_hash_of(each),
+                "source_hash": decision.source_hash or source_hash_of(decision),
                 "ended_by": end and end.person,
                 "ended_for": end and end.reason,
                 "ended_at": end and end.revoked_at,
             }
         )
-    rows["revisions"] = list(_revisions(known, decided))
+    rows["revisions"] = list(_revisions(known_items, decided))
     rows["comments"] = [vars(each) for each in store.comments()]
     in_force = [each for each in decided if each.event_id not in ended]
     rows["effort"] = [
         {**row, "reasons": json.dumps(row["reasons"], sort_keys=True)}
-        for row in effort_rows(known.values(), in_force)
+        for row in effort_rows(known_items.values(), in_force)
     ]
     rows["gold"] = store.gold()
     return rows
@@ -162,22 +162,22 @@ def tables(store: ReviewStore) -> dict[str, list[Row]]:
 def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iterator[Row]:
     """Each text that a decision changed, before and after."""
     contents = {(item_id, item["content_hash"]): item["content"] for item_id, item in items.items()}
-    for each in decided:
-        before = contents.get((each.item_id, each.content_hash))
-        if each.edits is None or each.item_id not in items:
+    for decision in decided:
+        before = contents.get((decision.item_id, decision.content_hash))
+        if decision.edits is None or decision.item_id not in items:
             continue
-        contents[each.item_id, content_id(each.edits)] = each.edits
+        contents[decision.item_id, content_id(decision.edits)] = decision.edits
         if before is None:
             continue
-        kind = items[each.item_id]["kind"]
+        kind = items[decision.item_id]["kind"]
         old, new = (
             {text.name: text.text for text in item_texts(kind, content)}
-            for content in (before, each.edits)
+            for content in (before, decision.edits)
         )
         for part in dict.fromkeys([*old, *new]):
             if old.get(part) != new.get(part):
                 yield {
-                    **{name: getattr(each, name) for name in COLUMNS["revisions"][:4]},
+                    **{name: getattr(decision, name) for name in COLUMNS["revisions"][:4]},
                     "part": part,
                     "before": old.get(part),
                     "after": new.get(part),
@@ -294,18 +294,18 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     decided = _rows(path, "decisions", _Decision, now)
     gold = _gold(path, store, names, now)
     copies = {new.item["item_id"]: new.item for new in gold}
-    known = {
+    items = {
         item_id: copies.get(item_id) or store.item(item_id)
         for item_id in {row.item_id for row in decided}
     }
     # Files of earlier versions have no gold items, and their ids tell.
-    golden = {gold_id_of(item) for item in known.values() if item is not None}
+    golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in _rows(path, "gold", _Gold, now)}
     without_item = of_other_gold = 0
-    read: list[tuple[Decision, Ended | None]] = []
+    decisions: list[tuple[Decision, Ended | None]] = []
     new: list[Decision] = []
     for number, row in enumerate(decided, start=1):
-        place, item = f"{path}, decisions, row {number}", known[row.item_id]
+        place, item = f"{path}, decisions, row {number}", items[row.item_id]
         if item is None:
             of_other_gold += row.item_id in golden
             without_item += row.item_id not in golden
@@ -325,7 +325,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
                 raise DumpError(f"{place}: source_hash is that of another decision: correct it.")
             if same is decision and end is None:
                 new.append(decision)
-        read.append((decision, end))
+        decisions.append((decision, end))
     written = [
         {**row.model_dump(), "author": names.known(row.author)}
         | {"addressee": names.known(row.addressee) if row.addressee else None}
@@ -334,8 +334,8 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         for row in _rows(path, "comments", _Comment, now)
     ]
     names.require_all(path)
-    _require_others_in_round_2(path, store, new, known)
-    return DumpLoadResult(*store.load(read, written, gold), without_item, of_other_gold)
+    _require_others_in_round_2(path, store, new, items)
+    return DumpLoadResult(*store.load(decisions, written, gold), without_item, of_other_gold)
 
 
 def _outcome(decision: Decision) -> str:
@@ -348,12 +348,12 @@ def _require_others_in_round_2(
     path: Path,
     store: ReviewStore,
     new: list[Decision],
-    known: dict[str, QueueItem | None],
+    items: dict[str, QueueItem | None],
 ) -> None:
     """Raise DumpError if somebody would have decided both rounds of an item."""
     rules, before = store.rules(), by_item(store.decisions({each.item_id for each in new}))
     for item_id, added in by_item(new).items():
-        item = known[item_id]
+        item = items[item_id]
         if item is None:
             continue
         state = review_state(item, [*before[item_id], *added], rules.of(item["kind"]))
@@ -376,17 +376,17 @@ class _Names:
         self._missing: dict[str, tuple[str, str]] = {}
         self._lower: dict[str, tuple[str, str]] = {}
 
-    def known(self, said: str, role: str = ROLES[0]) -> str:
-        """The name of the account, or `said` where there is none; `role` is what the person did."""
-        account = self._accounts.get(said)
+    def known(self, account_name: str, role: str = ROLES[0]) -> str:
+        """The name of the account, or `account_name` if there is none; `role` is what they did."""
+        account = self._accounts.get(account_name)
         if account is not None:
             if not account.may(role):
                 before = self._lower.get(account.name, (account.role, role))[1]
                 self._lower[account.name] = account.role, max(before, role, key=ROLES.index)
             return account.name
-        name, before = self._missing.get(folded_name(said), (said, role))
-        self._missing[folded_name(said)] = name, max(before, role, key=ROLES.index)
-        return said
+        name, before = self._missing.get(folded_name(account_name), (account_name, role))
+        self._missing[folded_name(account_name)] = name, max(before, role, key=ROLES.index)
+        return account_name
 
     def require_all(self, path: Path) -> None:
         """Raise DumpError, with all names at once, where some have no account or too low a role."""
@@ -431,8 +431,8 @@ def _gold(path: Path, store: ReviewStore, names: _Names, now: datetime) -> list[
                     raise ValueError("the content has the keys of another kind")
                 KINDS[item["kind"]].texts(content)
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-            said = str(error).split("\n")[0].rstrip(".")
-            raise DumpError(f"{path}, gold, row {number}: expected: {said}.") from None
+            reason = str(error).split("\n")[0].rstrip(".")
+            raise DumpError(f"{path}, gold, row {number}: expected: {reason}.") from None
         made_by = names.known(row.made_by, "admin")
         copy: QueueItem = {**item, "item_id": row.item_id}
         new.append(NewGold(copy, row.of_item, expected, made_by, row.made_at))
@@ -456,10 +456,10 @@ def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."
                 )
             data = read_member(archive, named[0], MOST_BYTES_OF_A_TABLE)
-        read = []
+        rows = []
         for number, row in enumerate(FORMS[form][1](data), start=1):
             try:
-                read.append(model.model_validate(row, context={"now": now}))
+                rows.append(model.model_validate(row, context={"now": now}))
             except ValidationError as error:
                 where, fault = first_fault(error, model)
                 raise DumpError(
@@ -469,7 +469,7 @@ def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list
         raise DumpError(
             f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."
         ) from None
-    return read
+    return rows
 
 
 def _decision(
@@ -504,5 +504,5 @@ def _decision(
             contents[content_id(edits)] = edits
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise DumpError(f"{place}: {str(error).rstrip('.')}.") from None
-    said = row.model_dump(exclude={"ended_by", "ended_for", "ended_at", "event_id"})
-    return Decision(**said | {"edits": edits})
+    values = row.model_dump(exclude={"ended_by", "ended_for", "ended_at", "event_id"})
+    return Decision(**values | {"edits": edits})

@@ -108,7 +108,7 @@ def _import_records(
     now = datetime.now(UTC)
     valid: list[tuple[int, str, Decision]] = []
     problems: list[tuple[int, str]] = []
-    left_open = known = 0
+    left_open = n_known = 0
     for number, record in enumerate(records):
         try:
             values = _values(record)
@@ -122,7 +122,7 @@ def _import_records(
                 continue
             decision = _decision(values, decided_on, reviewer, round, now)
             if _is_known(decision, before):
-                known += 1
+                n_known += 1
                 continue
             _check_may_decide(decision, before, state)
             valid.append((number, record.place, decision))
@@ -133,7 +133,7 @@ def _import_records(
     unambiguous, conflicts = _without_conflicts(valid)
     added, known_by_now = store.append(unambiguous)
     reports = [problem for _, problem in sorted([*problems, *conflicts])]
-    return ImportResult(added, known + known_by_now, reports, left_open)
+    return ImportResult(added, n_known + known_by_now, reports, left_open)
 
 
 def _values(record: Record) -> dict[str, Any]:
@@ -211,9 +211,9 @@ def _texts(item: QueueItem) -> dict[str, str]:
     return {text.name: text.text for text in item_texts(item["kind"], item["content"])}
 
 
-def _same(one: str, other: str) -> bool:
+def _same(text: str, other: str) -> bool:
     # Programs write line breaks in different ways; that is no change.
-    return one.splitlines() == other.splitlines()
+    return text.splitlines() == other.splitlines()
 
 
 def _is_known(decision: Decision, before: Sequence[Decision]) -> bool:

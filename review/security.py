@@ -157,18 +157,18 @@ async def sign_out(request: Request, response: Response) -> None:
     _drop_cookie(request, response, SESSION_COOKIE)
 
 
-def local_path(asked: str | None) -> str:
-    """The page to show after signing in: `asked` if it is a path of this site, else `/`.
+def local_path(path: str | None) -> str:
+    """The page to show after signing in: `path` if it is a path of this site, else `/`.
 
     Browsers read `//host`, `/\\host` and `/<tab>/host` as addresses of another site.
     """
-    if asked and asked.startswith("/") and asked.isprintable() and "\\" not in asked:
+    if path and path.startswith("/") and path.isprintable() and "\\" not in path:
         try:
-            parts = urlsplit(asked)
+            parts = urlsplit(path)
         except ValueError:
             return "/"
-        if not (parts.scheme or parts.netloc or asked.startswith("//")):
-            return asked
+        if not (parts.scheme or parts.netloc or path.startswith("//")):
+            return path
     return "/"
 
 

@@ -80,14 +80,14 @@ class LabelStudio:
         self, path: str, key: str, parameters: dict[str, str]
     ) -> Iterator[list[dict[str, Any]]]:
         size = int(parameters["page_size"])
-        seen: set[int] = set()
+        known_ids: set[int] = set()
         for number in range(1, MOST_PAGES + 1):
             answer = self._ask("GET", path, params=parameters | {"page": str(number)})
             page = answer.get(key) if isinstance(answer, dict) else None
             if not isinstance(page, list):
                 raise self._unexpected(path, f"a list {key!r}")
             ids = {self._with_id(path, each)["id"] for each in page}
-            if ids and ids <= seen:
+            if ids and ids <= known_ids:
                 raise LabelStudioError(
                     f"{self._shown} answered {path} with the same page again: is it a Label Studio "
                     "server?"
@@ -95,7 +95,7 @@ class LabelStudio:
             yield page
             if len(page) < size:
                 return
-            seen |= ids
+            known_ids |= ids
         raise LabelStudioError(
             f"{self._shown} has more than {MOST_PAGES:,} pages of {path}: is it a Label Studio server?"
         )

@@ -68,11 +68,11 @@ def labelling_config(kind: str) -> str:
 
 
 def _texts_to_read(view: Element, key: str) -> None:
-    read = SubElement(view, "Repeater", on=f"${key}", indexFlag=_INDEX)
-    SubElement(read, "Header", value=f"${key}[{_INDEX}].label", size="5")
+    repeater = SubElement(view, "Repeater", on=f"${key}", indexFlag=_INDEX)
+    SubElement(repeater, "Header", value=f"${key}[{_INDEX}].label", size="5")
     # Text shows its value as it is; HyperText or Markdown would interpret it.
     shown = {"name": f"{key}_{_INDEX}", "value": f"${key}[{_INDEX}].text", "valueType": "text"}
-    SubElement(read, "Text", shown)
+    SubElement(repeater, "Text", shown)
 
 
 def _texts_to_write(view: Element) -> None:

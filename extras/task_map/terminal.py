@@ -35,16 +35,18 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
     page = out or home.reports_path() / PAGE
     if page.suffix != ".html":
         raise UserError(f"{page} is no name of a page: end it with .html.")
-    read = read_products(vectors, base)
-    made = task_map(read.tasks, cosine_distances(read.products, read.tasks))
+    products = read_products(vectors, base)
+    weights_map = task_map(products.tasks, cosine_distances(products.products, products.tasks))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    html = render_task_map(made, read.kind, str(vectors), generated)
+    html = render_task_map(weights_map, products.kind, str(vectors), generated)
     table = page.with_suffix(".csv")
     write_atomically(page, html.encode())
-    write_atomically(table, task_map_csv(made).encode())
-    lines = [f"{len(made.tasks)} tasks in {max(made.clusters)} clusters, by {read.kind}:"]
-    for cluster in range(1, max(made.clusters) + 1):
-        pairs = zip(made.tasks, made.clusters, strict=True)
+    write_atomically(table, task_map_csv(weights_map).encode())
+    lines = [
+        f"{len(weights_map.tasks)} tasks in {max(weights_map.clusters)} clusters, by {products.kind}:"
+    ]
+    for cluster in range(1, max(weights_map.clusters) + 1):
+        pairs = zip(weights_map.tasks, weights_map.clusters, strict=True)
         lines.append(
             f"  {cluster}  {', '.join(task for task, number in pairs if number == cluster)}"
         )
@@ -90,18 +92,18 @@ def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def _said(found: Difficulty) -> list[str]:
-    if found.rho.value is None:
-        lines = [f"Spearman's rho over {found.n} tasks: none. {found.reason}"]
+def _said(difficulty: Difficulty) -> list[str]:
+    if difficulty.rho.value is None:
+        lines = [f"Spearman's rho over {difficulty.n} tasks: none. {difficulty.reason}"]
     else:
         lines = [
-            f"Spearman's rho over {found.n} tasks: {found.rho.value:.2f}, 95 % interval "
-            f"{found.rho.ci_low:.2f} to {found.rho.ci_high:.2f}, p = {found.p:.4f}"
+            f"Spearman's rho over {difficulty.n} tasks: {difficulty.rho.value:.2f}, 95 % interval "
+            f"{difficulty.rho.ci_low:.2f} to {difficulty.rho.ci_high:.2f}, p = {difficulty.p:.4f}"
         ]
-    lines.append(f"Below the median of both: {', '.join(found.hard) or 'none'}")
+    lines.append(f"Below the median of both: {', '.join(difficulty.hard) or 'none'}")
     for tasks, where in (
-        (found.only_fine_tuned, "in the file alone"),
-        (found.only_asked, "in the release alone"),
+        (difficulty.only_fine_tuned, "in the file alone"),
+        (difficulty.only_asked, "in the release alone"),
     ):
         if tasks:
             lines.append(f"Left out, {where}: {', '.join(tasks)}")

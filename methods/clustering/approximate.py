@@ -153,9 +153,9 @@ def _probe(
         pair_filter = prepared.pair_filter
         all_pairs = []
         heads = (pair_filter.select(_padded(rows)) for rows in (queries, members))
-        for one, other in pair_filter.candidates(*heads):
-            real = (one < len(queries)) & (other < len(members))
-            left, right = queries[one[real]], members[other[real]]
+        for query_rows, member_rows in pair_filter.candidates(*heads):
+            real = (query_rows < len(queries)) & (member_rows < len(members))
+            left, right = queries[query_rows[real]], members[member_rows[real]]
             # If both probe each other's cell, the pair counts only from the smaller row.
             mutual = (probes[right] == own[left][:, None]).any(axis=1)
             once = (left != right) & ((left < right) | ~mutual)

@@ -44,24 +44,24 @@ class CentrePair:
     """Lowest similarity of a member of either cluster to the better of the two centres."""
 
 
-def measure_cohesion(of: LabelledVectors) -> Cohesion:
+def measure_cohesion(labelled: LabelledVectors) -> Cohesion:
     """Size, mean and lowest similarity to the centre of each cluster.
 
     The centre's own similarity is excluded: it is always 1 and would make small clusters look
     tighter than large ones. A cluster of its centre alone has 1.
     """
-    k = len(of.centres)
+    k = len(labelled.centres)
     # `cosines` takes both sides from one array.
-    both = np.concatenate([of.vectors, of.centres])
-    others = np.flatnonzero((of.labels >= 0) & ~of.is_centre)
-    labels = of.labels[others]
-    similarities = np.minimum(cosines(both, others, len(of.vectors) + labels), 1.0)
+    both = np.concatenate([labelled.vectors, labelled.centres])
+    others = np.flatnonzero((labelled.labels >= 0) & ~labelled.is_centre)
+    labels = labelled.labels[others]
+    similarities = np.minimum(cosines(both, others, len(labelled.vectors) + labels), 1.0)
     n_others = np.bincount(labels, minlength=k)
     sums = np.bincount(labels, weights=similarities, minlength=k)
     mean = np.divide(sums, n_others, out=np.ones(k), where=n_others > 0)
     lowest = np.ones(k)
     np.minimum.at(lowest, labels, similarities)
-    return Cohesion(np.bincount(of.labels[of.labels >= 0], minlength=k), mean, lowest)
+    return Cohesion(np.bincount(labelled.labels[labelled.labels >= 0], minlength=k), mean, lowest)
 
 
 def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[np.float32]]:
@@ -86,28 +86,28 @@ def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[
 
 
 def near_centre_pairs(
-    of: LabelledVectors, n_nearest: int, min_similarity: float
+    labelled: LabelledVectors, n_nearest: int, min_similarity: float
 ) -> list[CentrePair]:
     """Pairs of clusters with centres at `min_similarity` or more, nearest pairs first.
 
     Only the `n_nearest` centres of each centre are compared. Cost: as `nearest_centres`, plus d
     multiply-adds for each member of each pair.
     """
-    nearest, similarities = nearest_centres(of.centres, n_nearest)
+    nearest, similarities = nearest_centres(labelled.centres, n_nearest)
     near = np.argwhere(similarities >= min_similarity)
     pairs: dict[tuple[int, int], float] = {}
     for a, place in near.tolist():
         b = int(nearest[a, place])
         pairs[min(a, b), max(a, b)] = float(similarities[a, place])
-    lowest = measure_cohesion(of).lowest
-    by_cluster = np.argsort(of.labels, kind="stable")
-    first = np.searchsorted(of.labels[by_cluster], np.arange(len(of.centres) + 1))
+    lowest = measure_cohesion(labelled).lowest
+    by_cluster = np.argsort(labelled.labels, kind="stable")
+    first = np.searchsorted(labelled.labels[by_cluster], np.arange(len(labelled.centres) + 1))
 
     def union(a: int, b: int) -> float:
         """Lowest similarity to the centre of `a` of the members of a and b and of b's centre."""
-        of_b = of.vectors[by_cluster[first[b] : first[b + 1]]]
+        of_b = labelled.vectors[by_cluster[first[b] : first[b + 1]]]
         return float(
-            min(lowest[a], (of_b @ of.centres[a]).min(initial=pairs[min(a, b), max(a, b)]))
+            min(lowest[a], (of_b @ labelled.centres[a]).min(initial=pairs[min(a, b), max(a, b)]))
         )
 
     measured = [

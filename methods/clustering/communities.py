@@ -67,16 +67,16 @@ def _select_largest_first(
     candidates = np.flatnonzero(sizes >= min_size)
     # Rows are in the order of first appearance: the smaller row has the smaller index.
     candidates = candidates[np.argsort(-sizes[candidates], kind="stable")]
-    taken = np.zeros(n, dtype=bool)
+    is_member = np.zeros(n, dtype=bool)
     selected = []
     for centre in candidates.tolist():
-        if taken[centre]:
+        if is_member[centre]:
             continue
         members = neighbours.of(centre)
-        members = members[~taken[members]]
+        members = members[~is_member[members]]
         if weights[centre] + weights[members].sum() >= min_size:
-            taken[centre] = True
-            taken[members] = True
+            is_member[centre] = True
+            is_member[members] = True
             selected.append((centre, members))
     return selected
 

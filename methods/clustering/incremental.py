@@ -37,9 +37,9 @@ class CommunityChanges:
 
     def continued(self, n_new: int) -> Labels:
         """For each new community the prior one that it continues, or -1."""
-        kept = self.change == KEPT
+        is_kept = self.change == KEPT
         prior = np.full(n_new, -1, dtype=np.intp)
-        prior[self.new[kept]] = self.old[kept]
+        prior[self.new[is_kept]] = self.old[is_kept]
         return prior
 
 

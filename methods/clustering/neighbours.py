@@ -142,11 +142,11 @@ def block_pairs(prepared: PreparedVectors, start: int, stop: int) -> Pairs:
     return concatenate_pairs(all_pairs)
 
 
-def merge(prepared: PreparedVectors, found: Iterable[Pairs]) -> NeighbourGraph:
+def merge(prepared: PreparedVectors, blocks: Iterable[Pairs]) -> NeighbourGraph:
     """The neighbour graph of all blocks' pairs, in any order."""
     from scipy.sparse import coo_array
 
-    pairs = concatenate_pairs(list(found))
+    pairs = concatenate_pairs(list(blocks))
     require_pair_limit(len(pairs.low), prepared.tau)
     n = len(prepared.vectors)
     ones = np.ones(len(pairs.low), dtype=bool)
@@ -185,12 +185,12 @@ def cosines(
     return products
 
 
-def concatenate_pairs(found: Sequence[Pairs]) -> Pairs:
+def concatenate_pairs(blocks: Sequence[Pairs]) -> Pairs:
     """All pairs of several blocks."""
     empty = [np.empty(0, dtype=np.int32)]
     return Pairs(
-        np.concatenate([pairs.low for pairs in found] or empty),
-        np.concatenate([pairs.high for pairs in found] or empty),
+        np.concatenate([pairs.low for pairs in blocks] or empty),
+        np.concatenate([pairs.high for pairs in blocks] or empty),
     )
 
 

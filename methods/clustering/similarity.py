@@ -20,14 +20,20 @@ TIE = 1e-6
 """Float32 products that differ by less than this count as equal."""
 
 
-def paired_cosines(left: Vectors, rows: Rows, right: Vectors, of: Rows) -> NDArray[np.float64]:
-    """Cosine of `left[rows]` and `right[of]`, pair by pair: shape (k,), at most 1."""
+def paired_cosines(
+    left: Vectors, rows: Rows, right: Vectors, right_rows: Rows
+) -> NDArray[np.float64]:
+    """Cosine of `left[rows]` and `right[right_rows]`, pair by pair: shape (k,), at most 1."""
     cosines = np.empty(len(rows))
     for start in range(0, len(rows), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
-        one, other = left[rows[part]], right[of[part]]
-        products = np.einsum("kd,kd->k", one.astype(np.float64), other.astype(np.float64))
-        cosines[part] = np.where((one == other).all(axis=1), 1.0, np.minimum(products, 1.0))
+        left_part, right_part = left[rows[part]], right[right_rows[part]]
+        products = np.einsum(
+            "kd,kd->k", left_part.astype(np.float64), right_part.astype(np.float64)
+        )
+        cosines[part] = np.where(
+            (left_part == right_part).all(axis=1), 1.0, np.minimum(products, 1.0)
+        )
     return cosines
 
 
@@ -85,8 +91,10 @@ def _within(
     """Which pairs of `left[rows]` and `right[columns]` are within tau, shape (rows, columns)."""
     products = left[rows] @ right[columns].T
     near = products >= tau
-    one, other = np.nonzero(np.abs(products - tau) < FLOAT64_MARGIN)
-    near[one, other] = paired_cosines(left, rows[one], right, columns[other]) >= tau
+    near_rows, near_columns = np.nonzero(np.abs(products - tau) < FLOAT64_MARGIN)
+    near[near_rows, near_columns] = (
+        paired_cosines(left, rows[near_rows], right, columns[near_columns]) >= tau
+    )
     return near
 
 
@@ -104,8 +112,8 @@ def _have_neighbours_by_blocks(
         if not n_rows[start:stop].any():
             break
         pairs = block_pairs(prepared, start, stop)
-        for one, other in ((pairs.low, pairs.high), (pairs.high, pairs.low)):
-            in_rows[one[n_rows[other] > 0]] = True
-            in_others[one[n_others[other] > 0]] = True
+        for ends, neighbours in ((pairs.low, pairs.high), (pairs.high, pairs.low)):
+            in_rows[ends[n_rows[neighbours] > 0]] = True
+            in_others[ends[n_others[neighbours] > 0]] = True
     distinct = prepared.distinct_of[: len(rows)]
     return in_rows[distinct], in_others[distinct]

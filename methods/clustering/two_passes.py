@@ -159,16 +159,16 @@ def _still_within(
 ) -> tuple[Membership, Membership]:
     """Memberships in groups and clusters, without those that a changed text has ended."""
     of_group, of_cluster = prior.group.community, prior.cluster.community
-    left = _is_beyond(
+    beyond_group = _is_beyond(
         prior.category_changed, entries.categories, of_group, prior.groups.categories, tau
     )
-    moved = left | _is_beyond(
+    moved = beyond_group | _is_beyond(
         prior.caption_changed, entries.captions, of_cluster, prior.clusters.captions, tau
     )
     # Why a former version was in none says nothing of other texts.
     unplaced = prior.category_changed & (of_group < 0)
     apart = (prior.category_changed | prior.caption_changed) & (of_cluster < 0)
-    return _without(prior.group, left | unplaced), _without(prior.cluster, moved | apart)
+    return _without(prior.group, beyond_group | unplaced), _without(prior.cluster, moved | apart)
 
 
 def _is_beyond(
@@ -224,22 +224,22 @@ class _Pass:
             near = index >= 0
             self.community[arrived[near]] = numbers[index[near]]
             self.how[arrived[near]] = ASSIGNED
-        left = free[self.community[free] < 0]
-        if new[left].any():
-            self._detect(left)
-        left, joined = left[self.community[left] < 0], arrived[self.community[arrived] >= 0]
-        noise, near = have_neighbours(self.vectors, left, joined, self.tau)
+        rest = free[self.community[free] < 0]
+        if new[rest].any():
+            self._detect(rest)
+        rest, joined = rest[self.community[rest] < 0], arrived[self.community[arrived] >= 0]
+        noise, near = have_neighbours(self.vectors, rest, joined, self.tau)
         # An earlier entry was compared with the earlier members by the run that added it.
-        near |= np.isin(self.how[left], (ABSORBED, NOISE))
-        near[new[left]] |= have_neighbours(self.vectors, left[new[left]], members, self.tau)[1]
-        self.how[left] = np.select([noise, near], [NOISE, ABSORBED], NO_NEIGHBOUR)
+        near |= np.isin(self.how[rest], (ABSORBED, NOISE))
+        near[new[rest]] |= have_neighbours(self.vectors, rest[new[rest]], members, self.tau)[1]
+        self.how[rest] = np.select([noise, near], [NOISE, ABSORBED], NO_NEIGHBOUR)
 
-    def _detect(self, left: Rows) -> None:
-        for community in self.detector(self.vectors[left]):
-            members = left[list(community.members)]
+    def _detect(self, rest: Rows) -> None:
+        for community in self.detector(self.vectors[rest]):
+            members = rest[list(community.members)]
             self.community[members] = self.n_prior + len(self.centres)
             self.how[members] = SEED
-            self.centres.append(int(left[community.centre]))
+            self.centres.append(int(rest[community.centre]))
 
     def membership(self) -> Membership:
         return Membership(self.community, self.how)

@@ -77,12 +77,12 @@ class ClusterPool:
         while self._waiting and len(self._first) < MAX_CANDIDATES:
             insort(self._first, heapq.heappop(self._waiting))
         self._candidates: list[tuple[str, int, int]] = []
-        seen: set[str] = set()
+        groups: set[str] = set()
         for _, page in self._first:
             for position, (_, index) in enumerate(self._pages[page][:TRIES_PER_PAGE]):
                 group = self._members[index].image_group
-                if group not in seen:
-                    seen.add(group)
+                if group not in groups:
+                    groups.add(group)
                     self._candidates.append((page, position, index))
                     break
 
@@ -124,11 +124,11 @@ class ClusterPool:
         self._exhausted.clear()
         self._existing.add(_entry_ids(members))
         self.n_sets += 1
-        taken = {self._candidates[choice][0]: self._candidates[choice][1] for choice in chosen}
-        self._first = [member for member in self._first if member[1] not in taken]
+        positions = {self._candidates[choice][0]: self._candidates[choice][1] for choice in chosen}
+        self._first = [member for member in self._first if member[1] not in positions]
         self._n_free -= size
         self._image_groups.subtract(member.image_group for member in members)
-        for page, position in taken.items():
+        for page, position in positions.items():
             ranked = self._pages[page]
             del ranked[position]
             if ranked:

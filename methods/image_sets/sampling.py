@@ -42,7 +42,7 @@ class SizeCount:
 def size_counts(
     clusters: Sequence[Cluster],
     spec: SamplingSpec,
-    made: Mapping[int, int],
+    existing: Mapping[int, int],
     whole_sizes: Collection[int] | None = None,
 ) -> list[SizeCount]:
     """Counts of one kind, one row for each wanted size, rising.
@@ -50,14 +50,14 @@ def size_counts(
     `whole_sizes` are the numbers of entries of all clusters on both sides; None if there is one side.
     `wanted` are the shares of `spec.n_sets` sets or, if that is None, of the number of sets made.
     """
-    n_sets = sum(made.values()) if spec.n_sets is None else spec.n_sets
+    n_sets = sum(existing.values()) if spec.n_sets is None else spec.n_sets
     wanted = apportion(spec.weights, n_sets)
     frequencies = [_frequencies(cluster, spec) for cluster in clusters]
     if whole_sizes is None:
         whole_sizes = [n_entries for n_entries, _, _ in frequencies]
     counts = []
     for size in sorted(spec.weights):
-        missing = wanted[size] - made.get(size, 0)
+        missing = wanted[size] - existing.get(size, 0)
         reasons = {INSTEAD: missing} if missing < 0 else {}
         possible = wanted[size]
         for reason, bound in _bounds(frequencies, whole_sizes, spec, size) if missing > 0 else ():
@@ -70,7 +70,7 @@ def size_counts(
             SizeCount(
                 size,
                 wanted[size],
-                made.get(size, 0),
+                existing.get(size, 0),
                 {reason: count for reason, count in reasons.items() if count},
             )
         )
@@ -149,15 +149,15 @@ def sample_sets(
     with the most capacity. Without prior sets the result depends on seed and content alone, in any
     order of input.
     """
-    kept = _kept_sets(clusters, spec, prior)
+    prior_sets = _kept_sets(clusters, spec, prior)
     kept_of: dict[str, list[tuple[Member, ...]]] = {}
-    for kept_set in kept:
+    for kept_set in prior_sets:
         kept_of.setdefault(kept_set.cluster_id, []).append(kept_set.members)
     pools = [
         ClusterPool(cluster, spec, kept_of.get(cluster.cluster_id, ())) for cluster in clusters
     ]
     pools.sort(key=lambda pool: pool.key)
-    sets = list(kept)
+    sets = list(prior_sets)
     while spec.n_sets is None or len(sets) < spec.n_sets:
         weights = {
             size: weight
@@ -167,14 +167,14 @@ def sample_sets(
         if not weights:
             break
         sets += _sample_round(pools, spec, weights, sets)
-    made = Counter(len(image_set.members) for image_set in sets)
+    sizes = Counter(len(image_set.members) for image_set in sets)
     sets.sort(key=lambda image_set: image_set.set_id)
     prior_entries = {tuple(entry_id for entry_id, _ in images) for images in prior}
     n_kept = sum(
         tuple(member.entry_id for member in image_set.members) in prior_entries
-        for image_set in kept
+        for image_set in prior_sets
     )
-    return SampledSets(sets, n_kept, size_counts(clusters, spec, made, whole_sizes))
+    return SampledSets(sets, n_kept, size_counts(clusters, spec, sizes, whole_sizes))
 
 
 def _kept_sets(
@@ -188,7 +188,7 @@ def _kept_sets(
     for cluster, member in home.values():
         with_image.setdefault((cluster.cluster_id, member.image_id), []).append(member)
     uses: Counter[str] = Counter()
-    kept: dict[frozenset[str], ImageSet] = {}
+    valid_sets: dict[frozenset[str], ImageSet] = {}
 
     def has_removed(images: Sequence[PriorImage]) -> bool:
         return any(entry_id not in home for entry_id, _ in images)
@@ -209,21 +209,21 @@ def _kept_sets(
                 members += sorted(free, key=lambda member: member.entry_id)[:1]
         unused = all(uses[member.entry_id] < spec.max_uses for member in members)
         entry_ids = frozenset(member.entry_id for member in members)
-        complete = len(members) == len(images) and entry_ids not in kept
+        complete = len(members) == len(images) and entry_ids not in valid_sets
         if complete and unused and spec.allows(members):
             uses.update(entry_ids)
-            kept[entry_ids] = image_set(spec.kind, cluster.cluster_id, members)
-    return _nearest_to_shares(list(kept.values()), spec)
+            valid_sets[entry_ids] = image_set(spec.kind, cluster.cluster_id, members)
+    return _nearest_to_shares(list(valid_sets.values()), spec)
 
 
-def _nearest_to_shares(kept: list[ImageSet], spec: SamplingSpec) -> list[ImageSet]:
+def _nearest_to_shares(image_sets: list[ImageSet], spec: SamplingSpec) -> list[ImageSet]:
     """At most `spec.n_sets` of the sets, first those within the share of their size."""
-    if spec.n_sets is None or len(kept) <= spec.n_sets:
-        return kept
+    if spec.n_sets is None or len(image_sets) <= spec.n_sets:
+        return image_sets
     shares = apportion(spec.weights, spec.n_sets)
     within: list[ImageSet] = []
     beyond: list[ImageSet] = []
-    for kept_set in kept:
+    for kept_set in image_sets:
         shares[len(kept_set.members)] -= 1
         (beyond if shares[len(kept_set.members)] < 0 else within).append(kept_set)
     return (within + beyond)[: spec.n_sets]
@@ -250,9 +250,9 @@ def _sample_round(
         )
         for size, packing in packings.items()
     }
-    left = None if spec.n_sets is None else spec.n_sets - len(sets)
-    made = Counter(len(image_set.members) for image_set in sets)
-    wanted = apportion_more(weights, made, left, capacity)
+    n_missing = None if spec.n_sets is None else spec.n_sets - len(sets)
+    sizes = Counter(len(image_set.members) for image_set in sets)
+    wanted = apportion_more(weights, sizes, n_missing, capacity)
     left_over = packings[min(weights)].left_over
 
     def preference(index: int, size: int) -> tuple[int, int, int, int]:

@@ -104,13 +104,13 @@ def sides(
     side of a cluster gets none or at least two that do not hang together, as one image makes no set; of
     a single one there is no other way. The result does not depend on the order of the input.
     """
-    known = dict(prior or {})
+    decisions = dict(prior or {})
     tested_keys = _keys_of(tested or ExternalContent())
     by_name = {page_image.name: page_image for page_image in sorted(corpus)}
-    for name in _displaced(by_name.values(), known, tested_keys, spec):
-        known[name] = SplitDecision(None, IMPORTED)
-    side_of = {name: side for name, side in known.items() if _is_settled(side)}
-    taken = _taken(side_of, by_name, tested_keys, spec)
+    for name in _displaced(by_name.values(), decisions, tested_keys, spec):
+        decisions[name] = SplitDecision(None, IMPORTED)
+    side_of = {name: side for name, side in decisions.items() if _is_settled(side)}
+    sides_of_key = _taken(side_of, by_name, tested_keys, spec)
     newcomers = [page_image for name, page_image in by_name.items() if name not in side_of]
     free: list[_Block] = []
     for block in _blocks(newcomers, spec):
@@ -118,7 +118,7 @@ def sides(
             side
             for page_image in block.members
             for key in _keys(page_image, spec)
-            for side in taken[key]
+            for side in sides_of_key[key]
         }
         if not met:
             free.append(block)
@@ -139,13 +139,13 @@ def _is_settled(side: SplitDecision) -> bool:
     return side.side is not None or side.reason == IMPORTED
 
 
-def _keys(each: SplitImage, spec: SplitSpec) -> list[Key]:
+def _keys(page_image: SplitImage, spec: SplitSpec) -> list[Key]:
     """What others that share it have to be on one side with."""
-    keys = [("page", each.page_id), ("image", each.image_id)]
-    if each.duplicate_group is not None:
-        keys.append(("group", each.duplicate_group))
+    keys = [("page", page_image.page_id), ("image", page_image.image_id)]
+    if page_image.duplicate_group is not None:
+        keys.append(("group", page_image.duplicate_group))
     if spec.by_cluster:
-        keys += [("cluster", cluster_id) for cluster_id in each.clusters]
+        keys += [("cluster", cluster_id) for cluster_id in page_image.clusters]
     return keys
 
 
@@ -155,7 +155,7 @@ def _keys_of(tested: ExternalContent) -> set[Key]:
 
 def _displaced(
     corpus: Iterable[SplitImage],
-    known: Mapping[Key, SplitDecision],
+    decisions: Mapping[Key, SplitDecision],
     tested: set[Key],
     spec: SplitSpec,
 ) -> list[Key]:
@@ -169,25 +169,25 @@ def _displaced(
         for block in _blocks(corpus, within)
         if any(key in tested for page_image in block.members for key in _keys(page_image, within))
         for page_image in block.members
-        if page_image.name in known and known[page_image.name].side == "instruction"
+        if page_image.name in decisions and decisions[page_image.name].side == "instruction"
     ]
 
 
 def _taken(
-    found: Mapping[Key, SplitDecision],
+    decisions: Mapping[Key, SplitDecision],
     by_name: Mapping[Key, SplitImage],
     tested: set[Key],
     spec: SplitSpec,
 ) -> dict[Key, set[Kind]]:
     """The sides of each key; what was displaced was on one side and is tested on the other."""
-    taken: dict[Key, set[Kind]] = defaultdict(set)
+    sides_of_key: dict[Key, set[Kind]] = defaultdict(set)
     for key in tested:
-        taken[key].add("benchmark")
-    for name, side in found.items():
+        sides_of_key[key].add("benchmark")
+    for name, side in decisions.items():
         # What is not in the corpus any more keeps the side of its page and its image.
         for key in _keys(by_name.get(name, SplitImage(*name)), spec):
-            taken[key] |= BOTH if side.side is None else {side.side}
-    return taken
+            sides_of_key[key] |= BOTH if side.side is None else {side.side}
+    return sides_of_key
 
 
 def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
@@ -206,7 +206,7 @@ def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
 
 def _drawn(
     free: Sequence[_Block],
-    found: Mapping[Key, SplitDecision],
+    decisions: Mapping[Key, SplitDecision],
     by_name: Mapping[Key, SplitImage],
     spec: SplitSpec,
 ) -> list[tuple[_Block, Kind]]:
@@ -220,7 +220,7 @@ def _drawn(
     settled: dict[str, dict[Kind, list[SplitImage]]] = defaultdict(
         lambda: {"benchmark": [], "instruction": []}
     )
-    for name, side in found.items():
+    for name, side in decisions.items():
         if side.side is not None and name in by_name:
             own_stratum = _Block([by_name[name]]).stratum(spec.by_cluster)
             settled[own_stratum][side.side].append(by_name[name])

@@ -22,11 +22,11 @@ def apportion(weights: Mapping[int, float], n_sets: int) -> Counter[int]:
 
 def apportion_more(
     weights: Mapping[int, float],
-    made: Mapping[int, int],
+    existing: Mapping[int, int],
     n_sets: int | None,
     capacity: Mapping[int, float],
 ) -> Counter[int]:
-    """Sets of each size to add to those `made`: at most `n_sets`, or as many as fit if None.
+    """Sets of each size to add to those `existing`: at most `n_sets`, or as many as fit if None.
 
     `capacity[s]` is the total number of images that sets of s images or more can have. Each set goes to
     the size with the largest weight / (2 made + 1), ties to the smaller size. A size without capacity
@@ -38,7 +38,7 @@ def apportion_more(
     while open_sizes and (n_sets is None or added.total() < n_sets):
         size = max(
             open_sizes,
-            key=lambda size: weights[size] / (2 * (made.get(size, 0) + added[size]) + 1),
+            key=lambda size: weights[size] / (2 * (existing.get(size, 0) + added[size]) + 1),
         )
         # A set uses capacity of its own size and of all smaller sizes.
         limited = [least for least in weights if least <= size]

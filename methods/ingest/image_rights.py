@@ -30,9 +30,9 @@ def rights_of(image: Image.Image) -> str | None:
     `image` is loaded, as texts may stand behind the pixels.
     """
     texts: dict[str, None] = {}
-    for read in (_xmp, _exif, _iptc, _png):
+    for reader in (_xmp, _exif, _iptc, _png):
         try:
-            texts |= dict.fromkeys(filter(None, map(_plain, read(image))))
+            texts |= dict.fromkeys(filter(None, map(_plain, reader(image))))
         except Exception:  # Pillow's readers raise nearly any type on broken data
             continue
     return "\n".join(texts)[:MOST_TEXT] or None

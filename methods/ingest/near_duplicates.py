@@ -56,8 +56,8 @@ def near_duplicates(
     distinct, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     repeated = np.flatnonzero(first[which] != np.arange(len(hashes)))
     pairs = [NearDuplicatePair(names[first[which[row]]], names[row], 0) for row in repeated]
-    for one, other, distance in _near(distinct, max_distance):
-        left, right = sorted((first[one], first[other]))
+    for first_hash, second_hash, distance in _near(distinct, max_distance):
+        left, right = sorted((first[first_hash], first[second_hash]))
         pairs.append(NearDuplicatePair(names[left], names[right], distance))
     return sorted(pairs)
 
@@ -92,8 +92,8 @@ def _near(hashes: Hashes, max_distance: int) -> Iterator[tuple[int, int, int]]:
     for mask in _masks(max_distance + 2):
         keys = hashes & mask
         order = np.argsort(keys, kind="stable")
-        one, other = _near_neighbours(hashes[order], keys[order], max_distance)
-        left, right = order[one], order[other]
+        first, second = _near_neighbours(hashes[order], keys[order], max_distance)
+        left, right = order[first], order[second]
         # Two hashes may agree under several masks: encode a pair as one number to drop repeats.
         pair_codes = np.union1d(pair_codes, np.minimum(left, right) * n + np.maximum(left, right))
     left, right = np.divmod(pair_codes, n) if n else (pair_codes, pair_codes)

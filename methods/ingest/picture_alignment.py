@@ -40,12 +40,12 @@ def reduced(squares: Stack, side: int) -> Stack:
 def aligned(ones: Stack, others: Stack, places: Places, n_steps: int) -> Places:
     """The places after some steps of Gauss and Newton."""
     at_once = max(1, PIXELS_AT_ONCE // ones[0].size) if len(ones) else 1
-    made = places.copy()
+    improved = places.copy()
     for start in range(0, len(ones), at_once):
         part = slice(start, start + at_once)
         for _ in range(n_steps):
-            made[part] = _improved(ones[part], others[part], made[part])
-    return made
+            improved[part] = _improved(ones[part], others[part], improved[part])
+    return improved
 
 
 def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
@@ -109,21 +109,21 @@ def _grid(side: int) -> NDArray[np.float32]:
 def _improved(ones: Stack, others: Stack, places: Places) -> Places:
     """The places after one step."""
     n, side = len(ones), ones.shape[-1]
-    made, common = moved(ones, places)
-    a, b = made.reshape(n, -1), others.reshape(n, -1)
-    seen = common.reshape(n, -1).astype(np.float32)
-    count = np.maximum(seen.sum(axis=1), 1.0)
+    moved_ones, common = moved(ones, places)
+    a, b = moved_ones.reshape(n, -1), others.reshape(n, -1)
+    mask = common.reshape(n, -1).astype(np.float32)
+    count = np.maximum(mask.sum(axis=1), 1.0)
     # Brightness first, because steps are in units of it.
-    mean_a, mean_b = (a * seen).sum(axis=1) / count, (b * seen).sum(axis=1) / count
-    of_a, of_b = (a - mean_a[:, None]) * seen, (b - mean_b[:, None]) * seen
+    mean_a, mean_b = (a * mask).sum(axis=1) / count, (b * mask).sum(axis=1) / count
+    of_a, of_b = (a - mean_a[:, None]) * mask, (b - mean_b[:, None]) * mask
     gain = (of_a * of_b).sum(axis=1) / ((of_a * of_a).sum(axis=1) + 1e-6)
     rest = of_b - gain[:, None] * of_a
-    weights = seen / _outlying(rest, seen, count)
+    weights = mask / _outlying(rest, mask, count)
     at = _grid(side)
     columns = np.empty((n, 8, side * side), dtype=np.float32)
     for axis in (0, 1):
         slope = columns[:, 3 * axis + 2]
-        steepness = np.gradient(made, axis=axis + 1).reshape(n, -1)
+        steepness = np.gradient(moved_ones, axis=axis + 1).reshape(n, -1)
         np.multiply(steepness, gain[:, None] * (side / 2), out=slope)
         np.multiply(slope, np.repeat(at, side), out=columns[:, 3 * axis])
         np.multiply(slope, np.tile(at, side), out=columns[:, 3 * axis + 1])
@@ -148,19 +148,19 @@ def _improved(ones: Stack, others: Stack, places: Places) -> Places:
 
 
 def _within_limits(places: Places) -> Places:
-    made = places.copy()
+    limited = places.copy()
     for axis in (0, 1):
-        made[:, axis, axis] = np.clip(made[:, axis, axis], *_SCALES)
-        made[:, axis, 1 - axis] = np.clip(made[:, axis, 1 - axis], -_SHEAR, _SHEAR)
-    made[:, :, 2] = np.clip(made[:, :, 2], -_SHIFT, _SHIFT)
-    return made
+        limited[:, axis, axis] = np.clip(limited[:, axis, axis], *_SCALES)
+        limited[:, axis, 1 - axis] = np.clip(limited[:, axis, 1 - axis], -_SHEAR, _SHEAR)
+    limited[:, :, 2] = np.clip(limited[:, :, 2], -_SHIFT, _SHIFT)
+    return limited
 
 
-def _outlying(rest: Stack, seen: NDArray[np.float32], count: NDArray[np.float32]) -> Stack:
+def _outlying(rest: Stack, mask: NDArray[np.float32], count: NDArray[np.float32]) -> Stack:
     """How far each residual lies out, from 1: the inverse of Cauchy's weights.
 
     What is on one picture only, such as a mark, must not pull at what is fitted.
     """
-    ordered = np.sort(np.where(seen > 0, np.abs(rest), np.inf), axis=1)
+    ordered = np.sort(np.where(mask > 0, np.abs(rest), np.inf), axis=1)
     middle = ordered[np.arange(len(rest)), (count / 2).astype(np.intp)]
     return np.asarray(1 + (rest / (3 * middle[:, None] + 1e-6)) ** 2)

@@ -58,14 +58,16 @@ class CopyCandidate(NamedTuple):
 
 def codes(of_pictures: Sequence[Miniature]) -> Codes:
     """The codes of pictures' windows, shape (pictures, windows, 63); zeros for a uniform picture."""
-    made = np.empty((len(of_pictures), len(CROPS), _FREQUENCIES**2 - 1), dtype=np.float32)
+    picture_codes = np.empty((len(of_pictures), len(CROPS), _FREQUENCIES**2 - 1), dtype=np.float32)
     for start in range(0, len(of_pictures), _AT_ONCE):
         grey = np.array(of_pictures[start : start + _AT_ONCE], dtype=np.float32)
         for window, basis in enumerate(_bases()):
             frequencies = basis @ grey @ basis.T
-            made[start : start + len(grey), window] = frequencies.reshape(len(grey), -1)[:, 1:]
-    norms = np.linalg.norm(made, axis=2, keepdims=True)
-    return np.where(norms > _LEAST_NORM, made / np.maximum(norms, _LEAST_NORM), 0)
+            picture_codes[start : start + len(grey), window] = frequencies.reshape(len(grey), -1)[
+                :, 1:
+            ]
+    norms = np.linalg.norm(picture_codes, axis=2, keepdims=True)
+    return np.where(norms > _LEAST_NORM, picture_codes / np.maximum(norms, _LEAST_NORM), 0)
 
 
 def candidates(of_pictures: Codes) -> list[Rows]:

@@ -253,20 +253,25 @@ def _best_looks(
         (row, way) for row, of_pair in enumerate(ways) for way in dict.fromkeys([of_pair, UPRIGHT])
     ]
     rows = [row for row, _ in tries]
-    one = np.array([wholes[row] for row in rows], dtype=np.float32)
-    other = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)
+    whole_batch = np.array([wholes[row] for row in rows], dtype=np.float32)
+    part_batch = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)
     suggested = in_the_middle(np.array([way.scale for _, way in tries]))
-    small, other_small = reduced(one, _FIRST_SIDE), reduced(other, _FIRST_SIDE)
-    other_evened = _evened(other)
+    small, other_small = reduced(whole_batch, _FIRST_SIDE), reduced(part_batch, _FIRST_SIDE)
+    other_evened = _evened(part_batch)
     places = (
-        aligned(one, other, aligned(small, other_small, suggested, _FIRST_STEPS), _SECOND_STEPS),
-        aligned(_evened(one), other_evened, suggested, _SECOND_STEPS),
+        aligned(
+            whole_batch,
+            part_batch,
+            aligned(small, other_small, suggested, _FIRST_STEPS),
+            _SECOND_STEPS,
+        ),
+        aligned(_evened(whole_batch), other_evened, suggested, _SECOND_STEPS),
     )
     best: dict[int, MiniatureMatch] = {}
     for place in places:
-        made, common = moved(one, place)
-        coarse = correlations(made, other, common)
-        detail = correlations(_evened(made), other_evened, common)
+        moved_wholes, common = moved(whole_batch, place)
+        coarse = correlations(moved_wholes, part_batch, common)
+        detail = correlations(_evened(moved_wholes), other_evened, common)
         of_tries = zip(tries, coarse, detail, common.mean(axis=(1, 2)), place, strict=True)
         for (row, way), of_coarse, of_detail, share, of_place in of_tries:
             look = MiniatureMatch(
@@ -277,39 +282,39 @@ def _best_looks(
     return [best[row] for row in range(len(ways))]
 
 
-def match(one: SquareImage, other: SquareImage, look: MiniatureMatch) -> Match:
-    """Align `one` with `other`, turned, from where a look at the miniatures found it; compare them."""
+def match(square: SquareImage, other: SquareImage, look: MiniatureMatch) -> Match:
+    """Compare `square` with the turned `other`, aligned from where the miniatures matched."""
     other = other.turned(look.turn)
     by_brightness = by_detail = look.place[None]
-    ones, others = one.grey[None], other.grey[None]
+    ones, others = square.grey[None], other.grey[None]
     for side, n_steps in _STEPS:
         a, b = reduced(ones, side), reduced(others, side)
         by_brightness = aligned(a, b, by_brightness, n_steps)
         by_detail = aligned(_evened(a), _evened(b), by_detail, n_steps)
-    matches = [_compared(one, other, place) for place in (by_brightness, by_detail)]
+    matches = [_compared(square, other, place) for place in (by_brightness, by_detail)]
     return max(matches, key=lambda candidate: (candidate.is_same, candidate.evidence))
 
 
-def _compared(one: SquareImage, other: SquareImage, place: Places) -> Match:
+def _compared(square: SquareImage, other: SquareImage, place: Places) -> Match:
     """The match of two squares, one at its place on the other."""
-    ones, others = one.grey[None], other.grey[None]
-    made, common = moved(ones, place)
-    detail, blocks = _correlation_of_detail(made[0], other.grey, common[0])
+    ones, others = square.grey[None], other.grey[None]
+    moved_square, common = moved(ones, place)
+    detail, blocks = _correlation_of_detail(moved_square[0], other.grey, common[0])
     compared = Match(
-        float(correlations(made, others, common)[0]), detail, float(common.mean()), blocks
+        float(correlations(moved_square, others, common)[0]), detail, float(common.mean()), blocks
     )
     if compared.evidence < MIN_EVIDENCE:
         return compared
     return compared._replace(
         differing=max(
-            _differing_in_grey(made[0], other.grey, common[0]),
-            _differing_in_colour(one.colour, other.colour, place),
+            _differing_in_grey(moved_square[0], other.grey, common[0]),
+            _differing_in_colour(square.colour, other.colour, place),
         )
     )
 
 
 def _correlation_of_detail(
-    one: Grey, other: Grey, common: NDArray[np.bool_]
+    grey: Grey, other: Grey, common: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Mean of the blocks' correlations, each weighted by the smaller of the detail's two variances, and
     the number of blocks that it rests on: (sum of weights)^2 / sum of squared weights.
@@ -320,7 +325,7 @@ def _correlation_of_detail(
     whole = _blocks(common).all(axis=1)
     if not whole.any():
         return 0.0, 0.0
-    a, b = _blocks(_detail(one))[whole], _blocks(_detail(other))[whole]
+    a, b = _blocks(_detail(grey))[whole], _blocks(_detail(other))[whole]
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     of_a, of_b = (a * a).mean(axis=1), (b * b).mean(axis=1)
     # Copies may have another contrast.
@@ -331,7 +336,7 @@ def _correlation_of_detail(
     return detail, float(weight.sum() ** 2 / ((weight * weight).sum() + 1e-9))
 
 
-def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
+def _differing_in_grey(first: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
     """What differs in brightness, gain and offset fitted, as a share of what is not flat."""
     from scipy.ndimage import binary_erosion, uniform_filter
 
@@ -339,10 +344,10 @@ def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> flo
     if not inner.any():
         return 1.0
     means, variances = [], []
-    for grey in (one, other):
-        mean = uniform_filter(grey, _SMOOTH)
+    for brightness in (first, other):
+        mean = uniform_filter(brightness, _SMOOTH)
         means.append(mean[inner].astype(np.float64))
-        variances.append((uniform_filter(grey * grey, _SMOOTH) - mean * mean)[inner])
+        variances.append((uniform_filter(brightness * brightness, _SMOOTH) - mean * mean)[inner])
     structured = float((np.maximum(*variances) > _FLAT**2).mean())
     a, b = means
     columns = np.stack([a, np.ones_like(a)], axis=1)
@@ -354,11 +359,11 @@ def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> flo
     return float((np.abs(rest) > _OTHER_GREY).mean() / max(structured, _LEAST_STRUCTURED))
 
 
-def _differing_in_colour(one: Colour, other: Colour, places: Places) -> float:
+def _differing_in_colour(first: Colour, other: Colour, places: Places) -> float:
     """Share of the common pixels whose colour differs, saturation fitted; 0 if one is in grey alone."""
-    made, shown = moved(one, np.repeat(places, 2, axis=0))
+    moved_first, shown = moved(first, np.repeat(places, 2, axis=0))
     common = shown[0]
-    a, b = made[:, common], other[:, common]
+    a, b = moved_first[:, common], other[:, common]
     if min(np.hypot(*a).mean(), np.hypot(*b).mean()) < _COLOURED:
         return 0.0
     gain = np.clip((a * b).sum() / (a * a).sum(), 0.5, 2)

@@ -124,9 +124,9 @@ def _named(name: str) -> str:
         return canonicalize_license_expression(f"LicenseRef-{name}")
 
 
-def _without_vague(found: list[_LicenceMention]) -> list[_LicenceMention]:
-    """Without what others of `found` say better: with a version, or how a work is public."""
-    names = {licence.name for licence in found}
+def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
+    """Without what others of `mentions` say better: with a version, or how a work is public."""
+    names = {licence.name for licence in mentions}
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
 
     def is_vague(name: str) -> bool:
@@ -135,7 +135,7 @@ def _without_vague(found: list[_LicenceMention]) -> list[_LicenceMention]:
         better = re.compile(rf"(LicenseRef-)?{whole}-(\d.*|(?<=\d-)(?:[A-Z]{{2,3}}|or-later))")
         return bool(name == PUBLIC_DOMAIN and public) or any(map(better.fullmatch, names))
 
-    return [licence for licence in found if not is_vague(licence.name)]
+    return [licence for licence in mentions if not is_vague(licence.name)]
 
 
 # --- Wordings --------------------------------------------------------------------------------------
@@ -147,50 +147,50 @@ def _creative_commons(parts: str, version: str | None, country: str | None) -> s
     return "-".join([*kind, *(part.upper() for part in (version, country) if version and part)])
 
 
-def _in_words(found: Match) -> str | None:
-    parts = [part for part, words in _PARTS.items() if re.search(words, found["parts"])]
-    if not found["head"] and len(parts) < 2 and not found["kind"]:
+def _in_words(match: Match) -> str | None:
+    parts = [part for part, words in _PARTS.items() if re.search(words, match["parts"])]
+    if not match["head"] and len(parts) < 2 and not match["kind"]:
         return None  # "attribution" alone is any attribution.
-    country = _COUNTRIES.get(found["country"] or "")
-    return _creative_commons(" ".join(parts[1:]), found["version"] or found["before"], country)
+    country = _COUNTRIES.get(match["country"] or "")
+    return _creative_commons(" ".join(parts[1:]), match["version"] or match["before"], country)
 
 
-def _in_letters(found: Match) -> str:
-    country = found["country"] or found["apart"]
-    return _creative_commons(found["parts"], found["version"], country)
+def _in_letters(match: Match) -> str:
+    country = match["country"] or match["apart"]
+    return _creative_commons(match["parts"], match["version"], country)
 
 
-def _by_address(found: Match) -> str:
+def _by_address(match: Match) -> str:
     dedicated = {"zero": "CC0-1.0", "mark": "CC-PDM-1.0"}
-    return dedicated.get(found["kind"]) or _creative_commons(
-        found["kind"], found["version"], found["country"]
+    return dedicated.get(match["kind"]) or _creative_commons(
+        match["kind"], match["version"], match["country"]
     )
 
 
-def _gnu(found: Match) -> str:
-    of_kind = (short for word, short in _GNU.items() if word in found["name"])
-    short = re.fullmatch(r"([al]?gpl|gfdl)s?", found["name"])
+def _gnu(match: Match) -> str:
+    of_kind = (short for word, short in _GNU.items() if word in match["name"])
+    short = re.fullmatch(r"([al]?gpl|gfdl)s?", match["name"])
     name = short[1].upper() if short else next(of_kind, "GFDL")
-    number = found["number"]
+    number = match["number"]
     if not number:
         return name
     version = number if "." in number else f"{number}.0"
-    return f"{name}-{version}-{'or-later' if found['later'] else 'only'}"
+    return f"{name}-{version}-{'or-later' if match['later'] else 'only'}"
 
 
-def _free_art(found: Match) -> str:
-    return f"LAL-{found['number']}" if found["number"] else "LAL"
+def _free_art(match: Match) -> str:
+    return f"LAL-{match['number']}" if match["number"] else "LAL"
 
 
-def _public(found: Match) -> str | None:
-    return None if _NEGATED.search(found.string[: found.start()]) else PUBLIC_DOMAIN
+def _public(match: Match) -> str | None:
+    return None if _NEGATED.search(match.string[: match.start()]) else PUBLIC_DOMAIN
 
 
-def _expression(found: Match) -> str | None:
-    text = found["expression"].rstrip(".-")
+def _expression(match: Match) -> str | None:
+    text = match["expression"].rstrip(".-")
     # A word without a number may be any word, but for some; GNU's licences have wordings of their own.
-    known = re.search(r"\d", text) or text in ("mit", "isc", "zlib", "wtfpl", "unlicense")
-    if not known or re.fullmatch(r"([al]?gpl|gfdl)-[\d.]+\+?", text):
+    is_licence = re.search(r"\d", text) or text in ("mit", "isc", "zlib", "wtfpl", "unlicense")
+    if not is_licence or re.fullmatch(r"([al]?gpl|gfdl)-[\d.]+\+?", text):
         return None
     try:
         return canonicalize_license_expression(text)
@@ -310,11 +310,11 @@ def licence_of(
     source, licence = next(((by, name) for by, name in named.items() if name), (None, None))
     url = page.url if source == "page" else None
     # What the settings say goes with their licence, whoever else names it.
-    known = corpus if licence and licence == named["corpus"] else StatedLicence()
+    corpus_licence = corpus if licence and licence == named["corpus"] else StatedLicence()
     return {
         "licence": licence,
-        "licence_url": url or known.url or address_of(licence),
-        "artist": page.artist or known.artist,
+        "licence_url": url or corpus_licence.url or address_of(licence),
+        "artist": page.artist or corpus_licence.artist,
         "licence_source": source,
     }
 

@@ -32,8 +32,8 @@ def terms_of(licence: str | None) -> frozenset[Term]:
     try:
         expression = canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
-        read = read_licence(licence)
-        return terms_of(read) if read else frozenset()
+        known_licence = read_licence(licence)
+        return terms_of(known_licence) if known_licence else frozenset()
     return _any_of(re.findall(r"[()]|[^\s()]+", expression)[::-1])
 
 

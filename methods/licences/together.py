@@ -153,10 +153,10 @@ def _contradicting(chosen: Mapping[str, int]) -> tuple[str, str]:
 
 def _leave_out(chosen: Mapping[str, int]) -> tuple[Term, ...]:
     """The terms without whose parts there is no contradiction: those of the fewest parts."""
-    left = {
+    names_of = {
         terms: {name: n for name, n in chosen.items() if not terms_of(name) & {*terms}}
         for n_terms in (1, 2, 3)
         for terms in combinations(_CONTRADICTING, n_terms)
     }
-    enough = [terms for terms, names in left.items() if not names or _covering(names)]
-    return max(enough, key=lambda terms: (sum(left[terms].values()), -len(terms)))
+    enough = [terms for terms, names in names_of.items() if not names or _covering(names)]
+    return max(enough, key=lambda terms: (sum(names_of[terms].values()), -len(terms)))

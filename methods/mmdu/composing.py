@@ -38,10 +38,10 @@ class DialogueShape:
         return sum(self.singles) + sum(group.n_questions for group in self.together)
 
 
-def drawn(between: Between, *of: object) -> int:
-    """A number between the two, both included, that depends on `of` alone."""
+def drawn(between: Between, *parts: object) -> int:
+    """A number between the two, both included, that depends on `parts` alone."""
     least, most = between
-    return least + int(content_id("number", *of), 16) % (most - least + 1)
+    return least + int(content_id("number", *parts), 16) % (most - least + 1)
 
 
 def shape_of(

@@ -49,8 +49,8 @@ def parse_grades(reply: str) -> Grades:
     Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`,
     `two_ratings`, `no_explanation`, `placeholder`.
     """
-    found = objects_in(reply, DIMENSIONS, (EXPLANATION,))
-    scored = [each for each in found if any(name in each.values for name in DIMENSIONS)]
+    objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
+    scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]
     if not scored:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
     whole = [each for each in scored if all(name in each.values for name in DIMENSIONS)] or scored

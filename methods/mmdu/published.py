@@ -43,8 +43,8 @@ _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_p
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Dialogues of a `.json` or a `.tsv`, in order. Raises PublishedError."""
-    read = {"json": _read_json, "tsv": _read_tsv}
-    return items_by_ending("MMDU", name, lines, read)
+    readers = {"json": _read_json, "tsv": _read_tsv}
+    return items_by_ending("MMDU", name, lines, readers)
 
 
 def write_published(

@@ -84,13 +84,15 @@ ON_SEVERAL = (
 """Angles of questions about several pictures together."""
 
 
-def assigned(angles: Sequence[Angle], n: int, seed: int, *of: object) -> list[Angle]:
-    """The angles of `n` questions about `of`: all in an order drawn by seed before one comes again."""
-    taken: list[Angle] = []
-    while len(taken) < n:
-        again = len(taken) // len(angles)
-        taken += sorted(angles, key=lambda angle: content_id("angle", seed, *of, again, angle.name))
-    return taken[:n]
+def assigned(angles: Sequence[Angle], n: int, seed: int, *topic: object) -> list[Angle]:
+    """The angles of `n` questions about `topic`: all in a seeded order before one comes again."""
+    result: list[Angle] = []
+    while len(result) < n:
+        again = len(result) // len(angles)
+        result += sorted(
+            angles, key=lambda angle: content_id("angle", seed, *topic, again, angle.name)
+        )
+    return result[:n]
 
 
 _PICTURE = r"(?:image|picture|photo|photograph)"

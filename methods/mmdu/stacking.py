@@ -24,21 +24,21 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -
     """
     order = sorted(images_of, key=lambda name: content_id("stack", seed, name))
     # One whose first entry can be taken again and again, which a list and a dict do slowly.
-    left = OrderedDict.fromkeys(order)
-    made: list[list[str]] = []
-    while left:
-        stack = [left.popitem(last=False)[0]]
+    remaining = OrderedDict.fromkeys(order)
+    result: list[list[str]] = []
+    while remaining:
+        stack = [remaining.popitem(last=False)[0]]
         size = drawn(n_dialogues, "size of stack", seed, stack[0])
         shown = set(images_of[stack[0]])
         while len(stack) < size:
-            fitting = next((name for name in left if not shown & images_of[name]), None)
+            fitting = next((name for name in remaining if not shown & images_of[name]), None)
             if fitting is None:
                 break
-            del left[fitting]
+            del remaining[fitting]
             stack.append(fitting)
             shown |= images_of[fitting]
-        made.append(stack)
-    return made
+        result.append(stack)
+    return result
 
 
 def stacked_turns(dialogues: Sequence[tuple[int, Sequence[Turn]]]) -> list[dict[str, str]]:

@@ -148,8 +148,12 @@ def _earlier(
 ) -> Iterator[dict[str, str | None]]:
     for turn in item.turns:
         if turn.turn < number:
-            given = None if turn.given is None else with_image_numbers(turn.given)
-            yield {"instruction": numbered_question(turn), "given": given, **_texts(turn, sides)}
+            reference = None if turn.given is None else with_image_numbers(turn.given)
+            yield {
+                "instruction": numbered_question(turn),
+                "given": reference,
+                **_texts(turn, sides),
+            }
 
 
 def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:

@@ -98,9 +98,9 @@ def ask_all(
     ordered = sorted(units, key=lambda unit: content_id(seed, *unit))
     questions = [Matchup(*pair, unit) for unit in ordered for pair in pairs]
     n_all = ORDERS * len(questions)
-    asked = questions if budget is None else questions[: budget // ORDERS]
-    outcomes = yield asked
-    why = ALL_ASKED if len(asked) == len(questions) else BUDGET
+    matchups = questions if budget is None else questions[: budget // ORDERS]
+    outcomes = yield matchups
+    why = ALL_ASKED if len(matchups) == len(questions) else BUDGET
     return DesignOutcome(sum(outcome.n_calls for outcome in outcomes), n_all, 1, why)
 
 
@@ -118,7 +118,7 @@ def ask_adaptively(
     The same outcomes give the same questions, so that a run that was cut short asks nothing twice.
     """
     pairs = every_pair(models)
-    left = {
+    remaining = {
         pair: sorted(units, key=lambda unit: content_id(seed, *pair, *unit), reverse=True)
         for pair in pairs
     }
@@ -128,9 +128,9 @@ def ask_adaptively(
     todo = {pair: least for pair in pairs}
     while True:
         # A unit of each pair in turn, so that a budget that ends cuts no pair off.
-        wanted = {pair: min(number, len(left[pair])) for pair, number in todo.items()}
+        wanted = {pair: min(number, len(remaining[pair])) for pair, number in todo.items()}
         questions = [
-            Matchup(*pair, left[pair].pop())
+            Matchup(*pair, remaining[pair].pop())
             for turn in range(max(wanted.values(), default=0))
             for pair, number in wanted.items()
             if turn < number
@@ -152,7 +152,7 @@ def ask_adaptively(
         unresolved = open_neighbours(models, battles, level, seed=seed)
         if not unresolved:
             return DesignOutcome(n_calls, n_all, n_rounds, RESOLVED)
-        todo = {pair: max(least, (len(units) - len(left[pair])) // 2) for pair in unresolved}
+        todo = {pair: max(least, (len(units) - len(remaining[pair])) // 2) for pair in unresolved}
 
 
 def open_neighbours(

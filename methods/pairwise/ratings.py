@@ -114,12 +114,12 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
     )
 
 
-def _rating(battles: Battles, place: int, **of: Any) -> ModelRating:
+def _rating(battles: Battles, place: int, **fields: Any) -> ModelRating:
     """The rating of a model with the share of its wins, a tie half, and of its ties, by weight."""
     own = (battles.first == place) | (battles.second == place)
     n = int(own.sum())
     if not n:
-        return ModelRating(battles.models[place], n=0, win_share=None, tie_share=None, **of)
+        return ModelRating(battles.models[place], n=0, win_share=None, tie_share=None, **fields)
     weights, outcomes = battles.weights[own], battles.outcomes[own]
     won = np.where(battles.first[own] == place, outcomes, 1 - outcomes)
     return ModelRating(
@@ -127,7 +127,7 @@ def _rating(battles: Battles, place: int, **of: Any) -> ModelRating:
         n=n,
         win_share=float(np.average(won, weights=weights)),
         tie_share=float(np.average(outcomes == TIE, weights=weights)),
-        **of,
+        **fields,
     )
 
 

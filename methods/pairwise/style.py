@@ -137,10 +137,12 @@ def _fit(
 
     k = len(battles.models)
     first, second, outcomes = battles.first, battles.second, battles.outcomes
-    kept = weights > 0
+    is_weighted = weights > 0
     wins = np.zeros((k, k))
-    np.add.at(wins, (first[kept], second[kept]), (weights * outcomes)[kept])
-    np.add.at(wins, (second[kept], first[kept]), (weights * (1 - outcomes))[kept])
+    np.add.at(wins, (first[is_weighted], second[is_weighted]), (weights * outcomes)[is_weighted])
+    np.add.at(
+        wins, (second[is_weighted], first[is_weighted]), (weights * (1 - outcomes))[is_weighted]
+    )
     if not is_finite(wins[None])[0]:
         # A tie of the weight 1 with no difference in style is half a win each way.
         i, j = np.nonzero(np.triu(compared))

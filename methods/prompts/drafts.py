@@ -7,12 +7,12 @@ from methods.prompts.messages import IMAGE_TOKEN
 from methods.prompts.parsing import ParseError
 
 
-def draft_text(given: Mapping[str, object], key: str) -> str:
+def draft_text(draft: Mapping[str, object], key: str) -> str:
     """The text under `key`, without space around it.
 
     Raises ParseError: `wrong_fields`, `empty_text`.
     """
-    value = given.get(key)
+    value = draft.get(key)
     if not isinstance(value, str):
         raise ParseError("wrong_fields", f'The reply needs "{key}" as a text.')
     if not value.strip():

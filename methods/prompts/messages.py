@@ -133,7 +133,7 @@ def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
 def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list[Message]:
     """The messages with the images at these places, from 0; texts say which others are left out."""
     n_seen = 0
-    kept = []
+    result = []
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
@@ -143,8 +143,8 @@ def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list
                 parts.append(part if n_seen - 1 in places else left_out)
             else:
                 parts.append(part)
-        kept.append(replace(message, parts=tuple(parts)))
-    return kept
+        result.append(replace(message, parts=tuple(parts)))
+    return result
 
 
 def n_images(messages: Sequence[Message]) -> int:

@@ -75,10 +75,10 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     """
     labels = [f"{letter}{n}" for n in range(1, expected + 1)]
     if objects := objects_in(text, (), labels, only_whole=True):
-        given = objects[-1].values
-        _require_numbers(list(given), letter, expected)
-        texts = [value for value in given.values() if isinstance(value, str)]
-        if len(texts) < len(given):
+        numbered = objects[-1].values
+        _require_numbers(list(numbered), letter, expected)
+        texts = [value for value in numbered.values() if isinstance(value, str)]
+        if len(texts) < len(numbered):
             raise ParseError("not_a_text", f"Some of {letter}1 to {letter}{expected} are no texts.")
         return _require_texts([text.strip() for text in texts], letter)
     text = unfenced(text)

@@ -73,12 +73,12 @@ def objects_in(
     """
     text = without_reasoning(reply).answer
     names = {_plain(name): name for name in (*short, *texts)}
-    found = _found(text, names, short)
-    if not found and "｛" in text:
-        found = _found(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
-    for each in found:
-        require_unicode(each.values)
-    return [each for each in found if each.is_whole or not only_whole]
+    objects = _found(text, names, short)
+    if not objects and "｛" in text:
+        objects = _found(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
+    for reply_object in objects:
+        require_unicode(reply_object.values)
+    return [each for each in objects if each.is_whole or not only_whole]
 
 
 def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
@@ -89,13 +89,13 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
     properties = schema["properties"]
     assert isinstance(properties, Mapping)
     names = list(properties)
-    found = [each.values for each in objects_in(reply, (), names, only_whole=True)]
-    complete = [values for values in found if all(name in values for name in names)]
-    if not found:
+    objects = [each.values for each in objects_in(reply, (), names, only_whole=True)]
+    complete = [values for values in objects if all(name in values for name in names)]
+    if not objects:
         raise ParseError(
             "not_json", f"The reply has no complete JSON object with {', '.join(names)[:200]}."
         )
-    return (complete or found)[-1]
+    return (complete or objects)[-1]
 
 
 def labelled(text: str, name: str) -> list[object]:
@@ -120,7 +120,7 @@ def labelled_text(text: str, name: str, other: str) -> str:
 
 
 def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
-    found: list[ReplyObject] = []
+    objects: list[ReplyObject] = []
     start = text.find("{")
     n_starts = n_repairs = 0
     while start >= 0 and n_starts < _MOST_STARTS:
@@ -129,19 +129,19 @@ def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[Re
         try:
             value, after = json_at(text, start)
         except NestingError:
-            return found  # Each object in it would be looked through in vain.
+            return objects  # Each object in it would be looked through in vain.
         except ValueError:
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
                 for values, after, is_whole in _repaired(text, start, names, short):
-                    found.append(ReplyObject(values, text, start, after, is_whole))
+                    objects.append(ReplyObject(values, text, start, after, is_whole))
                     end = after
         else:
             end = after
             for values in _named(value, names):
-                found.append(ReplyObject(values, text, start, end, True))
+                objects.append(ReplyObject(values, text, start, end, True))
         start = text.find("{", end)
-    return found
+    return objects
 
 
 def _repaired(
@@ -159,16 +159,16 @@ def _repaired(
             value = json_repair.loads(span, skip_json_loads=True)
         except (ValueError, RecursionError, ArithmeticError):
             continue
-        read = [
+        readings = [
             each
             for values in _named(value, names)
             for each in _with_short_values(values, span, short)
             if each.keys() & set(names.values())
         ]
-        found = [(values, end, is_whole) for values in read]
-        if found and all(name in read[-1] for name in short):
-            return found
-        some = some or found
+        results = [(values, end, is_whole) for values in readings]
+        if results and all(name in readings[-1] for name in short):
+            return results
+        some = some or results
     return some
 
 
@@ -191,14 +191,14 @@ def _with_short_values(
     values: dict[str, object], span: str, short: Sequence[str]
 ) -> list[dict[str, object]]:
     """The values of a repaired object with its short ones as they are written."""
-    read = [values]
+    readings = [values]
     for name in short:
         if isinstance(values.get(name), (list, dict)):
             continue
         written = list(dict.fromkeys(_values(_pattern(name, anywhere=False), span)))
-        rest = [{key: value for key, value in each.items() if key != name} for each in read]
-        read = [{**each, name: value} for each in rest for value in written] or rest
-    return read[:_MOST_REPAIRS]
+        rest = [{key: value for key, value in each.items() if key != name} for each in readings]
+        readings = [{**each, name: value} for each in rest for value in written] or rest
+    return readings[:_MOST_REPAIRS]
 
 
 @lru_cache(maxsize=256)
@@ -214,8 +214,8 @@ def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
 
 
 def _values(pattern: re.Pattern[str], text: str) -> list[object]:
-    found = (match[1] if match[1] is not None else match[2] for match in pattern.finditer(text))
-    bare = (_COMMENT.sub("", value).strip(" \t*_。") for value in found)
+    captures = (match[1] if match[1] is not None else match[2] for match in pattern.finditer(text))
+    bare = (_COMMENT.sub("", value).strip(" \t*_。") for value in captures)
     return [_number_or_text(value) for value in bare if value]
 
 

@@ -145,13 +145,17 @@ class PromptTemplate:
                 picture=picture, n_images=len(images), **_without_nul(data)
             )
         except UndefinedError as error:
-            given = ", ".join(sorted({"n_images", "picture(i)", *data}))
+            names = ", ".join(sorted({"n_images", "picture(i)", *data}))
             raise TemplateError(
-                f"The prompt {self.name} cannot be filled in: {error.message}; it is given {given}."
+                f"The prompt {self.name} cannot be filled in: {error.message}; it is given {names}."
             ) from None
         system, user = _DIVIDER.split(text, maxsplit=1)
-        asked = Message("user", _parts(user.strip(), images))
-        return (Message.of("system", system.strip()), asked) if system.strip() else (asked,)
+        user_message = Message("user", _parts(user.strip(), images))
+        return (
+            (Message.of("system", system.strip()), user_message)
+            if system.strip()
+            else (user_message,)
+        )
 
 
 def _without_nul(value: Any) -> Any:

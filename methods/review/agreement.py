@@ -41,8 +41,8 @@ def people_rows(
     more of them rated; `reason` says why there is no value.
     """
     rows = []
-    for (kind, dimension), given in _by_dimension(ratings):
-        people = sorted({rating.rater for rating in given})
+    for (kind, dimension), of_dimension in _by_dimension(ratings):
+        people = sorted({rating.rater for rating in of_dimension})
         of_pair, of_all = (
             (SCORES_OF_PAIR, SCORES_OF_ALL) if kind == SCORE else (LABELS_OF_PAIR, LABELS_OF_ALL)
         )
@@ -51,7 +51,7 @@ def people_rows(
             (f"{_escaped(a)}|{_escaped(b)}", [a, b], of_pair) for a, b in combinations(people, 2)
         ]
         for name, raters, measures in comparisons:
-            matrix, clusters = _matrix(given, raters)
+            matrix, clusters = _matrix(of_dimension, raters)
             if len(matrix) or name == ALL:
                 measured = measured_rows(measures, matrix, clusters, seed, n_resamples)
                 key = {"kind": kind, "dimension": dimension, "raters": name}
@@ -73,11 +73,11 @@ def judge_rows(
     """
     judge_scores = list(judge_scores)
     rows = []
-    for (kind, dimension), given in _by_dimension(ratings):
+    for (kind, dimension), ratings_of_dimension in _by_dimension(ratings):
         if kind != SCORE:
             continue
         of_dimension = [score for score in judge_scores if score.dimension == dimension]
-        for judge, both in _pairs_with_judges(given, of_dimension).items():
+        for judge, both in _pairs_with_judges(ratings_of_dimension, of_dimension).items():
             matrix, clusters = _matrix(both, [PEOPLE, judge])
             measured = measured_rows(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
             key = {"kind": kind, "dimension": dimension, "raters": f"{PEOPLE}|{judge}"}
@@ -95,10 +95,10 @@ def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], 
 
 
 def _pairs_with_judges(
-    given: Sequence[Rating], judge_scores: Sequence[JudgeScore]
+    ratings: Sequence[Rating], judge_scores: Sequence[JudgeScore]
 ) -> dict[str, list[Rating]]:
     """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
-    means, first = mean_by_item(given), {rating.item_id: rating for rating in given}
+    means, first = mean_by_item(ratings), {rating.item_id: rating for rating in ratings}
     pairs: dict[str, list[Rating]] = {}
     for score in judge_scores:
         if score.item_id in means:

@@ -84,7 +84,7 @@ class AssignmentDoubt(NamedTuple):
 
 
 def doubts(
-    made: Sequence[tuple[Assignment, int]],
+    assignments: Sequence[tuple[Assignment, int]],
     people: Callable[[str | None, int], int],
     kinds: Iterable[str],
 ) -> list[AssignmentDoubt]:
@@ -93,65 +93,65 @@ def doubts(
     `people(kind, round)` is how many people decide an item of a kind in a round, `kinds` are those that
     are queued.
     """
-    found: list[AssignmentDoubt] = []
+    result: list[AssignmentDoubt] = []
     queued = sorted(kinds)
-    for number, (each, n_items) in enumerate(made):
-        until = [earlier for earlier, _ in made[: number + 1]]
-        kept = [
-            (_most_at_once(until, kind), people(kind, each.round))
+    for number, (assignment, n_items) in enumerate(assignments):
+        until = [earlier for earlier, _ in assignments[: number + 1]]
+        excesses = [
+            (_most_at_once(until, kind), people(kind, assignment.round))
             for kind in queued
-            if each.kind in (None, kind)
+            if assignment.kind in (None, kind)
         ]
-        beyond, most = max(kept, key=lambda pair: pair[0] - pair[1], default=(0, 0))
+        beyond, most = max(excesses, key=lambda pair: pair[0] - pair[1], default=(0, 0))
         if beyond > most:
-            found.append(AssignmentDoubt("over", each, beyond, most))
-        if any(_overlap(each, earlier) for earlier, _ in made[:number]):
-            found.append(AssignmentDoubt("twice", each))
+            result.append(AssignmentDoubt("over", assignment, beyond, most))
+        if any(_overlap(assignment, earlier) for earlier, _ in assignments[:number]):
+            result.append(AssignmentDoubt("twice", assignment))
         elif not n_items:
-            found.append(AssignmentDoubt("none", each))
-    return found
+            result.append(AssignmentDoubt("none", assignment))
+    return result
 
 
-def _most_at_once(made: Sequence[Assignment], kind: str) -> int:
+def _most_at_once(assignments: Sequence[Assignment], kind: str) -> int:
     """The most people for whom one place of the last assignment is kept, in its round."""
-    last = made[-1]
+    last = assignments[-1]
     spans = [
         (start, end, each)
-        for each in made
+        for each in assignments
         if each.round == last.round and each.kind in (None, kind)
         for start, end in _spans(each)
     ]
 
-    def there(place: float) -> list[Assignment]:
+    def covering(place: float) -> list[Assignment]:
         return [each for start, end, each in spans if start <= place + _ROUNDING < end - _ROUNDING]
 
     # Where most spans lie on each other, one of them begins.
-    kept = [there(start) for start, _, _ in spans]
+    overlaps = [covering(start) for start, _, _ in spans]
     return max(
-        (len({each.annotator for each in those}) for those in kept if last in those), default=0
+        (len({each.annotator for each in those}) for those in overlaps if last in those), default=0
     )
 
 
-def _overlap(one: Assignment, other: Assignment) -> bool:
+def _overlap(assignment: Assignment, other: Assignment) -> bool:
     """Whether both are one person's in one round, and cover some of the same places of a kind."""
-    if (one.annotator, one.round) != (other.annotator, other.round):
+    if (assignment.annotator, assignment.round) != (other.annotator, other.round):
         return False
-    if None not in (one.kind, other.kind) and one.kind != other.kind:
+    if None not in (assignment.kind, other.kind) and assignment.kind != other.kind:
         return False
     return any(
         min(end, other_end) - max(start, other_start) > _ROUNDING
-        for start, end in _spans(one)
+        for start, end in _spans(assignment)
         for other_start, other_end in _spans(other)
     )
 
 
-def _spans(each: Assignment) -> list[tuple[float, float]]:
+def _spans(assignment: Assignment) -> list[tuple[float, float]]:
     """The places that an assignment covers; a share that goes on at 0 is two of them."""
-    end = each.start + each.share
-    spans = [(each.start, min(end, 1.0)), (0.0, end - 1)]
-    if each.bucket is None:
+    end = assignment.start + assignment.share
+    spans = [(assignment.start, min(end, 1.0)), (0.0, end - 1)]
+    if assignment.bucket is None:
         return spans
-    first = each.bucket - 1
+    first = assignment.bucket - 1
     return [((first + start) / BUCKETS, (first + end) / BUCKETS) for start, end in spans]
 
 
@@ -182,12 +182,12 @@ def priority(
         return FIRST
     outcomes = {content_id(vote.verdict, vote.edits) for vote in state.annotator_decisions}
     notes = (context.get("checks") or {}).values()
-    found = {
+    ranks = {
         "quality": not any(note["outcome"] != "pass" for note in notes),
         "disagreement": len(outcomes) < 2,
         "coverage": int(place * _STEPS),
     }
     number = 0
     for name in order:
-        number = number * _STEPS + int(found[name])
+        number = number * _STEPS + int(ranks[name])
     return number

@@ -11,24 +11,24 @@ from methods.review.kinds import KINDS, Content
 Made = Mapping[str, Any]
 
 
-def content_of(made: Made) -> Content:
-    """The content of a generated item; `made` has its `kind` and all that the kind's keys are made of.
+def content_of(row: Made) -> Content:
+    """The content of a generated item; `row` has its `kind` and all that the kind's keys are made of.
 
     Of multiple choice `choices` are a list in order of letter; a translation has them and `question`
     and `hint` of the item, and the same of its own in `target`.
     """
-    kind = made["kind"]
+    kind = row["kind"]
     if kind == "multiple_choice":
-        choices = dict(zip(LETTERS, made["choices"], strict=False))
+        choices = dict(zip(LETTERS, row["choices"], strict=False))
         return {
-            **{key: made[key] for key in KINDS[kind].keys if key != "choices"},
+            **{key: row[key] for key in KINDS[kind].keys if key != "choices"},
             "choices": choices,
         }
     if kind == "translation":
         return {
             "source_language": SOURCE_LANGUAGE,
-            "target_language": made["target_language"],
-            "source": texts_of(made["question"], made["hint"], made["choices"]),
-            "target": texts_of(**made["target"]),
+            "target_language": row["target_language"],
+            "source": texts_of(row["question"], row["hint"], row["choices"]),
+            "target": texts_of(**row["target"]),
         }
-    return {key: made[key] for key in KINDS[kind].keys}
+    return {key: row[key] for key in KINDS[kind].keys}

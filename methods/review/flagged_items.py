@@ -87,10 +87,10 @@ def evidence(flags: Sequence[Row]) -> list[str]:
     lines: list[str] = []
     for flag in flags:
         if flag["flag"] == "text_only":
-            asked = len(flag["right_models"]) + len(flag["wrong_models"])
+            n_models = len(flag["right_models"]) + len(flag["wrong_models"])
             lines.append(
-                f"Text-only: {len(flag['right_models'])} of {asked} models have it right without the "
-                f"picture{_named(flag)}."
+                f"Text-only: {len(flag['right_models'])} of {n_models} models have it right without "
+                f"the picture{_named(flag)}."
             )
         elif flag["flag"] == "wrong_item":
             lines.append(f"Wrong item: none of {len(flag['wrong_models'])} models has it right.")
@@ -114,22 +114,22 @@ def evidence(flags: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _named(of: Row) -> str:
+def _named(flag: Row) -> str:
     groups = [
-        (name, of[f"{group}_models"])
+        (name, flag[f"{group}_models"])
         for name, group in (("right", "right"), ("wrong", "wrong"), ("not known", "unknown"))
     ]
     named = "; ".join(f"{name}: {', '.join(models)}" for name, models in groups if models)
     return f" ({named})" if named else ""
 
 
-def _answered(of: Row) -> str:
+def _answered(flag: Row) -> str:
     passes = [
         f"{reply['trial']}: {_short(reply['answer'])}"
         + (f" (read as {reply['reading']})" if reply["reading"] else "")
-        for reply in of["answers"]
+        for reply in flag["answers"]
     ]
-    return f"{of['model']}, {of['outcome']}. {'; '.join(passes) or 'No answer is there.'}"
+    return f"{flag['model']}, {flag['outcome']}. {'; '.join(passes) or 'No answer is there.'}"
 
 
 def _short(answer: str | None) -> str:
@@ -157,13 +157,13 @@ def people_said(
     return replace(resolved, reviewers=reviewers)
 
 
-def decision_of(item: QueueItem, said: Resolution | None) -> str:
+def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
     """`keep`, `edit` or `reject`; `pending` where nothing is decided."""
-    if said is None:
+    if resolution is None:
         return "pending"
-    if said.status == "rejected":
+    if resolution.status == "rejected":
         return "reject"
-    return "keep" if said.content_hash == item["content_hash"] else "edit"
+    return "keep" if resolution.content_hash == item["content_hash"] else "edit"
 
 
 def after_flagging(
@@ -176,14 +176,14 @@ def after_flagging(
     read, as decisions on the approved item itself. What was approved under other people's eyes stays
     approved until those who look at it again have decided.
     """
-    read: list[Decision] = []
-    seen: set[str] = set()
+    later_decisions: list[Decision] = []
+    item_ids: set[str] = set()
     while approved.status == "approved":
         item = queued(approved.item_id, as_released(approved.content))
-        if item["item_id"] in seen or not (decisions := decided.get(item["item_id"], ())):
+        if item["item_id"] in item_ids or not (decisions := decided.get(item["item_id"], ())):
             break
-        seen.add(item["item_id"])
-        read += [
+        item_ids.add(item["item_id"])
+        later_decisions += [
             replace(
                 decision,
                 item_id=approved.item_id,
@@ -212,4 +212,4 @@ def after_flagging(
                 revision=approved.revision + by_people.revision,
                 reviewers=reviewers,
             )
-    return approved, read
+    return approved, later_decisions

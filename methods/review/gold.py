@@ -40,9 +40,9 @@ def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> boo
         return bool(decision.verdict == expected["verdict"])
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
-        given, right = content["scores"], expected["content"]["scores"]
+        scores, right = content["scores"], expected["content"]["scores"]
         return all(
-            given[name] is not None and abs(given[name] - score) <= POINTS
+            scores[name] is not None and abs(scores[name] - score) <= POINTS
             for name, score in right.items()
             if score is not None
         )
@@ -100,10 +100,10 @@ def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[DecisionCompar
 def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
     """By person and week: rows of reviewer, week (its Monday), n_gold, n_hits, n_others, n_same."""
     groups: dict[tuple[str, str], list[DecisionComparison]] = defaultdict(list)
-    for each in comparisons:
-        day = date.fromisoformat(day_of(each.decided_at))
+    for comparison in comparisons:
+        day = date.fromisoformat(day_of(comparison.decided_at))
         monday = date.fromordinal(day.toordinal() - day.weekday())
-        groups[each.reviewer, monday.isoformat()].append(each)
+        groups[comparison.reviewer, monday.isoformat()].append(comparison)
     return [
         {
             "reviewer": reviewer,

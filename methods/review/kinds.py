@@ -63,9 +63,9 @@ class ReviewKind:
             raise EditFault("nothing is changed: the verdict would be accept.")
 
 
-def _differ(one: object, other: object) -> bool:
+def _differ(value: object, other: object) -> bool:
     # Compare in canonical form, as contents are hashed: 1 and True are equal in Python.
-    return canonical_json(one) != canonical_json(other)
+    return canonical_json(value) != canonical_json(other)
 
 
 # --- Dialogues and rewrites ----------------------------------------------------------------------
@@ -145,8 +145,8 @@ def _check_three_turns(edited: Content, original: Content) -> None:
     for key in ("question", "reference"):
         of_turns: dict[Path, object] = {(name, key): edited[name][key] for name in _CAPABILITIES}
         before: dict[Path, str] = {(name, key): original[name][key] for name in _CAPABILITIES}
-        said = "an earlier turn has the same text: write another."
-        checks.append(partial(require_different, of_turns, said))
+        message = "an earlier turn has the same text: write another."
+        checks.append(partial(require_different, of_turns, message))
         checks.append(partial(require_placeholders, of_turns, before))
     shown = [
         (name, key)
@@ -261,7 +261,7 @@ def _unread(content: Content) -> bool:
 
 
 def _score_texts(content: Content) -> Texts:
-    read = [("Question", content["question"]), ("Reference", content["reference"])]
+    texts = [("Question", content["question"]), ("Reference", content["reference"])]
     scores = [
         (
             dimension,
@@ -270,7 +270,7 @@ def _score_texts(content: Content) -> Texts:
         for dimension in content["dimensions"]
     ]
     return [
-        (label, text) for label, text in [*read, ("Answer", content["answer"]), *scores] if text
+        (label, text) for label, text in [*texts, ("Answer", content["answer"]), *scores] if text
     ]
 
 

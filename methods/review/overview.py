@@ -61,18 +61,18 @@ def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any
     """
     days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(SHOWN_DAYS))]
     rows = []
-    for reviewer, made in _grouped(work, "reviewer").items():
-        decided = [each for each in made if each.verdict != "skip"]
+    for reviewer, efforts in _grouped(work, "reviewer").items():
+        decided = [each for each in efforts if each.verdict != "skip"]
         per_day = Counter(day_of(each.decided_at) for each in decided)
         rows.append(
             {
                 "reviewer": reviewer,
                 "n_decisions": len(decided),
-                "n_skipped": len(made) - len(decided),
+                "n_skipped": len(efforts) - len(decided),
                 "n_edits": sum(each.verdict == "edit" for each in decided),
                 "n_rejected": sum(each.verdict == "reject" for each in decided),
                 "median_seconds": _median(decided),
-                "last_day": max((day_of(each.decided_at) for each in made), default=None),
+                "last_day": max((day_of(each.decided_at) for each in efforts), default=None),
                 "by_day": {day: per_day[day] for day in days},
             }
         )
@@ -92,11 +92,11 @@ def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     """The table for a spreadsheet: rows of day, reviewer, kind, round, n_decisions, n_skipped,
     median_seconds."""
     groups: dict[tuple[str, str, str, int], list[DecisionEffort]] = defaultdict(list)
-    for each in work:
-        groups[day_of(each.decided_at), each.reviewer, each.kind, each.round].append(each)
+    for effort in work:
+        groups[day_of(effort.decided_at), effort.reviewer, effort.kind, effort.round].append(effort)
     rows = []
-    for (day, reviewer, kind, round), made in sorted(groups.items()):
-        decided = [each for each in made if each.verdict != "skip"]
+    for (day, reviewer, kind, round), efforts in sorted(groups.items()):
+        decided = [each for each in efforts if each.verdict != "skip"]
         rows.append(
             {
                 "day": day,
@@ -104,7 +104,7 @@ def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
                 "kind": kind,
                 "round": round,
                 "n_decisions": len(decided),
-                "n_skipped": len(made) - len(decided),
+                "n_skipped": len(efforts) - len(decided),
                 "median_seconds": _median(decided),
             }
         )
@@ -123,11 +123,11 @@ def forecast(
     """
     days_of_round: dict[int, Counter[date]] = {round: Counter() for round in needed}
     first = today
-    for each in work:
-        if each.verdict != "skip":
-            day = date.fromisoformat(day_of(each.decided_at))
+    for effort in work:
+        if effort.verdict != "skip":
+            day = date.fromisoformat(day_of(effort.decided_at))
             first = min(first, day)
-            days_of_round.setdefault(each.round, Counter())[day] += 1
+            days_of_round.setdefault(effort.round, Counter())[day] += 1
     days = min(RATE_DAYS, (today - first).days + 1)
     since = today - timedelta(days=days - 1)
     recent = {
@@ -135,12 +135,12 @@ def forecast(
         for round, counts in days_of_round.items()
     }
     rate = {round: sum(counts) / days for round, counts in recent.items()}
-    left = {round: n for round, n in needed.items() if n}
-    lacks = {round: _lack(recent[round]) for round in left}
+    n_left = {round: n for round, n in needed.items() if n}
+    lacks = {round: _lack(recent[round]) for round in n_left}
     if any(lacks.values()):
-        known = {round: lack for round, lack in lacks.items() if lack is not None}
-        return ReviewForecast(needed, rate, days, None, known)
-    days_left = max((math.ceil(n / rate[round]) for round, n in left.items()), default=0)
+        n_lacking = {round: lack for round, lack in lacks.items() if lack is not None}
+        return ReviewForecast(needed, rate, days, None, n_lacking)
+    days_left = max((math.ceil(n / rate[round]) for round, n in n_left.items()), default=0)
     return ReviewForecast(needed, rate, days, today + timedelta(days=min(days_left, 100_000)), {})
 
 
@@ -169,8 +169,8 @@ def expected_for_experts(
 
 def _grouped(work: Iterable[DecisionEffort], field: str) -> dict[str, list[DecisionEffort]]:
     groups: dict[str, list[DecisionEffort]] = defaultdict(list)
-    for each in work:
-        groups[getattr(each, field)].append(each)
+    for effort in work:
+        groups[getattr(effort, field)].append(effort)
     return dict(sorted(groups.items()))
 
 

@@ -94,8 +94,8 @@ def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
     if item["kind"] == SCORE:
         if decision.verdict == "reject":
             return {}
-        given = content["scores"].items()
-        return {name: float(score) for name, score in given if score is not None}
+        scores = content["scores"].items()
+        return {name: float(score) for name, score in scores if score is not None}
     # What people must fill in has the verdict edit each time.
     blank = KINDS[item["kind"]].needs_edit(item["content"])
     values = {} if blank else {VERDICT: decision.verdict}
@@ -107,18 +107,18 @@ def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
 
 def mean_by_item(ratings: Iterable[Rating]) -> dict[str, float]:
     """The mean of the scores of each item."""
-    given: dict[str, list[float]] = defaultdict(list)
+    scores_of: dict[str, list[float]] = defaultdict(list)
     for rating in ratings:
-        given[rating.item_id].append(float(rating.value))
-    return {item_id: sum(scores) / len(scores) for item_id, scores in given.items()}
+        scores_of[rating.item_id].append(float(rating.value))
+    return {item_id: sum(scores) / len(scores) for item_id, scores in scores_of.items()}
 
 
 def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
     """The label of each item that all who rated it agree on; items with two labels have none."""
-    given: dict[str, set[str]] = defaultdict(set)
+    labels_of: dict[str, set[str]] = defaultdict(set)
     for rating in ratings:
-        given[rating.item_id].add(str(rating.value))
-    return {item_id: min(labels) for item_id, labels in given.items() if len(labels) == 1}
+        labels_of[rating.item_id].add(str(rating.value))
+    return {item_id: min(labels) for item_id, labels in labels_of.items() if len(labels) == 1}
 
 
 def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> list[dict[str, Any]]:
@@ -135,8 +135,8 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
             key = kind_of[decision.item_id], decision.round, decision.reviewer
             groups[key].append(decision)
     rows = []
-    for (kind, round, reviewer), made in sorted(groups.items()):
-        decided = [decision for decision in made if decision.verdict != "skip"]
+    for (kind, round, reviewer), efforts in sorted(groups.items()):
+        decided = [decision for decision in efforts if decision.verdict != "skip"]
         seconds = [decision.seconds for decision in decided if decision.seconds is not None]
         rows.append(
             {
@@ -144,7 +144,7 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
                 "round": round,
                 "reviewer": reviewer,
                 "n_decisions": len(decided),
-                "n_skipped": len(made) - len(decided),
+                "n_skipped": len(efforts) - len(decided),
                 "median_seconds": median(seconds) if seconds else None,
                 "reasons": Counter(
                     decision.reason

@@ -62,7 +62,7 @@ def sent_form(title: str) -> str | None:
     return unicodedata.normalize("NFC", title)
 
 
-def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | MissingTitle]:
+def find_asked(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:
     """The page of a merged query that each title leads to, through normalization and redirects."""
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):
@@ -73,32 +73,39 @@ def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | MissingTit
     for page in query["pages"]:
         pages.setdefault(page["title"], page)
     elsewhere = {link["title"]: link["iw"] for link in query.get("interwiki", [])}
-    return {title: _found(title, steps, pages, elsewhere) for title in asked}
+    return {title: _found(title, steps, pages, elsewhere) for title in titles}
 
 
 def _found(
-    asked: str, steps: Mapping[str, str], pages: Mapping[str, Json], elsewhere: Mapping[str, str]
+    requested: str,
+    steps: Mapping[str, str],
+    pages: Mapping[str, Json],
+    elsewhere: Mapping[str, str],
 ) -> Json | MissingTitle:
-    title, passed = sent_form(asked), set()
+    title, passed = sent_form(requested), set()
     if title is None:
-        return MissingTitle(asked, "invalid", "It is empty or has a character that no title has.")
+        return MissingTitle(
+            requested, "invalid", "It is empty or has a character that no title has."
+        )
     while title in steps:
         if title in passed:
-            return MissingTitle(asked, "missing", "Its redirects lead round in a circle.")
+            return MissingTitle(requested, "missing", "Its redirects lead round in a circle.")
         passed.add(title)
         title = steps[title]
     if title in elsewhere:
         return MissingTitle(
-            asked, "missing", f"It is a page of another wiki, {elsewhere[title]!r}."
+            requested, "missing", f"It is a page of another wiki, {elsewhere[title]!r}."
         )
     page = pages.get(title)
     if page is None:
-        return MissingTitle(asked, "invalid", "The wiki's answer says nothing of this title.")
+        return MissingTitle(requested, "invalid", "The wiki's answer says nothing of this title.")
     if page.get("invalid"):
-        return MissingTitle(asked, "invalid", page.get("invalidreason") or "It can be no title.")
+        return MissingTitle(
+            requested, "invalid", page.get("invalidreason") or "It can be no title."
+        )
     if page.get("special"):
-        return MissingTitle(asked, "invalid", "It is no page but a function of the wiki.")
+        return MissingTitle(requested, "invalid", "It is no page but a function of the wiki.")
     # A file of the shared repository is a missing page here, and has its facts all the same.
     if page.get("missing") and "imageinfo" not in page:
-        return MissingTitle(asked, "missing", "The wiki has no page of this title.")
+        return MissingTitle(requested, "missing", "The wiki has no page of this title.")
     return page

@@ -83,10 +83,10 @@ class FileFacts:
     description: str | None
 
 
-def page_facts(asked: str, language: str, page: Json) -> PageFacts:
+def page_facts(requested: str, language: str, page: Json) -> PageFacts:
     """The facts in a page of prop=info|categories|extracts. Raises KeyError if one is not there."""
     return PageFacts(
-        asked=asked,
+        asked=requested,
         language=language,
         title=page["title"],
         page_id=page["pageid"],
@@ -116,22 +116,22 @@ def page_images(media_list: Json) -> tuple[PageImage, ...]:
     )
 
 
-def file_facts(asked: str, page: Json) -> FileFacts | MissingTitle:
+def file_facts(requested: str, page: Json) -> FileFacts | MissingTitle:
     """The facts in a page of prop=imageinfo. Raises KeyError if one is not there."""
     info: Json = next(iter(page.get("imageinfo", [])), {})
     if "url" not in info:
-        return MissingTitle(asked, "missing", "The page has no file that may be seen.")
+        return MissingTitle(requested, "missing", "The page has no file that may be seen.")
     # PHP writes an empty map as [].
     about: Json = info.get("extmetadata") or {}
 
-    def said(name: str) -> str:
+    def metadata_text(name: str) -> str:
         return str(about.get(name, {}).get("value", ""))
 
     def text(name: str) -> str | None:
-        return plain_text(said(name)) or None
+        return plain_text(metadata_text(name)) or None
 
     return FileFacts(
-        asked=asked,
+        asked=requested,
         title=page["title"],
         url=_untagged(info["url"]),
         thumb_url=_untagged(info["thumburl"]) if info.get("thumburl") else None,
@@ -141,7 +141,7 @@ def file_facts(asked: str, page: Json) -> FileFacts | MissingTitle:
         mime=info["mime"],
         sha1=info["sha1"],
         licence=text("LicenseShortName") or text("UsageTerms"),
-        licence_url=_web_address(said("LicenseUrl").strip()),
+        licence_url=_web_address(metadata_text("LicenseUrl").strip()),
         artist=text("Artist"),
         credit=text("Credit"),
         description=text("ImageDescription"),

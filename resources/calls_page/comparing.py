@@ -123,9 +123,11 @@ def facts(
 ) -> list[tuple[str, list[str], bool]]:
     """(name, the value of each call, whether they differ) of what is not a text."""
     rows = [(name, [value_of(entry) for entry in entries]) for name, value_of in _FACTS]
-    given = [dict([*request.params, *request.others]) if request else {} for request in requests]
-    for name in sorted(set().union(*given)):
-        rows.append((name, [values.get(name, "–") for values in given]))
+    parameters = [
+        dict([*request.params, *request.others]) if request else {} for request in requests
+    ]
+    for name in sorted(set().union(*parameters)):
+        rows.append((name, [values.get(name, "–") for values in parameters]))
     return [(name, values, len(set(values)) > 1) for name, values in rows]
 
 

@@ -60,34 +60,36 @@ class CallListQuery(NamedTuple):
 
     def address(self, **changes: object) -> str:
         """The address of this page with changes: `before` (a place), `a`, or a field of the filter."""
-        given = {**self.wanted._asdict(), "before": self.before, "a": self.a, **changes}
-        given["cost"] = given.pop("cost_usd")
-        place = given.pop("before")
+        parameters = {**self.wanted._asdict(), "before": self.before, "a": self.a, **changes}
+        parameters["cost"] = parameters.pop("cost_usd")
+        place = parameters.pop("before")
         if place and place != LedgerCursor():
-            given["before"] = ".".join("" if seq is None else str(seq) for seq in place)
-        asked = urlencode({name: value for name, value in given.items() if value not in (None, "")})
-        return f"{CALLS}?{asked}" if asked else CALLS
+            parameters["before"] = ".".join("" if seq is None else str(seq) for seq in place)
+        query = urlencode(
+            {name: value for name, value in parameters.items() if value not in (None, "")}
+        )
+        return f"{CALLS}?{query}" if query else CALLS
 
 
 def query_of(params: Mapping[str, str]) -> CallListQuery:
     """The page of the list that the parameters ask for; unknown ones are ignored. Raises QueryError."""
-    given = {name: params[name].strip() or None for name in params}
-    for name, value in given.items():
+    values = {name: params[name].strip() or None for name in params}
+    for name, value in values.items():
         if value is not None and len(value) > LONGEST:
             raise QueryError(f"{name[:40]} has {len(value)} characters: {LONGEST} may be given.")
-    outcome = given.get("outcome")
+    outcome = values.get("outcome")
     if outcome is not None and outcome not in OUTCOMES:
         raise QueryError(f"There is no outcome {outcome}: it is one of {', '.join(OUTCOMES)}.")
     wanted = CallFilter(
-        stage=given.get("stage"),
-        model=given.get("model"),
-        endpoint=given.get("endpoint"),
+        stage=values.get("stage"),
+        model=values.get("model"),
+        endpoint=values.get("endpoint"),
         outcome=outcome,
-        run=given.get("run"),
-        cost_usd=_cost(given.get("cost")),
-        text=given.get("text"),
+        run=values.get("run"),
+        cost_usd=_cost(values.get("cost")),
+        text=values.get("text"),
     )
-    return CallListQuery(wanted, _place(given.get("before")), chosen(given, "a"))
+    return CallListQuery(wanted, _place(values.get("before")), chosen(values, "a"))
 
 
 def chosen(params: Mapping[str, str | None], which: str) -> LedgerRowId | None:
@@ -200,14 +202,14 @@ class _Pages:
         except UserError as error:
             return _problem(error)
 
-    def text(self, of: Text, request: Request) -> Response:
+    def text(self, kind: Text, request: Request) -> Response:
         """The whole reply of one call, or its reasoning, as it is."""
         try:
             name = name_of(request.path_params["name"])
-            text = self._ledger.whole_text(name, of)
+            text = self._ledger.whole_text(name, kind)
             if text is None:
                 raise _NotFound(
-                    f"The ledger has no {of} of the call {name}: look for it in the list."
+                    f"The ledger has no {kind} of the call {name}: look for it in the list."
                 )
             return PlainTextResponse(text.encode("utf-8", "replace"))
         except UserError as error:

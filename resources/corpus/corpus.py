@@ -113,8 +113,10 @@ class Corpus:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     title, names = _category_line(path, number, line)
-                    known = categories.setdefault(title, [])
-                    known.extend(name for name in dict.fromkeys(names) if name not in known)
+                    names_of_page = categories.setdefault(title, [])
+                    names_of_page.extend(
+                        name for name in dict.fromkeys(names) if name not in names_of_page
+                    )
         return categories
 
     def excluded(self) -> dict[str, str]:

@@ -159,7 +159,7 @@ class _Download:
                 time.sleep(min(wait, MAX_WAIT))
 
     def _request(self) -> None:
-        begun, here, n_bytes = self._begun, self._here(), self._n_bytes
+        begun, part, n_bytes = self._begun, self._here(), self._n_bytes
         whole = begun is not None and self._part.exists() and n_bytes == begun.total
         if begun and whole:
             # The process died after the last byte: the file is good if it has not changed.
@@ -167,7 +167,7 @@ class _Download:
         elif begun and n_bytes and begun.if_range:
             headers = {"Range": f"bytes={n_bytes}-", "If-Range": begun.if_range}
         else:
-            headers = here.unless_this if here else {}
+            headers = part.unless_this if part else {}
         unchanged = False
         try:
             with self._client.stream("GET", self._url, headers=headers) as response:
@@ -280,5 +280,5 @@ class _Download:
         self._part_facts.unlink(missing_ok=True)
 
     def _error(self, reason: str, what_to_do: str, *, passing: bool = False) -> DownloadError:
-        told = f"{self._shown} cannot be downloaded ({reason}): {what_to_do}."
-        return DownloadError(told, passing=passing)
+        message = f"{self._shown} cannot be downloaded ({reason}): {what_to_do}."
+        return DownloadError(message, passing=passing)

@@ -56,16 +56,16 @@ class Enricher:
             if shard not in self._kept:
                 self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
             # Those of other shards are asked for again: they may have been overwritten since.
-            known = self._kept[shard] if shard in self._settings.wikipedia.shards else {}
+            cached_files = self._kept[shard] if shard in self._settings.wikipedia.shards else {}
             title_of = {
                 row["image_url"]: title
                 for row in some
-                if row["image_url"] not in known and (title := file_title(row["image_url"]))
+                if row["image_url"] not in cached_files and (title := file_title(row["image_url"]))
             }
-            asked = wikipedia.files(shard, language, list(title_of.values()), ANY_WIDTH)
+            new_files = wikipedia.files(shard, language, list(title_of.values()), ANY_WIDTH)
             for row in some:
                 url = row["image_url"]
-                file = known.get(url) or asked.get(title_of.get(url, ""))
+                file = cached_files.get(url) or new_files.get(title_of.get(url, ""))
                 if isinstance(file, FileFacts) and _of_one_site(file.url, url):
                     row["page_states"] = StatedLicence(file.licence, file.licence_url, file.artist)
                     row["file_sha1"] = file.sha1

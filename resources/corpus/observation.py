@@ -37,19 +37,19 @@ def observe(
         shard = corpus.shard(name)
         if name in elsewhere or not isinstance(shard, FileShard):
             continue
-        known = ShardState(*before[name]) if name in before else None
+        state = ShardState(*before[name]) if name in before else None
         try:
             stamp = _stamp(shard.path)
-            touched = known is None or known.stamp != stamp
+            touched = state is None or state.stamp != stamp
             # At least one, however little time there is.
             if touched and (not n_read or time.monotonic() < until):
                 n_read += 1
-                known = ShardState(stamp, shard.fetch(lambda _: None))
+                state = ShardState(stamp, shard.fetch(lambda _: None))
         except (OSError, CorpusError):
             # The file is gone or unreadable for now; ingesting it says so.
             pass
-        if known is not None:
-            observed[name] = known
+        if state is not None:
+            observed[name] = state
     return observed
 
 
@@ -71,9 +71,9 @@ def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> ShardS
     stamp = " ".join(_stamp(path) for path in (corpus.path / FILE_NAME, *paths) if path.is_file())
     if before and before[0] == stamp:
         return ShardState(*before)
-    read = settings.model_dump(mode="json", exclude={"shards": True, "weekly_shards": True})
+    values = settings.model_dump(mode="json", exclude={"shards": True, "weekly_shards": True})
     contents = [file_hash(path) if path.is_file() else "" for path in paths]
-    return ShardState(stamp, content_id(read, contents))
+    return ShardState(stamp, content_id(values, contents))
 
 
 def _stamp(path: Path) -> str:

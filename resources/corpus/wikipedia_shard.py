@@ -86,9 +86,9 @@ class WikipediaShard:
     def _titles(self, wikipedia: Wikipedia) -> list[str]:
         titles = dict.fromkeys(self._pages.pages)
         for category in self._pages.categories:
-            left = self._pages.limit - len(titles)
-            if left > 0:
-                members = wikipedia.category_members(self._pages.language, category, left)
+            n_more = self._pages.limit - len(titles)
+            if n_more > 0:
+                members = wikipedia.category_members(self._pages.language, category, n_more)
                 titles |= dict.fromkeys(members)
         return list(titles)
 
@@ -103,20 +103,20 @@ def _records(
     A page without images is a rejection.
     """
     numbers = count(1)
-    seen = set()
-    for asked, page in pages.items():
+    page_ids = set()
+    for title, page in pages.items():
         if isinstance(page, MissingTitle):
             reason = f"{page.reason}_page"
-            yield Rejection(next(numbers), reason, page.detail, excerpt(asked.encode()))
+            yield Rejection(next(numbers), reason, page.detail, excerpt(title.encode()))
             continue
-        if page.page_id in seen:
+        if page.page_id in page_ids:
             continue
-        seen.add(page.page_id)
-        of_page = images.get(asked, ())
+        page_ids.add(page.page_id)
+        of_page = images.get(title, ())
         shown_there = () if isinstance(of_page, MissingTitle) else of_page
         if not shown_there:
             detail = "The page shows no image."
-            yield Rejection(next(numbers), NO_IMAGES, detail, excerpt(asked.encode()))
+            yield Rejection(next(numbers), NO_IMAGES, detail, excerpt(title.encode()))
         for image in shown_there:
             file = files[image.title]
             if isinstance(file, MissingTitle):

@@ -66,22 +66,22 @@ class EmbedderProcess(Embedder):
         return answer
 
     def _start(self) -> Connection:
-        here, there = Pipe()
+        own_end, child_end = Pipe()
         # Not by multiprocessing, which would import this process's main module there, too. A session of
         # its own: an interrupt from the terminal is for the run, which then closes the connection.
         paths = [str(home.REPO_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(there.fileno())],
+            [sys.executable, "-m", __name__, str(child_end.fileno())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            pass_fds=[there.fileno()],
+            pass_fds=[child_end.fileno()],
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-        there.close()
-        self._pipe = here
-        weakref.finalize(self, _end, self._process, here)
-        here.send((self.model, self.backend, self.wanted_device))
-        return here
+        child_end.close()
+        self._pipe = own_end
+        weakref.finalize(self, _end, self._process, own_end)
+        own_end.send((self.model, self.backend, self.wanted_device))
+        return own_end
 
 
 def text_embedder() -> EmbedderProcess:
@@ -112,8 +112,8 @@ def main(descriptor: int) -> None:
         while True:
             name, texts = connection.recv()
             try:
-                asked = getattr(embedder, name)
-                answer = asked(*texts) if texts else asked
+                attribute = getattr(embedder, name)
+                answer = attribute(*texts) if texts else attribute
             except Exception as error:
                 answer = error
             connection.send(answer)

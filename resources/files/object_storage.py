@@ -70,16 +70,16 @@ class SharedFiles:
 
         with self._explained(key):
             try:
-                found = obstore.get(self._store, key)
+                stored = obstore.get(self._store, key)
             except FileNotFoundError as error:
                 if NO_BUCKET in str(error):
                     raise
                 return None
             # A length beyond all memory would end the process before a byte is read.
-            if found.meta["size"] > most:
-                raise oversized(found.meta["size"], most)
+            if stored.meta["size"] > most:
+                raise oversized(stored.meta["size"], most)
             data = io.BytesIO()
-            for part in found.stream():
+            for part in stored.stream():
                 data.write(part)
                 if data.tell() > most:
                     raise oversized(data.tell(), most)
@@ -145,11 +145,11 @@ class SharedFiles:
         listing says, since who sends it has not ended or was killed, is left out. Raises
         SharedFilesError.
         """
-        here = folder.resolve()
+        folder_path = folder.resolve()
 
-        def one(path: str, digest: str) -> bool:
+        def fetch_file(path: str, digest: str) -> bool:
             target = folder / path
-            if not target.resolve().is_relative_to(here):
+            if not target.resolve().is_relative_to(folder_path):
                 raise SharedFilesError(
                     f"{self.address}/{name} lists {path}, which is outside of it: somebody else wrote "
                     f"there, so set {VARIABLE} to a place of your own."
@@ -163,7 +163,7 @@ class SharedFiles:
             return True
 
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            return sum(threads.map(lambda each: one(*each), self.listing(name).items()))
+            return sum(threads.map(lambda each: fetch_file(*each), self.listing(name).items()))
 
     @contextmanager
     def _explained(self, key: str) -> Iterator[None]:

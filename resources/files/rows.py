@@ -125,8 +125,8 @@ def staging_folder(*name: str) -> Iterator[Path]:
     folder = staging_path() / content_id(*name)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        for left in [path for path in folder.parent.iterdir() if path.is_dir()]:
-            _remove_unless_in_use(left, folder)
+        for leftover in [path for path in folder.parent.iterdir() if path.is_dir()]:
+            _remove_unless_in_use(leftover, folder)
         folder.mkdir()
         try:
             yield folder
@@ -134,10 +134,10 @@ def staging_folder(*name: str) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_unless_in_use(left: Path, mine: Path) -> None:
+def _remove_unless_in_use(path: Path, mine: Path) -> None:
     """Remove a folder if it is `mine` or if nobody holds its lock."""
-    if left == mine:
-        shutil.rmtree(left, ignore_errors=True)
+    if path == mine:
+        shutil.rmtree(path, ignore_errors=True)
         return
-    with suppress(Timeout), FileLock(f"{left}.lock", timeout=0):
-        shutil.rmtree(left, ignore_errors=True)
+    with suppress(Timeout), FileLock(f"{path}.lock", timeout=0):
+        shutil.rmtree(path, ignore_errors=True)

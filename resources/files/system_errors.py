@@ -57,12 +57,12 @@ def exhausted(error: BaseException) -> ResourceExhausted | None:
     Returns:
         The error to show instead; None where nothing ran out.
     """
-    for each in _chain(error, set()):
-        if isinstance(each, ResourceExhausted):
-            return each
-        number = _number(each)
+    for cause in _chain(error, set()):
+        if isinstance(cause, ResourceExhausted):
+            return cause
+        number = _number(cause)
         if number is not None:
-            return ResourceExhausted(_sentence(number, each))
+            return ResourceExhausted(_sentence(number, cause))
     return None
 
 
@@ -82,16 +82,16 @@ def refused_by_system(error: OSError) -> StoreError:
     )
 
 
-def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:
     """An error, those in it if it is a group, and what it was raised from."""
-    if id(error) in seen:
+    if id(error) in ids:
         return
-    seen.add(id(error))
+    ids.add(id(error))
     yield error
     inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    for each in (*inner, error.__cause__, error.__context__):
-        if each is not None:
-            yield from _chain(each, seen)
+    for cause in (*inner, error.__cause__, error.__context__):
+        if cause is not None:
+            yield from _chain(cause, ids)
 
 
 def _number(error: BaseException) -> int | None:
@@ -108,8 +108,8 @@ def _number(error: BaseException) -> int | None:
 
 def exhausted_in(text: str) -> str | None:
     """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
-    if said := _SAID.search(text):
-        return said[0]
+    if match := _SAID.search(text):
+        return match[0]
     number = _number_in(text)
     return None if number is None else _sentence(number, OSError(text))
 
@@ -181,5 +181,5 @@ def _disk(error: BaseException) -> Path:
 
 def _free(path: Path) -> int:
     """Bytes that are free on the disk of a path, which may not be there."""
-    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    return shutil.disk_usage(there).free
+    existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    return shutil.disk_usage(existing).free

@@ -223,6 +223,6 @@ class _PaceActor(HostPace):
     def _end_when_idle(self) -> None:
         import ray
 
-        while (left := self._asked + IDLE_SECONDS - time.monotonic()) > 0:
-            time.sleep(left)
+        while (seconds := self._asked + IDLE_SECONDS - time.monotonic()) > 0:
+            time.sleep(seconds)
         ray.kill(ray.get_runtime_context().current_actor)

@@ -92,20 +92,20 @@ class ImageIntake:
             for url, data in carried
             if url in missing
         )
-        for image, taken in checked(arrived, self._store, CORES):
-            yield image, self._judged(taken)
+        for image, result in checked(arrived, self._store, CORES):
+            yield image, self._judged(result)
         for image, facts in self._known(list(missing.values())):
             del missing[image.url]
             yield image, self._judged(facts)
         if self._on_workers is not None:
-            for image, taken in self._fetched_on(self._on_workers, missing):
+            for image, result in self._fetched_on(self._on_workers, missing):
                 missing.pop(image.url, None)
-                yield image, self._judged(taken)
+                yield image, self._judged(result)
         arriving = checked(self._fetched(missing), self._store, CORES)
         for portion in batched(arriving, RECORDED_AT_ONCE):
             self._remember(portion)
-            for image, taken in portion:
-                yield image, self._judged(taken)
+            for image, result in portion:
+                yield image, self._judged(result)
 
     def _fetched(self, missing: Mapping[str, WantedImage]) -> Iterator[tuple[WantedImage, Arrived]]:
         at = _by_address(missing.values())
@@ -123,25 +123,25 @@ class ImageIntake:
         def record(block: pa.Table) -> None:
             portion: list[tuple[WantedImage, ImageResult]] = []
             for row in block.to_pylist():
-                address, taken = row["address"], _taken_by_worker(row, self._store)
+                address, result = row["address"], _taken_by_worker(row, self._store)
                 # An earlier run's block may have addresses that nothing is wanted from now.
                 for image in at.get(address, [WantedImage(address, address)]):
                     source = self._fetcher.source(address)
-                    portion.append((replace(image, fetched_from=source), taken))
+                    portion.append((replace(image, fetched_from=source), result))
             self._remember(portion)
             arrived.extend((image, taken) for image, taken in portion if image.url in missing)
 
         on_workers(pa.table({"address": pa.array(list(at), pa.string())}), record)
         return arrived
 
-    def _judged(self, taken: ImageResult) -> ImageResult:
-        if isinstance(taken, ImageRejected):
-            return taken
+    def _judged(self, result: ImageResult) -> ImageResult:
+        if isinstance(result, ImageRejected):
+            return result
         try:
-            reject_unwanted(taken, self._limits, self._excluded)
+            reject_unwanted(result, self._limits, self._excluded)
         except ImageRejected as rejected:
             return rejected
-        return taken
+        return result
 
     def _known(self, images: Sequence[WantedImage]) -> list[tuple[WantedImage, ImageFacts]]:
         """Images that were fetched from the same address before, and are still stored and current."""
@@ -150,7 +150,7 @@ class ImageIntake:
         entries = self._index.known([image.address for image in images if image.address])
         ids = [entry.image_id for entry in entries.values()]
         self._store.whole.remember(before := self._index.verified(ids))
-        known, anew = [], []
+        current, anew = [], []
         for image in images:
             entry = entries.get(image.address or "")
             if entry is None or not self._is_current(image, entry):
@@ -162,11 +162,11 @@ class ImageIntake:
                 if facts:
                     anew.append((fetched, facts))
             if facts:
-                known.append((fetched, facts))
+                current.append((fetched, facts))
         self._remember(anew)
         whole = self._store.whole.of(ids)
         self._index.record_verified(dict(whole.items() - before.items()))
-        return known
+        return current
 
     def _measured_again(self, image_id: str) -> ImageFacts | None:
         """What is measured of a stored image today; None if its file is damaged."""
@@ -260,8 +260,8 @@ def fetch_on_worker(**fetcher: Any) -> Callable[[pa.Table], pa.Table]:
     def fetch(rows: pa.Table) -> pa.Table:
         arrived = at_one_pace.fetch_each(rows["address"].to_pylist())
         # A worker has one core.
-        found = [_row(address, taken, store) for address, taken in checked(arrived, store, 1)]
-        return pa.Table.from_pylist(found, _BY_WORKER)
+        results = [_row(address, taken, store) for address, taken in checked(arrived, store, 1)]
+        return pa.Table.from_pylist(results, _BY_WORKER)
 
     return fetch
 
@@ -278,13 +278,13 @@ _BY_WORKER = pa.schema(
 )
 
 
-def _row(address: str, taken: ImageResult, store: ImageStore) -> dict[str, Any]:
-    if isinstance(taken, ImageRejected):
-        return {"address": address, "reason": taken.reason, "detail": taken.detail}
-    state = store.whole.of([taken.image_id])[taken.image_id]
+def _row(address: str, result: ImageResult, store: ImageStore) -> dict[str, Any]:
+    if isinstance(result, ImageRejected):
+        return {"address": address, "reason": result.reason, "detail": result.detail}
+    state = store.whole.of([result.image_id])[result.image_id]
     return {
         "address": address,
-        "facts": canonical_json(asdict(taken)),
+        "facts": canonical_json(asdict(result)),
         "mtime_ns": state.mtime_ns,
         "inode": state.inode,
     }

@@ -118,13 +118,13 @@ def compare_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
             [miniature_of(one) for one in rows[column].to_pylist()]
             for column in ("whole_grey", "part_grey")
         )
-        made = [
+        comparisons = [
             {**matched._asdict(), "is_same": matched.is_same}
             for matched in squares.matches(compared, wholes, parts)
         ]
-        found = rows.drop_columns(["scale", "turn", "whole_grey", "part_grey"])
+        table = rows.drop_columns(["scale", "turn", "whole_grey", "part_grey"])
         for name in (*Match._fields, "is_same"):
-            found = found.append_column(name, pa.array([row[name] for row in made]))
-        return found
+            table = table.append_column(name, pa.array([row[name] for row in comparisons]))
+        return table
 
     return compare

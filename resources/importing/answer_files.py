@@ -112,10 +112,10 @@ def read_rows(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
 
 
 def _of_log(file: Path) -> list[FileRow]:
-    found = [record for sample in read_samples(file) for record in of_sample(sample)]
-    if not found:
+    records = [record for sample in read_samples(file) for record in of_sample(sample)]
+    if not records:
         raise PublishedError("it has no samples")
     return [
         FileRow(f"record {number}", {name: storable(text) for name, text in record.items()})
-        for number, record in enumerate(found, start=1)
+        for number, record in enumerate(records, start=1)
     ]

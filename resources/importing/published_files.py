@@ -38,7 +38,7 @@ class PublishedFileError(UserError):
     """A published file cannot be imported; the message names the record or the picture."""
 
 
-def nobody(said: str) -> None:
+def nobody(message: str) -> None:
     """Listens to nothing."""
 
 
@@ -64,14 +64,14 @@ def read_items(
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
         raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
-    known: dict[str, str | ImageRejected] = {}
+    image_of_path: dict[str, str | ImageRejected] = {}
     items: list[Item] = []
     broken: list[_UnusableImage] = []
     n_absent = 0
     try:
         for record in list(_read(forms, file, say, quoting)):
             try:
-                item = _stored(record, folder, store, known)
+                item = _stored(record, folder, store, image_of_path)
             except _UnusableImage as error:
                 broken.append(error)
             else:
@@ -148,9 +148,19 @@ def _tables(file: Path, quoting: Quoting) -> list[PublishedTable]:
 
 
 def _stored(
-    item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+    item: PublishedItem,
+    folder: Path,
+    store: ImageStore,
+    image_of_path: dict[str, str | ImageRejected],
 ) -> Item:
-    """The item with its images in the store; `known` has the images by path. Raises _UnusableImage."""
+    """The item with its images in the store. Raises _UnusableImage.
+
+    Args:
+        item: The item, whose images are paths.
+        folder: Where its paths begin.
+        store: Gets the images.
+        image_of_path: Images that were read before, by path; new ones are added.
+    """
     image_ids = []
     for position, image in enumerate(item.images, start=1):
         is_path = (
@@ -158,7 +168,7 @@ def _stored(
         )
         try:
             if is_path and isinstance(image, str):
-                image_ids.append(_by_path(image, folder, store, known))
+                image_ids.append(_by_path(image, folder, store, image_of_path))
             else:
                 image_ids.append(_taken_in(image, store))
         except ImageRejected as rejected:
@@ -173,18 +183,18 @@ def _stored(
 
 
 def _by_path(
-    path: str, folder: Path, store: ImageStore, known: dict[str, str | ImageRejected]
+    path: str, folder: Path, store: ImageStore, image_of_path: dict[str, str | ImageRejected]
 ) -> str:
     """The id of the image under a path. Raises ImageRejected."""
-    if path not in known:
+    if path not in image_of_path:
         try:
-            known[path] = take_in(picture_in(folder, path), store).image_id
+            image_of_path[path] = take_in(picture_in(folder, path), store).image_id
         except ImageRejected as rejected:
-            known[path] = rejected
-    found = known[path]
-    if isinstance(found, ImageRejected):
-        raise found
-    return found
+            image_of_path[path] = rejected
+    image = image_of_path[path]
+    if isinstance(image, ImageRejected):
+        raise image
+    return image
 
 
 def _taken_in(image: str | bytes, store: ImageStore) -> str:

@@ -40,12 +40,12 @@ _ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
 
 def read_records(
     file: Path,
-    kept: Collection[str],
+    wanted_columns: Collection[str],
     plain: Collection[str],
     meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
     quoting: Quoting = "checked",
 ) -> list[FileRow]:
-    """The records of `file` with the columns `kept`, of which `plain` have no lists.
+    """The records of `file` with the columns `wanted_columns`, of which `plain` have no lists.
 
     `meant` makes of a record those that it stands for; `quoting` is how the quotes of a CSV or TSV are
     read. Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError,
@@ -59,7 +59,7 @@ def read_records(
             for where, cells in _records(ending, data, quoting):
                 columns |= dict.fromkeys(cells)
                 rows += [
-                    FileRow(where, _texts(where, each, kept, plain))
+                    FileRow(where, _texts(where, each, wanted_columns, plain))
                     for each in (meant(cells) if cells else ())
                 ]
     except UnicodeDecodeError as error:
@@ -124,11 +124,11 @@ def _records(
 
 
 def _texts(
-    where: str, cells: Mapping[str, Any], kept: Collection[str], plain: Collection[str]
+    where: str, cells: Mapping[str, Any], wanted_columns: Collection[str], plain: Collection[str]
 ) -> dict[str, str]:
     texts = {}
     for name, value in cells.items():
-        if name not in kept:
+        if name not in wanted_columns:
             continue
         if name in plain and isinstance(value, list | dict):
             raise PublishedError(f"{where}: its {name} is no text")

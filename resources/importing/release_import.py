@@ -45,11 +45,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     release_id: str = card["release_id"]
     where = {"release_id": release_id}
     try:
-        made: dict[str, list[dict[str, Any]]] = {
+        tables_to_write: dict[str, list[dict[str, Any]]] = {
             "releases": [row_of(card)],
             **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
         }
-        writes = [_write(name, table, where) for name, table in made.items()]
+        writes = [_write(name, table, where) for name, table in tables_to_write.items()]
     except (pa.ArrowException, ValueError):
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.

@@ -131,8 +131,8 @@ def _learn_from(
         breaker.replied()
         limits.throttled(pause)
     elif is_retryable(error):
-        said = server_error(error)
-        words = f"{said.status} {said.message}".strip() if said else ""
+        response = server_error(error)
+        words = f"{response.status} {response.message}".strip() if response else ""
         breaker.failed(sent_at, words or (str(error) if isinstance(error, BadResponse) else ""))
         if failure_kind(error) == "timeout":
             limits.timed_out(sent_at)

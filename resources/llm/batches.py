@@ -69,14 +69,14 @@ def files_of(
         yield file
 
 
-def _line(asked: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | LostRequest:
+def _line(keyed: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | LostRequest:
     try:
-        body = encoded_body(asked.request, spec, images)
+        body = encoded_body(keyed.request, spec, images)
     except ImageNotStored as error:
-        return LostRequest(asked.key, "no_image", str(error), again=False)
+        return LostRequest(keyed.key, "no_image", str(error), again=False)
     except RequestTooLarge as error:
-        return LostRequest(asked.key, "too_long", str(error), again=False)
-    row = json.dumps({"custom_id": asked.key, "method": "POST", "url": ENDPOINT})
+        return LostRequest(keyed.key, "too_long", str(error), again=False)
+    row = json.dumps({"custom_id": keyed.key, "method": "POST", "url": ENDPOINT})
     return b'%b, "body": %b}\n' % (row.removesuffix("}").encode(), body)
 
 
@@ -89,15 +89,15 @@ def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[Call | LostRequest]:
     """The calls and losses in the lines of a batch's file, for the requests that wait for it."""
-    read: list[Call | LostRequest] = []
+    results: list[Call | LostRequest] = []
     for line in lines:
         try:
             row = from_json(line, most=None)
             item = waiting[row["custom_id"]]
-            read.append(_result(item, row, spec))
+            results.append(_result(item, row, spec))
         except (ValueError, LookupError, TypeError, AttributeError):
             continue
-    return read
+    return results
 
 
 def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) -> list[LostRequest]:
@@ -107,10 +107,12 @@ def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) ->
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted: without one key that is waited for, the request is lost with its batch.
-    known = {key for key in keys if key in waiting}
+    waiting_keys = {key for key in keys if key in waiting}
     detail = exceeds_limit(spec)
     return [
-        LostRequest(key, "bad_response", detail, again=False) for key in known if len(known) == 1
+        LostRequest(key, "bad_response", detail, again=False)
+        for key in waiting_keys
+        if len(waiting_keys) == 1
     ]
 
 
@@ -142,7 +144,7 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Los
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
         return _refused(item, read_error(status, body), spec)
-    asked = LedgerRequest(
+    ledger_request = LedgerRequest(
         item.key, item.request, item.prompt_version, item.stage, item.run, "batch"
     )
     try:
@@ -154,9 +156,9 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Los
         detail = one_line(str(error), spec)
         if error.billed is None:
             return LostRequest(item.key, "bad_response", detail, True)
-        charge = unreadable(error.billed, mask(error.body, spec), detail, spec, asked)
+        charge = unreadable(error.billed, mask(error.body, spec), detail, spec, ledger_request)
         return LostRequest(item.key, "bad_response", detail, False, charge)
-    entry = entry_from_reply(reply, spec, asked, 0.0, item.submissions)
+    entry = entry_from_reply(reply, spec, ledger_request, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry
     failure = failure_of(entry)
@@ -221,11 +223,13 @@ class Batches:
             ]
             # The lock keeps a process that polls open batches from taking this one for never sent.
             async with self._locks.hold(batch):
-                taken = self.state.hand_over(batch, spec.name, items)
+                own_keys = self.state.hand_over(batch, spec.name, items)
                 # A request that another process took first is in a batch of that process.
-                others = [self.state.item(keyed.key) for keyed, _ in file if keyed.key not in taken]
+                others = [
+                    self.state.item(keyed.key) for keyed, _ in file if keyed.key not in own_keys
+                ]
                 awaited |= {other.batch for other in others if other}
-                lines = [line for keyed, line in file if keyed.key in taken]
+                lines = [line for keyed, line in file if keyed.key in own_keys]
                 lost = [line for line in lines if isinstance(line, LostRequest)]
                 self.state.take_in(batch, lost)
                 if len(lost) < len(lines):
@@ -334,23 +338,23 @@ class Batches:
         waiting: Mapping[str, BatchItem],
     ) -> int:
         """Store the results in one file of a batch, part by part; returns the number of its lines."""
-        n_lines, left, skipping = 0, b"", False
+        n_lines, remainder, skipping = 0, b"", False
         async with client.files.with_streaming_response.content(file) as content:
             async for chunk in content.iter_bytes():
                 if skipping:
                     _, ended, chunk = chunk.partition(b"\n")
                     skipping = not ended
                 # Lines end with a line feed alone: other separators may stand inside an answer.
-                *lines, left = (left + chunk).split(b"\n")
+                *lines, remainder = (remainder + chunk).split(b"\n")
                 for start in range(0, len(lines), _RESULTS_AT_ONCE):
                     part = lines[start : start + _RESULTS_AT_ONCE]
                     self.state.take_in(batch.batch, read_results(part, waiting, spec))
                 n_lines += sum(1 for line in lines if line.strip())
-                if len(left) > spec.max_reply_bytes:
-                    self.state.take_in(batch.batch, too_large(left, waiting, spec))
-                    n_lines, left, skipping = n_lines + 1, b"", True
-        self.state.take_in(batch.batch, read_results([left], waiting, spec))
-        return n_lines + bool(left.strip())
+                if len(remainder) > spec.max_reply_bytes:
+                    self.state.take_in(batch.batch, too_large(remainder, waiting, spec))
+                    n_lines, remainder, skipping = n_lines + 1, b"", True
+        self.state.take_in(batch.batch, read_results([remainder], waiting, spec))
+        return n_lines + bool(remainder.strip())
 
     async def _create(
         self, client: "AsyncOpenAI", spec: ModelSpec, batch: str, lines: bytes

@@ -163,13 +163,15 @@ def _join(
     If no other run of the chain is at work, reservations are those of killed processes, and end.
     """
     chains = select(RUNS.c.run, RUNS.c.chain)
-    known = {run: chain for run, chain in connection.execute(chains.where(RUNS.c.run.in_(family)))}
-    chain = next(iter(known.values()), None)
+    chain_of_run = {
+        run: chain for run, chain in connection.execute(chains.where(RUNS.c.run.in_(family)))
+    }
+    chain = next(iter(chain_of_run.values()), None)
     if chain is None and together:
         beside = select(RUNS.c.chain).where(RUNS.c.run.in_(at_work), RUNS.c.together == 1)
         chain = connection.execute(beside.limit(1)).scalar()
     chain = chain or uuid4().hex
-    new = [run for run in family if run not in known]
+    new = [run for run in family if run not in chain_of_run]
     rows = [{"run": run, "chain": chain, "together": int(together)} for run in new]
     if rows:
         connection.execute(insert(RUNS), rows)

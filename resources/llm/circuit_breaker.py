@@ -144,8 +144,8 @@ class CircuitBreaker:
             self._since = _now()
             if math.isfinite(self._give_up_seconds):
                 loop = asyncio.get_running_loop()
-                left = self._give_up_seconds - self._seconds_before
-                self._timer = loop.call_later(left, self._give_up_if_due)
+                seconds = self._give_up_seconds - self._seconds_before
+                self._timer = loop.call_later(seconds, self._give_up_if_due)
         self._in_flight.add(timeout)
 
     def _stop_clock(self, timeout: asyncio.Timeout) -> None:
@@ -158,10 +158,10 @@ class CircuitBreaker:
 
     def _give_up_if_due(self) -> None:
         now = _now()
-        left = self._give_up_seconds - self._seconds_before - (now - self._since)
-        if left > 0:
+        seconds = self._give_up_seconds - self._seconds_before - (now - self._since)
+        if seconds > 0:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(left, self._give_up_if_due)
+            self._timer = loop.call_later(seconds, self._give_up_if_due)
             return
         self._given_up = True
         for timeout in self._in_flight:

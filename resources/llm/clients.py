@@ -27,20 +27,20 @@ async def stay_with_server(response: httpx2.Response) -> None:
     """
     if not response.has_redirect_location:
         return
-    asked = response.request.url
+    url = response.request.url
     try:
-        to = asked.join(response.headers["location"]).copy_with(userinfo=b"")
+        to = url.join(response.headers["location"]).copy_with(userinfo=b"")
     except (httpx2.InvalidURL, ValueError):
         to = None
-    if to is not None and to.host == asked.host and _origin(to) in _allowed(asked):
+    if to is not None and to.host == url.host and _origin(to) in _allowed(url):
         response.headers["location"] = str(to)
     else:
         del response.headers["location"]
 
 
-def _allowed(asked: httpx2.URL) -> list[tuple[str, int | None]]:
+def _allowed(url: httpx2.URL) -> list[tuple[str, int | None]]:
     """The request's own scheme and port, and https in place of http where both are the usual ones."""
-    own = _origin(asked)
+    own = _origin(url)
     return [own, ("https", None)] if own == ("http", None) else [own]
 
 

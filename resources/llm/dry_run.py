@@ -92,12 +92,12 @@ class DryModelCalls(ModelCalls):
     def _keep_readings(self) -> None:
         """Nothing is kept."""
 
-    async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
-        request, spec, _, key = asked
+    async def _resolve(self, keyed: KeyedRequest) -> Outcome | None:
+        request, spec, _, key = keyed
         stand_in_answers = self.gateway.stand_in_answers
-        known = self._kept(key) or stand_in_answers.get(key)
-        if known:
-            return replace(known, cached=True)
+        outcome = self._kept(key) or stand_in_answers.get(key)
+        if outcome:
+            return replace(outcome, cached=True)
         if too_long := unsendable(request, spec, key):
             return too_long
         forecast = self.gateway.forecasts[self.stage, request.model]
@@ -105,7 +105,7 @@ class DryModelCalls(ModelCalls):
         stand_in = _stand_in(spec)
         client = await self._clients.of(stand_in)
         limits = self.context.limits(stand_in)
-        async with limits.attempt(0, self._breaker(asked._replace(spec=stand_in))):
+        async with limits.attempt(0, self._breaker(keyed._replace(spec=stand_in))):
             sent_at = time.monotonic()
             body = await make_body(request, stand_in, self.context.images)
             response = await exchange(client.chat, body, stand_in.timeouts.whole)

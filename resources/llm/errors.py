@@ -41,8 +41,8 @@ def is_retryable(error: BaseException) -> bool:
         return False  # It was made and billed: the server would make, and bill, the same again.
     if isinstance(error, ReplyTooLarge):
         return False  # It would be as large again.
-    if (said := server_error(error)) is not None:
-        return passes(said)
+    if (response := server_error(error)) is not None:
+        return passes(response)
     return isinstance(error, ANY_TROUBLE)
 
 
@@ -55,20 +55,20 @@ def server_error(error: BaseException) -> ServerError | None:
 
 def forbids_request(error: BaseException) -> bool:
     """Whether the server answered 403 without words about the key, the account or the content."""
-    said = server_error(error)
-    return said is not None and said.status == 403 and kind_of(said) == "bad_request"
+    response = server_error(error)
+    return response is not None and response.status == 403 and kind_of(response) == "bad_request"
 
 
 def is_about_schema(error: BaseException) -> bool:
     """Whether the server cannot hold a reply to the JSON schema that it was sent."""
-    said = server_error(error)
-    return said is not None and refuses_schema(said)
+    response = server_error(error)
+    return response is not None and refuses_schema(response)
 
 
 def is_rate_limit(error: BaseException) -> bool:
     """Whether the server asked for fewer requests, or for none."""
-    said = server_error(error)
-    return said is not None and (said.status == 429 or kind_of(said) == "rate_limited")
+    response = server_error(error)
+    return response is not None and (response.status == 429 or kind_of(response) == "rate_limited")
 
 
 def may_have_cost(error: BaseException) -> bool:
@@ -85,22 +85,22 @@ def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
 
     def seconds(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
-        return asked if asked is not None else backoff(state)
+        pause = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
+        return pause if pause is not None else backoff(state)
 
     return seconds
 
 
 def pause_asked(error: openai.APIStatusError) -> float | None:
     """Seconds that the server asks to wait, at most MAX_WAIT, so that no server stops a run."""
-    asked = refusal_pause(error.response.headers)
-    return None if asked is None else min(asked, MAX_WAIT)
+    pause = refusal_pause(error.response.headers)
+    return None if pause is None else min(pause, MAX_WAIT)
 
 
 def failure_kind(error: BaseException) -> FailureKind:
     """The failure kind of an error that ended a request."""
-    if (said := server_error(error)) is not None:
-        return kind_of(said)
+    if (response := server_error(error)) is not None:
+        return kind_of(response)
     # The client raises a timeout error for a lost connection, too; the cause tells them apart.
     if any(isinstance(cause, TimeoutError) for cause in _causes(error)):
         return "timeout"
@@ -113,8 +113,10 @@ def failure_kind(error: BaseException) -> FailureKind:
 
 def refuses_length(error: BaseException) -> bool:
     """Whether the server refused a prompt for its length; a 413 is about a body's bytes."""
-    said = server_error(error)
-    return said is not None and kind_of(said) == "too_long" and is_certainly_too_long(said)
+    response = server_error(error)
+    return (
+        response is not None and kind_of(response) == "too_long" and is_certainly_too_long(response)
+    )
 
 
 def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
@@ -125,8 +127,8 @@ def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
         spec: The entry of the model, whose secrets are masked.
         attempts: How often the request was sent.
     """
-    if (said := server_error(error)) is not None:
-        return advised(said, spec) or one_line(_words(said), spec)
+    if (response := server_error(error)) is not None:
+        return advised(response, spec) or one_line(_words(response), spec)
     if failure_kind(error) == "timeout":
         return _timed_out(error, spec, attempts)
     return sentence(error, spec)
@@ -134,8 +136,8 @@ def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
 
 def sentence(error: BaseException, spec: ModelSpec) -> str:
     """One line about an error, with the secrets of the model's entry masked."""
-    if (said := server_error(error)) is not None:
-        return one_line(_words(said), spec)
+    if (response := server_error(error)) is not None:
+        return one_line(_words(response), spec)
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, aiohttp.ClientConnectorError):
@@ -153,17 +155,22 @@ def _timed_out(error: BaseException, spec: ModelSpec, attempts: int) -> str:
         setting, seconds = "connect", times.connect
     elif any(isinstance(cause, httpx2.ReadTimeout) for cause in causes):
         setting, seconds = "first_byte", times.first_byte
-    each = "one attempt" if attempts == 1 else f"each of {attempts} attempts"
+    attempts_text = "one attempt" if attempts == 1 else f"each of {attempts} attempts"
     return (
         f"The server of {spec.name} did not answer within {seconds:g} s (timeouts.{setting}) in "
-        f"{each}: raise timeouts.{setting} in its entry of models.yaml, or lower its concurrency."
+        f"{attempts_text}: raise timeouts.{setting} in its entry of models.yaml, or lower its "
+        "concurrency."
     )
 
 
-def _words(said: ServerError) -> str:
-    status = f"The server answered {said.status}" if said.status else "The reply holds an error"
+def _words(response: ServerError) -> str:
+    status = (
+        f"The server answered {response.status}" if response.status else "The reply holds an error"
+    )
     return (
-        f"{status}: {said.message.rstrip('.')}." if said.message else f"{status} without a reason."
+        f"{status}: {response.message.rstrip('.')}."
+        if response.message
+        else f"{status} without a reason."
     )
 
 

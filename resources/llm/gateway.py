@@ -109,11 +109,11 @@ class Gateway:
         prompt alone (PromptGivenUp): `work` may leave out what needs it, and the others go on.
         """
         with _less_garbage_collection():
-            for left in reversed(range(1 + OUTAGES)):
+            for retries in reversed(range(1 + OUTAGES)):
                 try:
                     return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
                 except StoreUnavailable as error:
-                    if not left:
+                    if not retries:
                         raise
                     _LOG.warning(f"{stage} goes on from the ledger: {error}")
         raise AssertionError("the last attempt returns or raises")

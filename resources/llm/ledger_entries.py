@@ -32,60 +32,65 @@ class LedgerRequest(NamedTuple):
 
 
 def entry_from_reply(
-    reply: Reply, spec: ModelSpec, asked: LedgerRequest, seconds: float, attempts: int
+    reply: Reply, spec: ModelSpec, ledger_request: LedgerRequest, seconds: float, attempts: int
 ) -> Call | Charge:
     """What the ledger keeps of a reply, as a call or, if it would be asked again, as a charge."""
     kind, detail = _kind(reply)
-    call = _call(reply, spec, asked, kind or ANSWERED, seconds, attempts)
+    call = _call(reply, spec, ledger_request, kind or ANSWERED, seconds, attempts)
     return call if kind in (None, *KEPT_KINDS) else call.as_charge(detail)
 
 
 def unreadable(
-    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, asked: LedgerRequest
+    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, ledger_request: LedgerRequest
 ) -> Charge:
     """The charge of a reply that was billed and cannot be read."""
     reply = Reply(body, None, "unknown", None, False, *billed)
-    return _call(reply, spec, asked, "bad_response", 0.0, 0).as_charge(detail)
+    return _call(reply, spec, ledger_request, "bad_response", 0.0, 0).as_charge(detail)
 
 
-def unanswered(failure: Failure, spec: ModelSpec, asked: LedgerRequest) -> Charge:
+def unanswered(failure: Failure, spec: ModelSpec, ledger_request: LedgerRequest) -> Charge:
     """The entry of a request whose attempts all failed: it cost nothing, and its cause is kept."""
     reply = Reply("", None, "unknown", None, False, 0, 0)
-    return _call(reply, spec, asked, failure.kind, 0.0, 0).as_charge(failure.detail)
+    return _call(reply, spec, ledger_request, failure.kind, 0.0, 0).as_charge(failure.detail)
 
 
-def _another_model(asked: str, named: str | None) -> str | None:
+def _another_model(requested: str, named: str | None) -> str | None:
     """The name that a reply gives, unless it is the model asked, or a version of it."""
     short, long = sorted(
-        (name.rpartition("/")[2].casefold() for name in (asked, named or asked)), key=len
+        (name.rpartition("/")[2].casefold() for name in (requested, named or requested)), key=len
     )
     same = long.startswith(short) and _VERSION.fullmatch(long, len(short))
     return None if same else named
 
 
 def _call(
-    reply: Reply, spec: ModelSpec, asked: LedgerRequest, outcome: str, seconds: float, attempts: int
+    reply: Reply,
+    spec: ModelSpec,
+    ledger_request: LedgerRequest,
+    outcome: str,
+    seconds: float,
+    attempts: int,
 ) -> Call:
     return Call(
-        key=asked.key,
+        key=ledger_request.key,
         provider=spec.provider,
         endpoint=spec.endpoint(),
         model=spec.model,
-        prompt_version=asked.prompt_version,
-        stage=asked.stage,
-        run=asked.run,
-        via=asked.via,
+        prompt_version=ledger_request.prompt_version,
+        stage=ledger_request.stage,
+        run=ledger_request.run,
+        via=ledger_request.via,
         outcome=outcome,
         finish_reason=reply.finish_reason,
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
-        cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, asked.via),
+        cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, ledger_request.via),
         seconds=seconds,
         attempts=attempts,
         created_at=now(),
         response=reply.text,
         reasoning=reply.reasoning,
-        request=asked.request,
+        request=ledger_request.request,
         answered_as=_another_model(spec.model, reply.model),
         claimed_tokens=reply.claimed_tokens,
     )

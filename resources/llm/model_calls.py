@@ -126,9 +126,9 @@ class ModelCalls:
             return
         ledger = self.context.ledger
         before = ledger.unread(self.stage)
-        read = {key for key, was_read in self._readings.items() if was_read}
-        ledger.mark_read(before & read, read=True)
-        ledger.mark_read(self._readings.keys() - read - before, read=False)
+        parseable = {key for key, was_read in self._readings.items() if was_read}
+        ledger.mark_read(before & parseable, parseable=True)
+        ledger.mark_read(self._readings.keys() - parseable - before, parseable=False)
 
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
         """The outcome of one request, which is a result of its model (`trial.py`).
@@ -183,12 +183,12 @@ class ModelCalls:
         catches, where the outcome will come from a batch. Where models are asked apart, a refused key
         ends the requests of its model only.
         """
-        asked = self._keys.of(request)
-        spec = asked.spec
-        if asked.key in self._in_flight:
-            outcome = as_cached(await asyncio.shield(self._in_flight[asked.key]))
+        keyed = self._keys.of(request)
+        spec = keyed.spec
+        if keyed.key in self._in_flight:
+            outcome = as_cached(await asyncio.shield(self._in_flight[keyed.key]))
         else:
-            outcome = await self._complete_once(asked)
+            outcome = await self._complete_once(keyed)
         if outcome is None:
             raise BatchPending
         self.usage.count(outcome, spec.name)
@@ -212,11 +212,11 @@ class ModelCalls:
         has_worked = self.context.limits(spec).has_answered
         return not has_worked or self._refused_keys[spec.name] >= FIRST_RESULTS
 
-    def count_reading(self, key: str, *, read: bool) -> None:
+    def count_reading(self, key: str, *, parseable: bool) -> None:
         """Count whether the answer to a request, or one to its repairs, was read. The ledger is told at
         the end, in one transaction."""
-        self._readings[key] = read
-        self.usage.unread += not read
+        self._readings[key] = parseable
+        self.usage.unread += not parseable
 
     def _kept(self, key: str) -> Outcome | None:
         """The reply that the ledger keeps for a request."""
@@ -226,8 +226,8 @@ class ModelCalls:
         """The reply that the ledger keeps for a request, or else its item in a batch."""
 
         def looked_up() -> tuple[Outcome | None, BatchItem | None]:
-            known = self._kept(key)
-            return known, None if known else self._batches.state.item(key)
+            stored = self._kept(key)
+            return stored, None if stored else self._batches.state.item(key)
 
         return await self._look_ups.call(looked_up)
 
@@ -259,13 +259,13 @@ class ModelCalls:
             self._batches.state.reported(self._reported)
         return False
 
-    async def _complete_once(self, asked: KeyedRequest) -> Outcome | None:
+    async def _complete_once(self, keyed: KeyedRequest) -> Outcome | None:
         """The outcome, shared with identical requests made meanwhile; None if a batch is pending."""
         result: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-        self._in_flight[asked.key] = result
+        self._in_flight[keyed.key] = result
         try:
-            async with self._locks.hold(asked.key):
-                outcome = await self._resolve(asked)
+            async with self._locks.hold(keyed.key):
+                outcome = await self._resolve(keyed)
             result.set_result(outcome)
             return outcome
         except Exception as error:
@@ -275,19 +275,19 @@ class ModelCalls:
             result.exception()
             raise
         finally:
-            del self._in_flight[asked.key]
+            del self._in_flight[keyed.key]
             result.cancel()
 
-    async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
+    async def _resolve(self, keyed: KeyedRequest) -> Outcome | None:
         """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
-        request, spec, _, key = asked
+        request, spec, _, key = keyed
         state = self._batches.state
-        known, item = await self._look_up(key)
+        stored, item = await self._look_up(key)
         if item and item.state == "waiting":
             await self._batches.poll(item.batch)
-            known, item = await self._look_up(key)
-        if known:
-            return known
+            stored, item = await self._look_up(key)
+        if stored:
+            return stored
         if item and item.state == "waiting":
             self._awaited.add(item.batch)
             return None
@@ -311,18 +311,18 @@ class ModelCalls:
                     await self.context.budget.spend(
                         self.context.budget.highest(spec.name, estimate)
                     )
-                    pending[key] = asked
+                    pending[key] = keyed
                 except BudgetReached as error:
                     # The requests that fit into the budget are submitted all the same.
                     self._budget_error = error
             return None
-        outcome = await self._send(asked)
+        outcome = await self._send(keyed)
         if item:
             # It was due for another batch and was sent live instead.
             self._reported.append(item.key)
         return outcome
 
-    async def _send(self, asked: KeyedRequest) -> Outcome:
+    async def _send(self, keyed: KeyedRequest) -> Outcome:
         """The outcome of sending the request to the provider, with retries."""
         from resources.llm.errors import (
             ANY_TROUBLE,
@@ -336,14 +336,14 @@ class ModelCalls:
             why,
         )
 
-        request, spec, canonical, key = asked
+        request, spec, canonical, key = keyed
         context, started, attempts = self.context, time.monotonic(), 0
         trial = self.trials.of(spec, request.prompt_version)
         try:
             client = await self._clients.of(spec)
         except ProxyNotSupported as error:
             return Failure(key, "unreachable", str(error))
-        limits, breaker = context.limits(spec), self._breaker(asked)
+        limits, breaker = context.limits(spec), self._breaker(keyed)
         context.retries.add()
         sent = LedgerRequest(
             key, canonical, request.prompt_version, self.stage, context.run, "live"
@@ -433,14 +433,14 @@ class ModelCalls:
             return lost
         raise AssertionError("retrying ends with an outcome or an error")
 
-    def _breaker(self, asked: KeyedRequest) -> CircuitBreaker:
+    def _breaker(self, keyed: KeyedRequest) -> CircuitBreaker:
         """The circuit breaker of a model's server in this stage, one for requests with images.
 
         A server may fail at images, and answer texts.
         """
-        kind = asked.spec.name, bool(asked.request.image_ids)
+        kind = keyed.spec.name, bool(keyed.request.image_ids)
         if kind not in self._breakers:
-            self._breakers[kind] = CircuitBreaker(asked.spec.name, asked.spec.give_up_seconds)
+            self._breakers[kind] = CircuitBreaker(keyed.spec.name, keyed.spec.give_up_seconds)
         return self._breakers[kind]
 
     def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:

@@ -205,12 +205,12 @@ class ModelSpec(_Section):
         in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
         return in_full * part / 1_000_000
 
-    def params(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def params(self, stage_params: Mapping[str, Any]) -> dict[str, Any]:
         """The sampling parameters that are sent, made of those that a stage asks for.
 
         What the entry sets goes before what the stage asks; a temperature of `none` is not sent.
         """
-        sent = dict(asked)
+        sent = dict(stage_params)
         limit = self.token_limit.tokens or sent.pop("max_tokens", None)
         sent.pop("max_tokens", None)
         if limit is not None:
@@ -248,9 +248,9 @@ class ModelSpec(_Section):
             return self.reasoning != "none"
         return _turns_reasoning_on(self.extra_body)
 
-    def longest_answer(self, asked: Mapping[str, Any]) -> int:
+    def longest_answer(self, stage_params: Mapping[str, Any]) -> int:
         """Tokens of the longest answer to a request with these parameters."""
-        limit: int = self.token_limit.tokens or asked.get("max_tokens", LONGEST_COMPLETION)
+        limit: int = self.token_limit.tokens or stage_params.get("max_tokens", LONGEST_COMPLETION)
         return limit
 
     def address(self) -> str | None:

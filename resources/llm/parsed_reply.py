@@ -65,30 +65,30 @@ async def complete_and_parse(
 async def _complete_and_parse(
     calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
 ) -> ParsedReply[V]:
-    asked, first = request, ""
+    attempt, first = request, ""
     for repairs in range(1 + MAX_REPAIRS):
-        outcome = await calls.outcome_of(asked)
+        outcome = await calls.outcome_of(attempt)
         first = first or outcome.key
         if isinstance(outcome, Failure):
             if repairs and outcome.kind in KEPT_KINDS:
                 # The next run would find both in the ledger: the first is what may be asked again.
-                calls.count_reading(first, read=False)
+                calls.count_reading(first, parseable=False)
             return ParsedReply(
-                outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail)
+                outcome.key, attempt.prompt_version, None, (outcome.kind, outcome.detail)
             )
         try:
             value = parse(outcome.text)
         except ParseError as unreadable:
             error = unreadable
         else:
-            calls.count_reading(first, read=True)
-            return ParsedReply(outcome.key, asked.prompt_version, value, None)
+            calls.count_reading(first, parseable=True)
+            return ParsedReply(outcome.key, attempt.prompt_version, value, None)
         if repairs < MAX_REPAIRS:
-            asked = replace(
-                asked,
-                messages=repair_messages(asked.messages, error.detail),
+            attempt = replace(
+                attempt,
+                messages=repair_messages(attempt.messages, error.detail),
                 params=repair_params(request.params, repairs + 1),
                 prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}",
             )
-    calls.count_reading(first, read=False)
-    return ParsedReply(outcome.key, asked.prompt_version, None, (error.reason, error.detail))
+    calls.count_reading(first, parseable=False)
+    return ParsedReply(outcome.key, attempt.prompt_version, None, (error.reason, error.detail))

@@ -23,10 +23,10 @@ _NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
 
 def refusal_pause(headers: "Headers") -> float | None:
     """Seconds that a refusal asks to wait; None if it does not say."""
-    asked = _number(headers.get("retry-after-ms", ""), 0.001)
-    if asked is None:
-        asked = retry_after(headers.get("retry-after"))
-    return asked
+    pause = _number(headers.get("retry-after-ms", ""), 0.001)
+    if pause is None:
+        pause = retry_after(headers.get("retry-after"))
+    return pause
 
 
 def pause_until_reset(headers: "Headers") -> float:

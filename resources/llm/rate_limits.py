@@ -77,13 +77,13 @@ class SlidingMinute:
         while self._taken and self._taken[0].at <= now - self.window:
             self._sum -= self._taken.popleft().units
         over = self._sum + units - self.limit
-        for taken in self._taken:
+        for use in self._taken:
             if over <= 1e-9:
                 break
-            over -= taken.units
+            over -= use.units
             if over <= 1e-9:
                 # Checked again then: an attempt may have been corrected to less or more meanwhile.
-                return max(taken.at + self.window - now, 0.001)
+                return max(use.at + self.window - now, 0.001)
         return 0.0
 
 

@@ -57,10 +57,10 @@ class Profile(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        full = dict(given)
+    def _short_form(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        full = dict(value)
         if "judge" in full and "judges" in full:
             raise ValueError("judge and judges are both given: give one of them")
         if "judge" in full:
@@ -92,9 +92,11 @@ class Profile(BaseModel):
     @property
     def models(self) -> list[str]:
         """Every model of the profile, each once."""
-        asked = [model for name in self.evaluate if (model := model_of(name)) is not None]
+        candidates = [model for name in self.evaluate if (model := model_of(name)) is not None]
         builders = (getattr(self, role) for role in get_args(Role))
-        return list(dict.fromkeys([*filter(None, builders), *self.judges, self.extractor, *asked]))
+        return list(
+            dict.fromkeys([*filter(None, builders), *self.judges, self.extractor, *candidates])
+        )
 
 
 class Registry(BaseModel):
@@ -106,15 +108,15 @@ class Registry(BaseModel):
 
     @model_validator(mode="after")
     def _names_of_models(self) -> "Registry":
-        if taken := [name for name in self.models if not is_model(name) or is_file(name)]:
+        if reserved := [name for name in self.models if not is_model(name) or is_file(name)]:
             raise ValueError(
-                f"{taken[0]} is no name for a model: those that begin with "
+                f"{reserved[0]} is no name for a model: those that begin with "
                 f"{', '.join([*APART, f'{FILE}:'])} are of contestants beside the models"
             )
-        if taken := sorted(RESERVED & self.models.keys()):
+        if reserved := sorted(RESERVED & self.models.keys()):
             raise ValueError(
-                f"{taken[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand in the place "
-                "of judges"
+                f"{reserved[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand in the "
+                "place of judges"
             )
         return self
 
@@ -145,8 +147,8 @@ class Registry(BaseModel):
                     f"The profile {name} in {self.file} names '{contestant}': imported predictions "
                     "take part without being named, so leave it out."
                 )
-            asked = model_of(contestant)
-            if ":" in contestant and asked == contestant and asked not in self.models:
+            model_name = model_of(contestant)
+            if ":" in contestant and model_name == contestant and model_name not in self.models:
                 there_are = [
                     *self.models,
                     *(f"{kind}:<model>" for kind in ABLATIONS),

@@ -94,7 +94,7 @@ def _again(n_answers: Mapping[str, int]) -> ReAskPlan:
 def _nothing(kinds: Sequence[Kind], renewal: ReAskDecision) -> str:
     """Which of what was given has no answer, and what is called like it."""
     versions = {version for *_, version, _ in kinds}
-    asked = {
+    filters = {
         "model": (renewal.model, {f"{endpoint} {model}" for endpoint, model, *_ in kinds}),
         "stage": (renewal.stage, {stage for _, _, stage, _, _ in kinds}),
         "prompt": (
@@ -102,7 +102,7 @@ def _nothing(kinds: Sequence[Kind], renewal: ReAskDecision) -> str:
             {*versions, *(version.partition("@")[0] for version in versions)},
         ),
     }
-    for what, (name, known) in asked.items():
-        if name and name not in known:
-            return f"The ledger has no answer of the {what} {name}; {nearest(name, known)}."
+    for what, (name, names) in filters.items():
+        if name and name not in names:
+            return f"The ledger has no answer of the {what} {name}; {nearest(name, names)}."
     return "The ledger has answers of each of these, and none of all together: leave one out."

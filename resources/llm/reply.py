@@ -148,7 +148,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         choice = body["choices"][0]  # type: ignore[index]
         message = _message(choice)
         content, refusal = message.get("content"), message.get("refusal")
-        given = [*map(message.get, _REASONING_FIELDS), _reasoning_parts(message)]
+        reasonings = [*map(message.get, _REASONING_FIELDS), _reasoning_parts(message)]
         called_tools = bool(message.get("tool_calls") or message.get("function_call"))
         ended = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
@@ -161,7 +161,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         raise _unread("The reply's message is no text.", counts, body) from None
     text, refusal = "".join(collected.text), "".join(collected.refusal)
     # Some servers fill two of the fields with the same, and some leave one blank.
-    thought = [value for value in given if isinstance(value, str) and value.strip()][:1]
+    thought = [value for value in reasonings if isinstance(value, str) and value.strip()][:1]
     only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
     text, before_text = without_reasoning(text)
     reasoning = "\n".join(filter(None, [*thought, *collected.reasoning, before_text]))

@@ -42,8 +42,10 @@ class RunContext:
 
     def in_flight(self, model: str) -> int:
         """Requests in flight to a model of the registry, or to ALL_MODELS."""
-        asked = self._limits.values() if model == ALL_MODELS else [self._limits.get(model)]
-        return sum(limits.in_flight for limits in asked if limits)
+        limits_of_models = (
+            self._limits.values() if model == ALL_MODELS else [self._limits.get(model)]
+        )
+        return sum(limits.in_flight for limits in limits_of_models if limits)
 
 
 def _minute(limit: int | None) -> SlidingMinute | None:

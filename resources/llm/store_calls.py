@@ -45,13 +45,13 @@ class StoreCalls:
         """
         if self._threads is None:
             return function()
-        taken: list[T] = []
+        results: list[T] = []
         try:
-            await self.call(lambda: taken.append(function()))
+            await self.call(lambda: results.append(function()))
         except asyncio.CancelledError:
-            self.later(lambda: [give_back(result) for result in taken])
+            self.later(lambda: [give_back(result) for result in results])
             raise
-        return taken[0]
+        return results[0]
 
     def later(
         self, function: Callable[[], T], then: Callable[[T], object] = lambda result: None

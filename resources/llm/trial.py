@@ -106,14 +106,14 @@ class Canary:
         # What could not be read is kept: without being forgotten it would come from the ledger again.
         unread = reason not in get_args(FailureKind)
         then = f", run {asking_unread_again(self._stage)}, and" if unread else " and"
-        asked = self._model
+        subject = self._model
         if self.is_of_prompt(self._losses[0]):
-            asked += f" with the prompt {self._prompt}"
+            subject += f" with the prompt {self._prompt}"
         entry = "its entry in models.yaml"
         if unread and not self._is_held_to_schemas:
             entry += " (structured_output: true, if the server can be held to a JSON schema)"
         return (
-            f"{self._stage} stopped asking {asked}, as its first {FIRST_RESULTS} results all "
+            f"{self._stage} stopped asking {subject}, as its first {FIRST_RESULTS} results all "
             f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
             f"(the model's server, {entry} or the prompt){then} run again; what was "
             "answered is kept and costs nothing."

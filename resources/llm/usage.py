@@ -167,10 +167,10 @@ class Usage:
 
     def add(self, later: "Usage") -> None:
         """Add the counts of a later part of the same stage."""
-        for each in fields(self):
-            if each.name not in ("stage", "run_cost_usd", "last_error"):
-                total = getattr(self, each.name) + getattr(later, each.name)
-                setattr(self, each.name, total)
+        for count in fields(self):
+            if count.name not in ("stage", "run_cost_usd", "last_error"):
+                total = getattr(self, count.name) + getattr(later, count.name)
+                setattr(self, count.name, total)
         self.run_cost_usd = later.run_cost_usd
 
     def requests_of(self, model: str) -> tuple[int, int]:
@@ -266,22 +266,22 @@ class ProgressReport:
                 f"{self.seconds:.0f} s, {usage.calls} calls, {usage.cache_hits} from the ledger, "
                 f"{usage.failures.total()} failed{again}{error}"
             )
-        left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
+        remaining = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
         return (
             f"{self.stage}: {self.done}/{self.total} done, {usage.calls} calls, "
             f"{usage.cache_hits} from the ledger, {usage.failures.total()} failed{again}, "
-            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{left}{error}"
+            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{remaining}{error}"
         )
 
     def metadata(self) -> dict[str, int | float | str]:
         """The report as metadata for the UI."""
-        left = {} if self.seconds_left is None else {"seconds left": round(self.seconds_left)}
+        remaining = {} if self.seconds_left is None else {"seconds left": round(self.seconds_left)}
         return {
             "done": f"{self.done} of {self.total}",
             "under way": self.under_way,
             **self.usage.metadata(),
             "requests per second": round(self.per_second, 1),
-            **left,
+            **remaining,
         }
 
 
@@ -387,9 +387,9 @@ class StageProgress:
 
     def _seconds_left(self) -> float | None:
         """The time of the lane that takes longest; None if it is not known of one."""
-        left = [
+        estimates = [
             pace.seconds_left(self._totals[lane] - self._done[lane], self._in_flight(lane))
             for lane, pace in self._paces.items()
         ]
-        known = [seconds for seconds in left if seconds is not None]
-        return max(known, default=0.0) if len(known) == len(left) else None
+        known_estimates = [seconds for seconds in estimates if seconds is not None]
+        return max(known_estimates, default=0.0) if len(known_estimates) == len(estimates) else None

@@ -93,15 +93,15 @@ def _facts_told(right: str, answer: str) -> float | None:
     expected = stated_facts(right, _PICTURE)
     if not expected:
         return None
-    told = stated_facts(answer, _PICTURE)
-    recall = len(set(expected) & set(told)) / len(expected)
-    return recall * (1 - _clashing(expected, told))
+    answer_facts = stated_facts(answer, _PICTURE)
+    recall = len(set(expected) & set(answer_facts)) / len(expected)
+    return recall * (1 - _clashing(expected, answer_facts))
 
 
-def _clashing(expected: list[StatedFact], told: list[StatedFact]) -> float:
+def _clashing(expected: list[StatedFact], answer_facts: list[StatedFact]) -> float:
     """Return the share of what is told of a kind in the right text that this text does not have."""
     kinds = {(fact.image, fact.kind) for fact in expected}
-    comparable = [fact for fact in told if (fact.image, fact.kind) in kinds]
+    comparable = [fact for fact in answer_facts if (fact.image, fact.kind) in kinds]
     wrong = [fact for fact in comparable if fact not in expected]
     return len(wrong) / len(comparable) if comparable else 0.0
 
@@ -117,9 +117,9 @@ def _tokens(text: str) -> set[str]:
     return tokens
 
 
-def _shared(one: set[str], other: set[str]) -> float:
+def _shared(tokens: set[str], other: set[str]) -> float:
     """Return twice the common tokens by all tokens of both."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+    return 2 * len(tokens & other) / (len(tokens) + len(other)) if tokens or other else 0.0
 
 
 def obeys(request: ReceivedRequest, answer: str) -> bool:
@@ -195,9 +195,12 @@ def better_answer(
         return "second" if levels[0] == 0.0 else "first"
     # Drawn for the two in an order of their own, whichever stands first.
     swapped = tuple(first) > tuple(second)
-    one, other = reversed(levels) if swapped else levels
+    first_level, second_level = reversed(levels) if swapped else levels
     seeded = SeededChoice("better", question, *sorted((tuple(first), tuple(second))))
-    votes = [seeded.chance(f"reader {number}", one / (one + other)) for number in range(2)]
+    votes = [
+        seeded.chance(f"reader {number}", first_level / (first_level + second_level))
+        for number in range(2)
+    ]
     if votes[0] != votes[1]:
         return "tie"
     return "first" if votes[0] != swapped else "second"
@@ -263,9 +266,9 @@ def reread(request: ReceivedRequest) -> str:
 
 
 def _unseen(question: str, pictures: dict[int, Facts]) -> str:
-    known = next((text for words, text in KNOWN.items() if words in question.lower()), None)
-    if known is not None:
-        return known
+    answer = next((text for words, text in KNOWN.items() if words in question.lower()), None)
+    if answer is not None:
+        return answer
     if pictures:
         return careful_answer(question, pictures, "careful")
     if _YES_NO.match(question):
@@ -290,12 +293,12 @@ def _facts(question: str, answer: str) -> list[StatedFact]:
 
 
 def _unsupported(question: str, answer: str, pictures: dict[int, Facts]) -> list[str]:
-    asked = asked_about(question, pictures)
+    pictures_asked = asked_about(question, pictures)
     return [
         f"'{fact.value}' of <image-{fact.image}>: "
         f"it is {true_values(pictures[fact.image], fact.kind)[0]}"
         for fact in _facts(question, answer)
-        if fact.image in asked and correctness(fact, pictures[fact.image]) == 0.0
+        if fact.image in pictures_asked and correctness(fact, pictures[fact.image]) == 0.0
     ]
 
 

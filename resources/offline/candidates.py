@@ -72,8 +72,8 @@ def _careful(request: ReceivedRequest) -> str:
     text, pictures = _situation(request)
     stem, offered = _options(text)
     if offered and is_chinese(stem):
-        known = {letter: to_english(choice) for letter, choice in offered.items()}
-        return f"答案是{_best(to_english(stem), known, pictures)}。"
+        choices = {letter: to_english(choice) for letter, choice in offered.items()}
+        return f"答案是{_best(to_english(stem), choices, pictures)}。"
     if offered:
         return f"The answer is {_best(stem, offered, pictures)}."
     return careful_answer(text, pictures, "careful")
@@ -89,16 +89,16 @@ def _careless(request: ReceivedRequest) -> str:
         return f"I think it is {seeded.choice('guess', list(offered))}."
     if not pictures:
         return "Hard to say without seeing anything."
-    asked = asked_about(text, pictures)
-    told = asked[:-1] if len(asked) > 1 and seeded.chance("ignore one", 0.3) else asked
-    source = dict(zip(asked, asked, strict=True))
-    if len(asked) > 1 and seeded.chance("swap", 0.25):
-        source[asked[0]], source[asked[1]] = asked[1], asked[0]
+    numbers = asked_about(text, pictures)
+    answered = numbers[:-1] if len(numbers) > 1 and seeded.chance("ignore one", 0.3) else numbers
+    source = dict(zip(numbers, numbers, strict=True))
+    if len(numbers) > 1 and seeded.chance("swap", 0.25):
+        source[numbers[0]], source[numbers[1]] = numbers[1], numbers[0]
     sentences = [
-        _careless_sentence(number, pictures[source[number]], seeded, first=number == told[0])
-        for number in told
+        _careless_sentence(number, pictures[source[number]], seeded, first=number == answered[0])
+        for number in answered
     ]
-    ending = seeded.choice("ending", _LINKING if len(asked) > 1 else _OFFHAND)
+    ending = seeded.choice("ending", _LINKING if len(numbers) > 1 else _OFFHAND)
     return " ".join([*sentences, ending])
 
 
@@ -152,8 +152,8 @@ def _said_before(request: ReceivedRequest) -> list[str]:
     return [message.text for message in request.messages if message.speaker == "assistant"]
 
 
-def _resting(said: str) -> str:
-    return f"Going by what was said: {said}"
+def _resting(claim: str) -> str:
+    return f"Going by what was said: {claim}"
 
 
 def _all_wrong(request: ReceivedRequest) -> str:
@@ -238,14 +238,14 @@ def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
     named = [number for number in named if number in pictures]
     if len(named) == 1:
         return _fits_stem(stem, named[0], pictures)
-    asked = asked_about(stem, pictures)
+    numbers = asked_about(stem, pictures)
     facts_stated = _stated(option)
     total = sum(
         _weight(stem, StatedFact(number, kind, value), pictures[number])
-        for number in asked
+        for number in numbers
         for kind, value in facts_stated
     )
-    return total / max(1, len(asked) * len(facts_stated))
+    return total / max(1, len(numbers) * len(facts_stated))
 
 
 def _fits_stem(stem: str, number: int, pictures: dict[int, Facts]) -> float:

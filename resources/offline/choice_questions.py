@@ -99,14 +99,14 @@ def worded(form: str, value: str) -> str:
 def write_distractors(request: ReceivedRequest) -> str:
     """Return as many wrong answers as are asked for."""
     answer = request.section("answer")
-    known = {text.casefold() for text in (answer, *request.section("right").splitlines())}
+    excluded = {text.casefold() for text in (answer, *request.section("right").splitlines())}
     seeded = SeededChoice("distractors", answer, request.section("question"))
     form = "It is about {}." if len(answer.split()) >= _WORDS_OF_SENTENCE else "{}"
     names = [
         form.format(seeded.choice(f"form of {name}", _TITLES).format(name))
         for name in seeded.order("names", _TOPICS)
     ]
-    wrong = [name for name in names if name.casefold() not in known]
+    wrong = [name for name in names if name.casefold() not in excluded]
     return json.dumps({"distractors": wrong[: request.exactly("wrong answers", 3)]})
 
 
@@ -114,8 +114,8 @@ def _phrases() -> dict[str, str]:
     """Return the Chinese of every question, choice and word that is known, by its English."""
     phrases = dict(_WORDS)
     for kind, (question, form) in QUESTIONS.items():
-        asked, chinese_form = _IN_CHINESE[kind]
-        phrases[question.casefold().rstrip("?")] = asked.rstrip("？")
+        chinese_question, chinese_form = _IN_CHINESE[kind]
+        phrases[question.casefold().rstrip("?")] = chinese_question.rstrip("？")
         for value in vocabulary.values(kind):
             # A square format and a square form are two values.
             phrases.setdefault(value, vocabulary.CHINESE[kind][value])
@@ -141,22 +141,22 @@ def translate(request: ReceivedRequest) -> str:
     texts = _texts(request)
     translated = {name: to_chinese(text) for name, text in texts.items()}
     first = [_WORD.match(text) for text in texts.values()]
-    kept = {
+    texts_to_keep = {
         word[0]: None
         for word, text in zip(first, translated.values(), strict=True)
         if word and word[0] in _WORD.findall(text)
     }
-    names = [{"name": name, "rendering": name} for name in kept if name[0].isupper()]
+    names = [{"name": name, "rendering": name} for name in texts_to_keep if name[0].isupper()]
     return json.dumps({**translated, "names": names}, ensure_ascii=False)
 
 
 def _texts(request: ReceivedRequest) -> dict[str, str]:
     """Return the texts to translate by name; none where the prompt is of another form."""
     try:
-        given = from_json(request.section("item", "{}"))
+        item = from_json(request.section("item", "{}"))
     except ValueError:
         return {}
-    texts = given if isinstance(given, dict) else {}
+    texts = item if isinstance(item, dict) else {}
     return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
@@ -164,9 +164,9 @@ def to_chinese(text: str) -> str:
     """Return a text in Chinese: what is known of it; names, numbers and code stay."""
     parts = _CODE.split(text)
     for place in range(0, len(parts), 2):
-        known = _KNOWN.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
-        known = re.sub(r"(?<=[\u4e00-\u9fff]) +| +(?=[\u4e00-\u9fff])", "", known)
-        parts[place] = re.sub(r" {2,}", " ", known).translate(_MARKS)
+        text_part = _KNOWN.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
+        text_part = re.sub(r"(?<=[\u4e00-\u9fff]) +| +(?=[\u4e00-\u9fff])", "", text_part)
+        parts[place] = re.sub(r" {2,}", " ", text_part).translate(_MARKS)
     return "".join(parts).strip()
 
 

@@ -92,12 +92,12 @@ def write_summary(request: ReceivedRequest) -> str:
     sentences = _informative(request.section("page")) or _informative(request.section("caption"))
     if not sentences:
         return f"A page about {request.section('title') or 'an untitled subject'}."
-    kept: list[str] = []
+    chosen: list[str] = []
     for sentence in sentences[:_MOST_SENTENCES]:
-        if kept and len(" ".join([*kept, sentence]).split()) > _MOST_WORDS:
+        if chosen and len(" ".join([*chosen, sentence]).split()) > _MOST_WORDS:
             break
-        kept.append(sentence)
-    words = " ".join(kept).split()
+        chosen.append(sentence)
+    words = " ".join(chosen).split()
     return " ".join(words) if len(words) <= _MOST_WORDS else " ".join(words[:_MOST_WORDS]) + " ..."
 
 

@@ -159,12 +159,12 @@ def _orientation(width: int, height: int) -> str:
     return "landscape" if ratio > 1.05 else "portrait" if ratio < 0.95 else "square"
 
 
-def _dominant(found: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+def _dominant(colours: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """Keep up to three colours; a thin drawing's one other colour counts however small."""
-    kept = [pair for pair in found if pair[1] >= 0.03][:3]
-    if len(kept) == 1 and len(found) > 1 and found[1][1] >= 0.003:
-        kept.append(found[1])
-    return tuple(kept)
+    largest = [pair for pair in colours if pair[1] >= 0.03][:3]
+    if len(largest) == 1 and len(colours) > 1 and colours[1][1] >= 0.003:
+        largest.append(colours[1])
+    return tuple(largest)
 
 
 def _background(

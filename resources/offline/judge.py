@@ -118,8 +118,8 @@ def _perception(features: _Features) -> str:
         return f"Wrong: {'; '.join(_correction(*fact) for fact in features.wrong[:_SHOWN])}."
     if not features.right:
         return "No visual fact of the pictures asked about is stated."
-    seen = [f"{fact.value} for {token(fact.image)}" for fact in features.right[:_SHOWN]]
-    return f"Right: {listed(seen)}, with no wrong statement found."
+    facts = [f"{fact.value} for {token(fact.image)}" for fact in features.right[:_SHOWN]]
+    return f"Right: {listed(facts)}, with no wrong statement found."
 
 
 def _correction(fact: StatedFact, right: str) -> str:
@@ -152,15 +152,15 @@ def _relationship(features: _Features) -> str:
         return "Nothing right is said of any picture asked about."
     if len(features.asked) == 1:
         name = token(features.asked[0])
-        told = "names" if features.named else "speaks of"
-        return f"It {told} {name}, the picture asked about." + (
+        verb = "names" if features.named else "speaks of"
+        return f"It {verb} {name}, the picture asked about." + (
             " Some statements do not fit that picture." if features.wrong else ""
         )
     if features.swapped:
         fact = features.swapped[0]
         return f"It mixes pictures up: {fact.value} is said of {token(fact.image)}, not its own."
-    seen = {fact.image for fact in features.right}
-    lost = [token(number) for number in features.asked if number not in seen]
+    images = {fact.image for fact in features.right}
+    lost = [token(number) for number in features.asked if number not in images]
     if lost:
         return f"Nothing right is said of {listed(lost)}."
     number = len(features.relations)
@@ -185,7 +185,7 @@ def _levels(features: _Features) -> dict[str, float]:
     ideas = min(1.0, len(features.interpretive) / 3)
     length = min(1.0, features.words / 60)
     attempt = 0.06 * length
-    told = _BEST * truth * (0.5 + 0.5 * recall)
+    stated_level = _BEST * truth * (0.5 + 0.5 * recall)
     repeated = _BEST * features.agreement**0.5 * features.precision
     links = 0.10 * min(1.0, features.connectives / 3)
     clashes = 0.06 * len(features.contradictions) + 0.1 * features.false_relations
@@ -193,9 +193,9 @@ def _levels(features: _Features) -> dict[str, float]:
     level = {
         CREATIVITY: 0.12 + 0.40 * ideas * truth + 0.15 * recall + 0.18 * truth,
         RICHNESS: 0.14 * length + 0.44 * recall + 0.29 * length * truth,
-        PERCEPTION: max(attempt, told),
+        PERCEPTION: max(attempt, stated_level),
         COHERENCE: 0.29 + links + reasoned - clashes,
-        ACCURACY: max(attempt, 0.6 * told + 0.4 * repeated),
+        ACCURACY: max(attempt, 0.6 * stated_level + 0.4 * repeated),
         RELATIONSHIP: max(attempt, _related(features)),
     }
     return {name: max(0.0, min(1.0, value)) for name, value in level.items()}
@@ -215,35 +215,37 @@ def _related(features: _Features) -> float:
 
 
 def _measured(pictures: dict[int, Facts], question: str, reference: str, answer: str) -> _Features:
-    asked = asked_about(question, pictures)
-    default = asked[0] if len(asked) == 1 else None
+    numbers = asked_about(question, pictures)
+    default = numbers[0] if len(numbers) == 1 else None
     every = stated_facts(answer, default)
-    made = [fact for fact in every if fact.image in asked]
-    scored = {fact: correctness(fact, pictures[fact.image]) for fact in made}
-    wrong = [fact for fact in made if scored[fact] == 0.0]
-    expected = [fact for fact in stated_facts(reference, default) if fact.image in asked]
-    recall, missing = _recall(asked, pictures, scored)
-    matches = {fact: _match(fact, made) for fact in expected}
+    statements = [fact for fact in every if fact.image in numbers]
+    scored = {fact: correctness(fact, pictures[fact.image]) for fact in statements}
+    wrong = [fact for fact in statements if scored[fact] == 0.0]
+    expected = [fact for fact in stated_facts(reference, default) if fact.image in numbers]
+    recall, missing = _recall(numbers, pictures, scored)
+    matches = {fact: _match(fact, statements) for fact in expected}
     return _Features(
-        asked=tuple(asked),
-        right=tuple(fact for fact in made if scored[fact] == 1.0),
+        asked=tuple(numbers),
+        right=tuple(fact for fact in statements if scored[fact] == 1.0),
         wrong=tuple((fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong),
         missing=tuple(missing),
         unmatched=tuple(fact for fact, match in matches.items() if match == 0.0),
-        swapped=tuple(fact for fact in wrong if _elsewhere(fact, asked, pictures)),
-        contradictions=tuple(_contradictions(made)),
+        swapped=tuple(fact for fact in wrong if _elsewhere(fact, numbers, pictures)),
+        contradictions=tuple(_contradictions(statements)),
         precision=_mean(list(scored.values())),
         recall=recall,
         agreement=_mean(list(matches.values())) if matches else recall,
-        covered=_mean([float(any(c.image == n and scored[c] for c in made)) for n in asked]),
-        named=_mean([float(number in mentioned(answer)) for number in asked]),
-        stray=1.0 - len(made) / len(every) if every else 0.0,
+        covered=_mean(
+            [float(any(c.image == n and scored[c] for c in statements)) for n in numbers]
+        ),
+        named=_mean([float(number in mentioned(answer)) for number in numbers]),
+        stray=1.0 - len(statements) / len(every) if every else 0.0,
         interpretive=_distinct(_INTERPRETIVE, answer),
         connectives=len(_distinct(_CONNECTIVE, answer)),
         relations=_distinct(_RELATION, answer),
         false_relations=_false_relations(pictures, answer),
         words=len(answer.split()),
-        refusal=not made and bool(REFUSAL.search(answer)),
+        refusal=not statements and bool(REFUSAL.search(answer)),
         letter=bool(SINGLE_LETTER.fullmatch(answer)),
     )
 
@@ -262,13 +264,13 @@ def _facts_expected(number: int) -> int:
 
 
 def _recall(
-    asked: list[int], pictures: dict[int, Facts], scored: dict[StatedFact, float]
+    numbers: list[int], pictures: dict[int, Facts], scored: dict[StatedFact, float]
 ) -> tuple[float, list[tuple[int, str]]]:
     """Return the share of the expected facts that were stated, and the (picture, kind) left out."""
-    full = _facts_expected(len(asked))
-    told: list[float] = []
+    full = _facts_expected(len(numbers))
+    shares: list[float] = []
     missing: list[tuple[int, str]] = []
-    for number in asked:
+    for number in numbers:
         scores = []
         for kind in vocabulary.KINDS:
             mine = [c for c in scored if c.image == number and c.kind == kind]
@@ -279,41 +281,43 @@ def _recall(
                 scores.append(max((scored[fact] for fact in mine), default=0.0))
             if not mine:
                 missing.append((number, kind))
-        told.append(min(1.0, sum(scores) / full))
-    return _mean(told), missing
+        shares.append(min(1.0, sum(scores) / full))
+    return _mean(shares), missing
 
 
-def _match(expected: StatedFact, made: list[StatedFact]) -> float:
+def _match(expected: StatedFact, statements: list[StatedFact]) -> float:
     """Return how well the answer repeats one fact of the reference."""
-    if expected in made:
+    if expected in statements:
         return 1.0
-    same = [c for c in made if (c.image, c.kind) == (expected.image, expected.kind)]
+    same = [c for c in statements if (c.image, c.kind) == (expected.image, expected.kind)]
     return 0.5 if any(vocabulary.near(c.value, expected.value) for c in same) else 0.0
 
 
-def _elsewhere(fact: StatedFact, asked: list[int], pictures: dict[int, Facts]) -> bool:
+def _elsewhere(fact: StatedFact, numbers: list[int], pictures: dict[int, Facts]) -> bool:
     """Return whether a wrong fact is right for another picture asked about."""
     return any(
         correctness(StatedFact(number, fact.kind, fact.value), pictures[number]) == 1.0
-        for number in asked
+        for number in numbers
         if number != fact.image
     )
 
 
-def _contradictions(made: list[StatedFact]) -> list[tuple[int, str]]:
+def _contradictions(statements: list[StatedFact]) -> list[tuple[int, str]]:
     """Return (picture, kind) where two values were stated and only one can be right."""
-    seen: dict[tuple[int, str], set[str]] = {}
-    for fact in made:
+    values_of: dict[tuple[int, str], set[str]] = {}
+    for fact in statements:
         if fact.kind != vocabulary.COLOUR:
-            seen.setdefault((fact.image, fact.kind), set()).add(fact.value)
-    return [key for key, values in seen.items() if len(values) > 1]
+            values_of.setdefault((fact.image, fact.kind), set()).add(fact.value)
+    return [key for key, values in values_of.items() if len(values) > 1]
 
 
 def _false_relations(pictures: dict[int, Facts], answer: str) -> int:
     """Count statements of which picture is brighter that the pixels contradict."""
     wrong = 0
     for first, word, second in _BRIGHTER.findall(answer):
-        one, other = pictures.get(int(first)), pictures.get(int(second))
-        if one and other:
-            wrong += (one.luminance > other.luminance) != (word.lower() == "brighter")
+        first_facts, second_facts = pictures.get(int(first)), pictures.get(int(second))
+        if first_facts and second_facts:
+            wrong += (first_facts.luminance > second_facts.luminance) != (
+                word.lower() == "brighter"
+            )
     return wrong

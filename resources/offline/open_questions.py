@@ -181,12 +181,12 @@ def _true(facts: Facts | None, kind: str) -> tuple[str, ...]:
 
 def _turn(kind: str, facts: Facts | None, chinese: bool, value: str = "") -> dict[str, str]:
     """Return a question about one kind of fact, and the answer: `value`, or what is right."""
-    told = value or _true(facts, kind)[0]
+    answer = value or _true(facts, kind)[0]
     name = _KINDS_TOLD[kind][chinese]
     if chinese:
-        told = vocabulary.CHINESE[kind][told]
-        return {"user": f"画面的{name}是什么样的？", "assistant": f"{name}是{told}。"}
-    return {"user": f"What is the {name} like?", "assistant": f"The {name} is {told}."}
+        answer = vocabulary.CHINESE[kind][answer]
+        return {"user": f"画面的{name}是什么样的？", "assistant": f"{name}是{answer}。"}
+    return {"user": f"What is the {name} like?", "assistant": f"The {name} is {answer}."}
 
 
 def _answer(question: str, facts: Facts | None, chinese: bool) -> str:
@@ -215,8 +215,8 @@ def write_turns(request: ReceivedRequest) -> str:
 
 def write_caption(request: ReceivedRequest) -> str:
     """Return a description with every fact that the questions may need."""
-    asked = _ITEM_OF_LIST.findall(request.section("questions"))
-    return _told(" ".join(asked), request.labelled)
+    questions = _ITEM_OF_LIST.findall(request.section("questions"))
+    return _told(" ".join(questions), request.labelled)
 
 
 def write_reference(request: ReceivedRequest) -> str:
@@ -226,8 +226,8 @@ def write_reference(request: ReceivedRequest) -> str:
 
 
 def _told(question: str, pictures: dict[int, Facts]) -> str:
-    told = careful_answer(question, pictures, "reference")
-    return told.replace("<image-1>", "the picture")
+    answer = careful_answer(question, pictures, "reference")
+    return answer.replace("<image-1>", "the picture")
 
 
 def _seeded(task: str, request: ReceivedRequest) -> SeededChoice:

@@ -65,23 +65,25 @@ def _scored(
         return {key: _meet([pixels[n] for n in order]) for key, order in orders.items()}, least
     if len(pixels) != 2:
         return None
-    one, other = (pixels[number] for number in sorted(pixels))
+    first, second = (pixels[number] for number in sorted(pixels))
     if all(text in _TURNS for text in values):
-        return {key: _agree(_TURNS[text](one), other) for key, text in texts.items()}, _ALIKE
+        return {key: _agree(_TURNS[text](first), second) for key, text in texts.items()}, _ALIKE
     if all(text.startswith("[[") for text in values):
         size = next((facts.width, facts.height) for facts in pictures.values())
-        return {key: _warped_agree(one, other, text, size) for key, text in texts.items()}, _ALIKE
+        return {
+            key: _warped_agree(first, second, text, size) for key, text in texts.items()
+        }, _ALIKE
     if all(text.isdigit() for text in values) and "differences" in stem:
-        counted = _differences(one, other)
+        counted = _differences(first, second)
         return {key: -abs(int(text) - counted) for key, text in texts.items()}, -np.inf
     if {text.casefold() for text in values} == {"yes", "no"} and "versions" in stem:
-        same = max(_agree(version, other) for version in _versions(one)) > 2 * _ALIKE
+        same = max(_agree(version, second) for version in _versions(first)) > 2 * _ALIKE
         return {key: float((text.casefold() == "yes") == same) for key, text in texts.items()}, 0.0
     return None
 
 
-def _agree(one: Pixels, other: Pixels) -> float:
-    return -float(np.abs(one - other).mean())
+def _agree(picture: Pixels, other: Pixels) -> float:
+    return -float(np.abs(picture - other).mean())
 
 
 def _meet(tiles: list[Pixels]) -> float:
@@ -104,18 +106,18 @@ def _candidates(
         return {key: _detail(pixels[number]) for key, number in named.items()}, -np.inf
     if "least noise" in words:
         return {key: -_noise(pixels[number]) for key, number in named.items()}, -np.inf
-    asked = [number for number in pixels if number not in named.values()]
+    unnamed = [number for number in pixels if number not in named.values()]
     place = next((place for place in _PLACES if place in words), None)
-    if place and len(asked) == 2:
-        pair = [pixels[number] for number in asked]
+    if place and len(unnamed) == 2:
+        pair = [pixels[number] for number in unnamed]
         if place in ("to the right of", "below"):
             pair.reverse()
         across = place.startswith("to the")
         return {
             key: _halves_agree(pixels[number], pair, across=across) for key, number in named.items()
         }, _ALIKE
-    if len(asked) == 1 and "same kind" in words:
-        (query,) = asked
+    if len(unnamed) == 1 and "same kind" in words:
+        (query,) = unnamed
         return {
             key: -float(np.abs(_colours(pixels[query]) - _colours(pixels[number])).sum())
             for key, number in named.items()
@@ -152,7 +154,7 @@ def _colours(pixels: Pixels) -> Pixels:
     return 100 * np.bincount(index.ravel(), minlength=64) / index.size
 
 
-def _warped_agree(one: Pixels, other: Pixels, text: str, size: tuple[int, int]) -> float:
+def _warped_agree(picture: Pixels, other: Pixels, text: str, size: tuple[int, int]) -> float:
     try:
         matrix = np.array(from_json(text), float)
     except (ValueError, TypeError):
@@ -170,15 +172,18 @@ def _warped_agree(one: Pixels, other: Pixels, text: str, size: tuple[int, int]) 
         x, y = before[0] / before[2] / scale[0] - 0.5, before[1] / before[2] / scale[1] - 0.5
     places = np.nan_to_num(np.stack([y, x]), nan=-9.0, posinf=-9.0, neginf=-9.0)
     warped = np.stack(
-        [ndimage.map_coordinates(one[..., band], places, order=1, cval=0.0) for band in range(3)],
+        [
+            ndimage.map_coordinates(picture[..., band], places, order=1, cval=0.0)
+            for band in range(3)
+        ],
         axis=-1,
     )
     return _agree(warped, other)
 
 
-def _differences(one: Pixels, other: Pixels) -> int:
+def _differences(picture: Pixels, other: Pixels) -> int:
     """The connected parts in which two pictures differ strongly."""
-    parts, n_parts = ndimage.label(np.abs(one - other).max(axis=-1) > 60)
+    parts, n_parts = ndimage.label(np.abs(picture - other).max(axis=-1) > 60)
     sizes = np.bincount(parts.ravel(), minlength=n_parts + 1)[1:]
     return int((sizes >= 4).sum())
 

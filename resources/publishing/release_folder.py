@@ -66,8 +66,8 @@ def write_release(
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
     folder = root / card["release_id"]
-    made = [README, TABLES, *_published_files(card)]
-    lacks = [name for name in made if not (folder / name).exists()]
+    files = [README, TABLES, *_published_files(card)]
+    lacks = [name for name in files if not (folder / name).exists()]
     if lacks:
         root.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))

@@ -32,27 +32,27 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
     cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
     for release_id in release_ids:
         if release_id not in cards:
-            known = [*cards, *(row["name"] for row in cards.values())]
-            there_are = nearest(release_id, known) if cards else "there are none yet"
+            names = [*cards, *(row["name"] for row in cards.values())]
+            there_are = nearest(release_id, names) if cards else "there are none yet"
             raise ReleaseError(f"There is no release {release_id}; {there_are}.")
     return [cards[release_id] for release_id in release_ids]
 
 
-def release_meant(warehouse: Warehouse, said: str) -> str:
+def release_meant(warehouse: Warehouse, reference: str) -> str:
     """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
 
     An exact id comes first: no name of another release may stand for it. Raises ReleaseError where
     there is none, or several begin so.
     """
     cards = warehouse.read("release/all").to_pylist()
-    known = [card["release_id"] for card in cards]
+    ids = [card["release_id"] for card in cards]
     current = {card["name"]: card["release_id"] for card in cards if card["in_force"]}
-    if said in known:
-        return said
-    if said in current:
-        return current[said]
-    begun = [release_id for release_id in known if said and release_id.startswith(said)]
+    if reference in ids:
+        return reference
+    if reference in current:
+        return current[reference]
+    begun = [release_id for release_id in ids if reference and release_id.startswith(reference)]
     if len(begun) > 1:
-        raise ReleaseError(f"{said} is the beginning of several releases: {', '.join(begun)}.")
-    (card,) = cards_of(warehouse, begun or [said])
+        raise ReleaseError(f"{reference} is the beginning of several releases: {', '.join(begun)}.")
+    (card,) = cards_of(warehouse, begun or [reference])
     return str(card["release_id"])

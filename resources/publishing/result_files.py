@@ -70,8 +70,8 @@ class ReleaseResults(NamedTuple):
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
     """The scores of a release. Raises ResultError where it has none."""
     where = {"release_id": release_id}
-    found = ReleaseResults(*(warehouse.read(query, where) for query in QUERIES.values()))
-    if not found.leaderboard.num_rows:
+    results = ReleaseResults(*(warehouse.read(query, where) for query in QUERIES.values()))
+    if not results.leaderboard.num_rows:
         if warehouse.select(
             "release.releases", "release_id", release_id=release_id, kind="instruction"
         ).num_rows:
@@ -80,16 +80,16 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
                 "it has no scores."
             )
         raise ResultError(f"{release_id} has no scores yet: run vlm-loom run evaluate.")
-    return found
+    return results
 
 
 def require_kind(kind: str) -> None:
     """Raise ResultError unless results are written as this."""
-    known = (*KINDS, OPEN_VLM, SUBMISSION)
-    if kind not in known:
+    kinds = (*KINDS, OPEN_VLM, SUBMISSION)
+    if kind not in kinds:
         if not kind:
-            raise ResultError(f"Say what results are written as: --as {', '.join(known)}.")
-        raise ResultError(f"Results are not written as {kind!r}; {nearest(kind, known)}.")
+            raise ResultError(f"Say what results are written as: --as {', '.join(kinds)}.")
+        raise ResultError(f"Results are not written as {kind!r}; {nearest(kind, kinds)}.")
 
 
 def write_results(
@@ -247,15 +247,17 @@ def write_open_vlm(
     for number, (_, scores) in enumerate(
         groupby(rows, itemgetter("judge", "judge_version")), start=1
     ):
-        made = open_vlm(scores, metric, card, time)
-        if made["results"]:
+        document = open_vlm(scores, metric, card, time)
+        if document["results"]:
             suffix = "" if number == 1 else f"-{number}"
-            files.append((f"openvlm{suffix}.json", (json.dumps(made, indent=1) + "\n").encode()))
+            files.append(
+                (f"openvlm{suffix}.json", (json.dumps(document, indent=1) + "\n").encode())
+            )
     if not files:
         raise ResultError(
             f"{release_id} has no scores of models yet. Score it with vlm-loom run evaluate."
         )
-    told = "turns without a grade as 0" if metric.lost_are_zero else "letters read by its rules"
+    rule = "turns without a grade as 0" if metric.lost_are_zero else "letters read by its rules"
     return write_files(folder, files), [
-        f"The numbers are {named}, as VLMEvalKit computes them ({told}); baselines are left out."
+        f"The numbers are {named}, as VLMEvalKit computes them ({rule}); baselines are left out."
     ]

@@ -76,9 +76,9 @@ class _Objects:
             and not key.endswith(LISTING)
         ):
             data = await to_thread.run_sync(self._shared.get, key)
-        found = data is not None
+        exists = data is not None
         kind = guess_type(key)[0] or "application/octet-stream"
-        answer = Response(data, media_type=kind) if found else PlainTextResponse("Not Found", 404)
+        answer = Response(data, media_type=kind) if exists else PlainTextResponse("Not Found", 404)
         await answer(scope, receive, send)
 
 

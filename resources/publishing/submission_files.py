@@ -55,23 +55,23 @@ def write_submissions(
     notes: dict[str, list[str]] = {}
     for model, name in named.items():
         answers = _answers(warehouse, release_id, model)
-        made = submission(
+        result = submission(
             SubmissionInput(items, edition_of(card), name, dataset_name(card), answers)
         )
-        if made is None:
+        if result is None:
             continue
         lost: Counter[str] = Counter()
         files = (
             (path, _xlsx(content, lost) if isinstance(content, Sheet) else content.encode())
-            for path, content in made.files.items()
+            for path, content in result.files.items()
         )
         written += write_files(folder, files)
-        for note in (*made.notes, *_losses(lost)):
+        for note in (*result.notes, *_losses(lost)):
             notes.setdefault(note, []).append(model)
-    said = [
+    remarks = [
         note if len(of) == len(named) else f"{', '.join(of)}: {note}" for note, of in notes.items()
     ]
-    return written, said
+    return written, remarks
 
 
 def _answers(warehouse: Warehouse, release_id: str, model: str) -> Answers:

@@ -33,16 +33,16 @@ class RowFolder:
 
         An earlier run's block stays if all of its rows are wanted, as a job may still be at it.
         """
-        left = rows
+        rest = rows
         for path in _files(self._todo):
             with suppress(FileNotFoundError):
                 ids = pq.read_table(path, columns=rows.column_names[:1]).column(0)
-                if pc.all(pc.is_in(ids, value_set=left.column(0))).as_py():
-                    left = without(left, ids)
+                if pc.all(pc.is_in(ids, value_set=rest.column(0))).as_py():
+                    rest = without(rest, ids)
                 else:
                     path.unlink(missing_ok=True)
-        for start in range(0, left.num_rows, n_rows):
-            block = left.slice(start, n_rows)
+        for start in range(0, rest.num_rows, n_rows):
+            block = rest.slice(start, n_rows)
             digest = hashlib.sha256("\n".join(block.column(0).to_pylist()).encode()).hexdigest()
             write_atomically(self._todo / f"{start:010}-{digest[:32]}.parquet", _parquet(block))
         return len(self.todo())

@@ -90,7 +90,7 @@ class PairFolder:
 
     def find(self, rows: pa.Table) -> pa.Table:
         """The pairs of some rows of `unfinished_blocks`: `block_id`, and the lists `low` and `high`."""
-        found = [
+        blocks = [
             block_pairs(self.prepared, start, stop)
             for start, stop in zip(rows["start"].to_pylist(), rows["stop"].to_pylist(), strict=True)
         ]
@@ -98,15 +98,15 @@ class PairFolder:
         return pa.table(
             {
                 "block_id": rows["block_id"],
-                "low": pa.array([pairs.low for pairs in found], lists),
-                "high": pa.array([pairs.high for pairs in found], lists),
+                "low": pa.array([pairs.low for pairs in blocks], lists),
+                "high": pa.array([pairs.high for pairs in blocks], lists),
             }
         )
 
-    def store(self, found: pa.Table) -> None:
+    def store(self, blocks: pa.Table) -> None:
         """Store what `find` returned. Raises ThresholdError once there are too many pairs."""
         n_pairs = self._n_pairs
-        for block_id, low, high in zip(*found.columns, strict=True):
+        for block_id, low, high in zip(*blocks.columns, strict=True):
             path = self._pairs(block_id.as_py())
             if not path.is_file():
                 _save(path, [low.values.to_numpy(), high.values.to_numpy()])

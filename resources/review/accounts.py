@@ -228,9 +228,9 @@ class Accounts:
         with self._store.transaction() as connection:
             old = _written(connection, name)
             person = {"name": new, "folded": folded_name(new)}
-            taken = list(connection.execute(_TAKEN, person).scalars())
-            if any(other != old for other in taken):
-                raise AccountError(f"There is a person {taken[0]!r} already.")
+            numbers = list(connection.execute(_TAKEN, person).scalars())
+            if any(other != old for other in numbers):
+                raise AccountError(f"There is a person {numbers[0]!r} already.")
             n_decisions = names.replace(connection, old, new)
             connection.execute(_FOLD, person)
         return n_decisions
@@ -332,8 +332,8 @@ class Accounts:
             if row is None:
                 return None
             if row.seen_at <= stored_time(now - SEEN_EVERY):
-                seen = {"token_hash": token_hash, "now": stored_time(now)}
-                connection.execute(_SEEN, seen)
+                values = {"token_hash": token_hash, "now": stored_time(now)}
+                connection.execute(_SEEN, values)
         return Account(row.name, row.role, has_password=row.password is not None)
 
     def end_session(self, token: str) -> None:

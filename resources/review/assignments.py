@@ -109,16 +109,16 @@ def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) 
 def renew(connection: Connection) -> None:
     """Find the items of every assignment again, by their stored status."""
     connection.execute(text("DELETE FROM assigned"))
-    made = assignments(connection)
+    all_assignments = assignments(connection)
     excluded: dict[str, set[str]] = defaultdict(set)
     for item_id, annotator in connection.execute(text("SELECT item_id, annotator FROM bars")):
         excluded[item_id].add(annotator)
     changed: list[dict[str, Any]] = []
     assigned: list[Row] = []
     for row in [each._asdict() for each in connection.execute(_STANDINGS)]:
-        place = place_of(row["item_id"], row["set_id"]) if made else 0.0
-        kept, n_reserved = rows_of(made, row, place, excluded.get(row["item_id"], ()))
-        assigned += kept
+        place = place_of(row["item_id"], row["set_id"]) if all_assignments else 0.0
+        rows, n_reserved = rows_of(all_assignments, row, place, excluded.get(row["item_id"], ()))
+        assigned += rows
         if row["people"] - n_reserved != row["unreserved"]:
             unreserved = row["people"] - n_reserved
             changed.append({"item_id": row["item_id"], "unreserved": unreserved})
@@ -128,7 +128,7 @@ def renew(connection: Connection) -> None:
 
 
 def rows_of(
-    made: Iterable[Assignment],
+    all_assignments: Iterable[Assignment],
     item: Mapping[str, Any],
     place: float,
     excluded: Collection[str],
@@ -139,12 +139,14 @@ def rows_of(
     are those who may not make the next decision.
     """
     rows: dict[tuple[str, int], tuple[int, str]] = {}
-    for each in made:
-        key = each.annotator, each.round
-        if key not in rows and each.covers(item["kind"], place):
-            progress = progress_of(item["status"], each.round, each.annotator in excluded)
+    for assignment in all_assignments:
+        key = assignment.annotator, assignment.round
+        if key not in rows and assignment.covers(item["kind"], place):
+            progress = progress_of(
+                item["status"], assignment.round, assignment.annotator in excluded
+            )
             if progress is not None:
-                rows[key] = each.assignment_id, progress
+                rows[key] = assignment.assignment_id, progress
     n_open = Counter(progress for _, progress in rows.values())["open"]
     return [
         (item["item_id"], *key, *found, item["priority"], item["place"])

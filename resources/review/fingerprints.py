@@ -48,30 +48,38 @@ _ITEMS_OF_KINDS = text("SELECT kind, count(*) FROM standings GROUP BY kind ORDER
 
 def completion(connection: Connection) -> list[ReviewFingerprint]:
     """Every kind that has queued items, in order of its name, from one state of the store."""
-    found = []
+    fingerprints = []
     for row in connection.execute(sql("completion")).all():
         contents = connection.execute(_CONTENTS, {"of_kind": row.kind}).scalar()
         ended = filter(None, [row.last_revocation])
         fingerprint = content_id(row.last_event, *ended, contents)
-        found.append(
+        fingerprints.append(
             ReviewFingerprint(row.kind, row.n_items, row.n_open, row.n_decisions, fingerprint)
         )
-    return found
+    return fingerprints
 
 
 def decided(connection: Connection) -> str:
     """A hash of decisions, the items that they are on, and the rules, from one state of the store."""
     rows = connection.execute(sql("decided")).all()
-    found = []
+    states = []
     for item, decisions in groupby(
         rows, lambda row: (row.kind, row.item_id, row.content_hash, row.withdrawn)
     ):
-        made = list(decisions)
-        ended = [row.revocation_id for row in made if row.revocation_id is not None]
-        reviewers = "\n".join(row.reviewer for row in made)
-        found.append([*item, len(made), made[-1].event_id, max(ended, default=None), reviewers])
+        item_decisions = list(decisions)
+        ended = [row.revocation_id for row in item_decisions if row.revocation_id is not None]
+        reviewers = "\n".join(row.reviewer for row in item_decisions)
+        states.append(
+            [
+                *item,
+                len(item_decisions),
+                item_decisions[-1].event_id,
+                max(ended, default=None),
+                reviewers,
+            ]
+        )
     rules = item_status.current_rules(connection)
-    return content_id(rules.model_dump_json(), *found)
+    return content_id(rules.model_dump_json(), *states)
 
 
 def changes(connection: Connection) -> tuple[int, str]:

@@ -174,31 +174,31 @@ def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bo
 
 
 def next_gold(
-    connection: Connection, asked: dict[str, Any], rules: RuleBook, *, always: bool
+    connection: Connection, values: dict[str, Any], rules: RuleBook, *, always: bool
 ) -> Row[Any] | None:
     """The person's next gold item: where one is due, or `always`; None where there is none."""
     if not always:
         if not rules.gold:
             return None
-        reviewer = asked["reviewer"]
+        reviewer = values["reviewer"]
         n_decided = _count(connection, _N_DECIDED, reviewer=reviewer)
         n_gold = _count(connection, _N_GOLD_DECIDED, reviewer=reviewer)
         if not is_due(reviewer, n_decided, n_gold, rules.gold):
             return None
-    step = 1 + int(content_id("order", asked["reviewer"])[:_ORDERS], 16) % _ORDERS
-    return connection.execute(sql("next_gold"), asked | {"step": step}).first()
+    step = 1 + int(content_id("order", values["reviewer"])[:_ORDERS], 16) % _ORDERS
+    return connection.execute(sql("next_gold"), values | {"step": step}).first()
 
 
-def taken_back(connection: Connection, asked: dict[str, Any]) -> Row[Any] | None:
+def taken_back(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
     """The gold item that a person asks for whose decision on it they took back; else None."""
-    return connection.execute(_TAKEN_BACK, asked).first()
+    return connection.execute(_TAKEN_BACK, values).first()
 
 
-def overview(connection: Connection, rules: RuleBook, made: list[GoldAnswer]) -> GoldSummary:
-    """The figures of gold items, of the answers `made` to them."""
+def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
+    """The figures of gold items, of `answers` to them."""
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     of_person: dict[str, list[bool]] = {}
-    for answer in made:
+    for answer in answers:
         of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
     people = [
         (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))

@@ -85,12 +85,12 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
     """Compute the status of these items again; a withdrawn or unknown item gets none."""
     stored, any_assignments = connection.execute(_BASIS).one()
     rules = rules_of(stored)
-    made = assignments.assignments(connection) if any_assignments else []
+    all_assignments = assignments.assignments(connection) if any_assignments else []
     for wanted in batched(item_ids, _BATCH):
         queued = _ITEMS.rows(connection, wanted)
         without_bars = {row.item_id for row in queued if not row.has_bars}
         _FORGET["bars"].run(connection, set(wanted) - without_bars)
-        if made:
+        if all_assignments:
             _FORGET["assigned"].run(connection, wanted)
         _FORGET["standings"].run(connection, set(wanted) - {row.item_id for row in queued})
         decided = by_item(events.read(connection, [row.item_id for row in queued]))
@@ -100,10 +100,10 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
         for row in queued:
             item = from_json(row.item)
             state = review_state(item, decided[row.item_id], rules.of(row.kind))
-            standing, kept = _standing(row, state, rules, made)
+            standing, rows = _standing(row, state, rules, all_assignments)
             standings.append(standing)
             bars += [{"item_id": row.item_id, "annotator": name} for name in sorted(state.excluded)]
-            assigned += kept
+            assigned += rows
         for insert, values in ((_PUT, standings), (_BAR, bars)):
             if values:
                 connection.execute(insert, values)
@@ -118,7 +118,7 @@ def state(connection: Connection, item: QueueItem) -> ReviewState:
 
 
 def _standing(
-    row: Row[Any], state: ReviewState, rules: RuleBook, made: Sequence[Assignment]
+    row: Row[Any], state: ReviewState, rules: RuleBook, all_assignments: Sequence[Assignment]
 ) -> tuple[dict[str, Any], list[assignments.Row]]:
     """The status of an item as it is stored, and to whom the item is assigned."""
     status = state.status
@@ -131,5 +131,5 @@ def _standing(
         "content_hash": state.item["content_hash"],
         "priority": priority(rules.priorities, state, state.item.get("context") or {}, place),
     }
-    assigned, n_reserved = assignments.rows_of(made, standing, place, state.excluded)
+    assigned, n_reserved = assignments.rows_of(all_assignments, standing, place, state.excluded)
     return {**standing, "unreserved": status.people_needed - n_reserved}, assigned

@@ -134,12 +134,12 @@ def update_queue(
     new = changed = 0
     touched, moved, written = list(withdrawn), [], []
     for position, (item, item_hash) in enumerate(hashed, start=first):
-        known = before.get(item["item_id"])
-        new += known is None or bool(known.withdrawn)
-        changed += known is not None and known.content_hash != item["content_hash"]
-        if known is None or known.made_of != item_hash:
+        stored = before.get(item["item_id"])
+        new += stored is None or bool(stored.withdrawn)
+        changed += stored is not None and stored.content_hash != item["content_hash"]
+        if stored is None or stored.made_of != item_hash:
             written.append(_row(item, item_hash, position))
-        elif (known.place, known.withdrawn) != (position, 0):
+        elif (stored.place, stored.withdrawn) != (position, 0):
             moved.append({"item_id": item["item_id"], "place": position})
         else:
             continue
@@ -182,8 +182,8 @@ def page(
     matching = matching.order_by(STANDINGS.c.place)
     if filters.text or filters.reviewer is not None:
         counted = matching.limit(counted_of(filters, offset, limit))
-        found = list(connection.execute(counted).scalars())
-        n_items, shown = len(found), found[offset : offset + limit]
+        item_ids = list(connection.execute(counted).scalars())
+        n_items, shown = len(item_ids), item_ids[offset : offset + limit]
     else:
         # The statuses, which are counted anyway, say how many match.
         n_items = sum(

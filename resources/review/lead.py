@@ -98,7 +98,7 @@ class Overview(ReviewOutlook):
 
 def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     """The figures now; `today` is the day in UTC."""
-    made, answers = work(connection), gold.answers(connection)
+    efforts, answers = work(connection), gold.answers(connection)
     twice = rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
     rows = people_rows(ratings_of(twice, decided, rules), seed=0, n_resamples=RESAMPLES)
@@ -106,10 +106,10 @@ def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
     return Overview(
-        **vars(_outlook(connection, rules, today, made, answers)),
+        **vars(_outlook(connection, rules, today, efforts, answers)),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
-        people=by_person(made, today),
-        kinds=by_kind(made),
+        people=by_person(efforts, today),
+        kinds=by_kind(efforts),
         agreement=shown,
         n_small_pairs=len(small),
         weeks=weeks([*comparisons, *(answer.compared() for answer in answers)]),
@@ -125,14 +125,14 @@ def _outlook(
     connection: Connection,
     rules: RuleBook,
     today: date,
-    made: list[DecisionEffort],
+    efforts: list[DecisionEffort],
     answers: list[GoldAnswer],
 ) -> ReviewOutlook:
     disputes, n_disputes = disputed(connection)
     return ReviewOutlook(
         disputes=disputes,
         n_disputes=n_disputes,
-        forecast=forecast(needed(connection, rules), made, today),
+        forecast=forecast(needed(connection, rules), efforts, today),
         gold=gold.overview(connection, rules, answers),
     )
 
@@ -157,9 +157,9 @@ def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
 
 def rated_twice(connection: Connection) -> list[QueueItem]:
     """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
-    given = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
+    values = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
     return [
-        _item(row) for row in connection.execute(sql("rated_twice", lists=("labelled",)), given)
+        _item(row) for row in connection.execute(sql("rated_twice", lists=("labelled",)), values)
     ]
 
 
@@ -167,7 +167,7 @@ def disputed(connection: Connection) -> tuple[list[Dispute], int]:
     """The first SHOWN_DISPUTES items that people disagree on, in the order of the queue, and how many
     there are."""
     rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).all()
-    found = [
+    disputes = [
         Dispute(
             *of_item,
             votes=tuple((row.reviewer, row.verdict) for row in votes if row.reviewer is not None),
@@ -176,24 +176,24 @@ def disputed(connection: Connection) -> tuple[list[Dispute], int]:
             rows, lambda row: (row.item_id, row.kind, row.status, row.title)
         )
     ]
-    return found, rows[0].n_disputed if rows else 0
+    return disputes, rows[0].n_disputed if rows else 0
 
 
 def holds(connection: Connection) -> list[LockedItem]:
     """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
     time = time_of_locks(connection)
-    found = []
+    locked = []
     for row in connection.execute(sql("holds"), {"now": time}):
-        left = datetime.fromisoformat(row.expires_at) - datetime.fromisoformat(time)
-        quiet = max(LOCK_SECONDS - left.total_seconds(), 0.0)
-        found.append(
+        remaining = datetime.fromisoformat(row.expires_at) - datetime.fromisoformat(time)
+        quiet = max(LOCK_SECONDS - remaining.total_seconds(), 0.0)
+        locked.append(
             LockedItem(
                 *(row.item_id, row.annotator, row.round, row.kind, row.title),
                 quiet_seconds=quiet,
                 hangs=quiet > QUIET_SECONDS,
             )
         )
-    return found
+    return locked
 
 
 def release(connection: Connection, item_id: str, annotator: str) -> bool:

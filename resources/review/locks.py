@@ -134,14 +134,14 @@ def lock_item(
     none."""
     time = advance(connection)
     round = ROUND_OF_ROLE[role]
-    asked: dict[str, Any] = {
+    values: dict[str, Any] = {
         "reviewer": reviewer,
         "now": time,
         "round": round,
         "kind": kind,
         "item_id": item_id,
     }
-    person = connection.execute(_PERSON, asked).one()
+    person = connection.execute(_PERSON, values).one()
     if person.token is not None:
         lock = _lock(reviewer, person, person.token, time)
         renewed = {**lock.claim._asdict(), "now": time, "until": lock.expires_at}
@@ -150,22 +150,22 @@ def lock_item(
     rules = item_status.rules_of(person.rules)
     # A text, as a list would be written into the statement each time.
     full = _kinds_at_quota(connection, reviewer, rules, time)
-    asked["full"] = "".join(f" {kind} " for kind in full)
-    asked["any"] = rules.after_assigned == "any"
-    found: Row[Any] | None
-    if item_id is not None and (again := gold.taken_back(connection, asked)) is not None:
-        found = again
+    values["full"] = "".join(f" {kind} " for kind in full)
+    values["any"] = rules.after_assigned == "any"
+    item: Row[Any] | None
+    if item_id is not None and (again := gold.taken_back(connection, values)) is not None:
+        item = again
     elif round == 1 and gold.in_calibration(connection, reviewer, rules):
-        found = None
+        item = None
         if item_id is None:
-            found = gold.next_gold(connection, asked, rules, always=True)
+            item = gold.next_gold(connection, values, rules, always=True)
     elif item_id is not None:
-        found = connection.execute(_THIS_ITEM, asked).first()
+        item = connection.execute(_THIS_ITEM, values).first()
     else:
-        found = _next(connection, asked, rules, person)
-    if found is None:
+        item = _next(connection, values, rules, person)
+    if item is None:
         return None
-    lock = _lock(reviewer, found, secrets.token_urlsafe(18), time)
+    lock = _lock(reviewer, item, secrets.token_urlsafe(18), time)
     # This replaces the person's earlier lock on the item, expired or on another content.
     connection.execute(_INSERT, vars(lock))
     return lock
@@ -205,34 +205,38 @@ def why_not(connection: Connection, reviewer: str, role: str, item_id: str) -> W
         return "calibration"
     if standing.kind in _kinds_at_quota(connection, reviewer, rules, time_of_locks(connection)):
         return "quota"
-    kept = rules.after_assigned != "any" and standing.status != "rejected"
-    if kept and standing.unreserved <= 0 and connection.execute(_ASSIGNED, person).first() is None:
+    is_reserved = rules.after_assigned != "any" and standing.status != "rejected"
+    if (
+        is_reserved
+        and standing.unreserved <= 0
+        and connection.execute(_ASSIGNED, person).first() is None
+    ):
         return "assigned"
     return "locked"
 
 
 def _next(
-    connection: Connection, asked: dict[str, Any], rules: RuleBook, person: Row[Any]
+    connection: Connection, values: dict[str, Any], rules: RuleBook, person: Row[Any]
 ) -> Row[Any] | None:
     """The next item: an assigned one if there is any, of the kind asked for first."""
-    round = asked["round"]
+    round = values["round"]
     if round == 1:
-        found = gold.next_gold(connection, asked, rules, always=False)
-        if found is not None:
-            return found
+        item = gold.next_gold(connection, values, rules, always=False)
+        if item is not None:
+            return item
     if person.has_assigned:
-        for kind in dict.fromkeys((asked["kind"], None)):
-            found = connection.execute(_NEXT_ASSIGNED, asked | {"kind": kind}).first()
-            if found is not None:
-                return found
+        for kind in dict.fromkeys((values["kind"], None)):
+            item = connection.execute(_NEXT_ASSIGNED, values | {"kind": kind}).first()
+            if item is not None:
+                return item
         if rules.after_assigned == "none":
             return None
     for status in _HANDED_OUT[round]:
         if status == "to_rework" and not person.has_rework:
             continue
-        found = connection.execute(_NEXT_ITEM, asked | {"status": status}).first()
-        if found is not None:
-            return found
+        item = connection.execute(_NEXT_ITEM, values | {"status": status}).first()
+        if item is not None:
+            return item
     return None
 
 

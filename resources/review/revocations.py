@@ -108,7 +108,7 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
     if own not in may_take_back(decided, person):
         raise RevocationError("late")
     _revoke(connection, [own], person, None)
-    said = {
+    content_of_draft = {
         "content": own.edits,
         "verdict": own.verdict,
         "reason": own.reason,
@@ -117,7 +117,11 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
     }
     draft = {
         **{"item_id": own.item_id, "content_hash": own.content_hash, "round": own.round},
-        **{"annotator": person, "draft": canonical_json(said), "saved_at": now(connection)},
+        **{
+            "annotator": person,
+            "draft": canonical_json(content_of_draft),
+            "saved_at": now(connection),
+        },
     }
     connection.execute(STORE_DRAFT, draft)
     return own

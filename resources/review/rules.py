@@ -53,6 +53,6 @@ def _said(error: ValidationError) -> str:
     parts = place.split(".")
     if parts[0] == "kinds" and len(parts) > 1:
         parts[:2] = ["default"]
-    known = [part for part in parts if part in _FIELDS]
-    allowed = _FIELDS[known[-1]].description if known else "rules by their names, or nothing"
+    fields = [part for part in parts if part in _FIELDS]
+    allowed = _FIELDS[fields[-1]].description if fields else "rules by their names, or nothing"
     return f"{place or 'the whole file'} is {shown}, and may be {allowed}"

@@ -337,23 +337,25 @@ def _trigger(
     `condition` has `{differs}` between two values that may be NULL.
     """
     parts = {"table": table, "name": f"{table}_{name}", "change": change}
-    here = condition and condition.format(differs="IS NOT")
-    there = condition and condition.format(differs="IS DISTINCT FROM")
+    sqlite_condition = condition and condition.format(differs="IS NOT")
+    postgres_condition = condition and condition.format(differs="IS DISTINCT FROM")
     abort = f"RAISE EXCEPTION USING MESSAGE = '{message}', ERRCODE = '23000'"
     on_sqlite = _ON_SQLITE.format(
         **parts,
-        when=f"WHEN {here}" if here else "",
+        when=f"WHEN {sqlite_condition}" if sqlite_condition else "",
         refusal=f"ABORT, '{message}'" if message else "IGNORE",
     )
     event.listen(METADATA, "after_create", DDL(on_sqlite).execute_if(dialect="sqlite"))
     for statement in _ON_POSTGRES:
-        made = statement.format(
+        postgres_statement = statement.format(
             **parts,
-            condition=there or "true",
+            condition=postgres_condition or "true",
             refusal=abort if message else "RETURN NULL",
             row="OLD" if change == "DELETE" else "NEW",
         )
-        event.listen(METADATA, "after_create", DDL(made).execute_if(dialect="postgresql"))
+        event.listen(
+            METADATA, "after_create", DDL(postgres_statement).execute_if(dialect="postgresql")
+        )
 
 
 def _changed(names: Iterable[str]) -> str:

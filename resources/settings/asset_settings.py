@@ -74,21 +74,21 @@ class Settings(BaseModel):
         return value
 
 
-def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:
+def checked(table: str, model: type[S], values: Mapping[str, Any]) -> S:
     """The settings of `table` with `values` over the defaults. Raises SettingsError."""
     try:
-        return of.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(sentence(table, of, error)) from None
+        raise SettingsError(sentence(table, model, error)) from None
 
 
-def differing(of: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+def differing(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `values` that are not the defaults of their class."""
     return {
         name: value
         for name, value in values.items()
-        if name not in of.model_fields
-        or value != of.model_fields[name].get_default(call_default_factory=True)
+        if name not in model.model_fields
+        or value != model.model_fields[name].get_default(call_default_factory=True)
     }
 
 
@@ -135,10 +135,10 @@ def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) 
     """Make `values` the file's content, and write its schema beside it. Raises SettingsError."""
     _check(sections, values)
     nested: dict[str, dict[str, Any]] = {}
-    for table, given in values.items():
+    for table, section in values.items():
         stage, name = table.split(".")
-        if given:
-            nested.setdefault(stage, {})[name] = dict(given)
+        if section:
+            nested.setdefault(stage, {})[name] = dict(section)
     path = settings_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     body = yaml.safe_dump(nested, sort_keys=False, allow_unicode=True) if nested else ""
@@ -151,13 +151,13 @@ def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) 
 
 def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise SettingsError unless the file may have these values."""
-    for table, given in values.items():
+    for table, section in values.items():
         if table not in sections:
             raise SettingsError(f"there are no settings of {table}; {nearest(table, sections)}.")
-        once = sections[table].RUN_ONLY & given.keys()
+        once = sections[table].RUN_ONLY & section.keys()
         if once:
             raise SettingsError(f"{table}.{min(once)} is for one run: give it in the Launchpad.")
-        checked(table, sections[table], given)
+        checked(table, sections[table], section)
 
 
 def json_schema(sections: Sections) -> dict[str, Any]:
@@ -190,12 +190,12 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
     return by_table
 
 
-def sentence(table: str, of: type[Settings], error: ValidationError) -> str:
+def sentence(table: str, model: type[Settings], error: ValidationError) -> str:
     """The first thing that is wrong with settings of `table`, in one sentence.
 
     Args:
         table: The asset's table.
-        of: The class of its settings.
+        model: The class of its settings.
         error: What pydantic says of them.
 
     Returns:
@@ -204,6 +204,6 @@ def sentence(table: str, of: type[Settings], error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     named = ".".join([table, *map(str, first["loc"])])
     if first["type"] == "extra_forbidden":
-        return f"there is no setting {named}; {nearest(str(first['loc'][-1]), of.model_fields)}."
+        return f"there is no setting {named}; {nearest(str(first['loc'][-1]), model.model_fields)}."
     problem = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
     return f"{named} is {first['input']!r}, but {problem[0].lower()}{problem[1:].rstrip('.')}."

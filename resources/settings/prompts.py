@@ -54,14 +54,14 @@ def _check(folder: Path) -> None:
     replacements = sorted(folder.glob("*/*.md"))
     methods = {path.parent.name for path in PROMPTS_ROOT.glob("*/prompts")}
     methods |= {path.parent.name for path in replacements}
-    known = sorted(f"{name}/{path.name}" for name in methods for path in _folder(name).glob("*.md"))
+    names = sorted(f"{name}/{path.name}" for name in methods for path in _folder(name).glob("*.md"))
     for path in replacements:
         name = f"{path.parent.name}/{path.name}"
         # Hidden files are those of editors and file systems.
-        if name in known or name.startswith(".") or path.name.startswith("."):
+        if name in names or name.startswith(".") or path.name.startswith("."):
             continue
         raise PromptError(
-            f"The file {path} replaces no prompt, since none is called {name}; {nearest(name, known)}: "
+            f"The file {path} replaces no prompt, since none is called {name}; {nearest(name, names)}: "
             "rename it."
         )
 

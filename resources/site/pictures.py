@@ -35,8 +35,8 @@ class SiteImages:
         """Put pictures there; those whose file is missing or damaged are left out."""
         ids = list(dict.fromkeys(image_ids))
         with ThreadPoolExecutor(_THREADS) as threads:
-            made = threads.map(self._put, ids)
-            return {image_id: shown for image_id, shown in zip(ids, made, strict=True) if shown}
+            paths = threads.map(self._put, ids)
+            return {image_id: shown for image_id, shown in zip(ids, paths, strict=True) if shown}
 
     def keep(self, image_ids: Collection[str]) -> None:
         """Remove all other pictures."""

@@ -139,10 +139,10 @@ def write_program() -> None:
 
 def keep_releases(release_ids: Collection[str]) -> None:
     """Remove the pages and data of all other releases."""
-    kept = {STATIC, THUMBS, PICTURES, *release_ids}
+    names = {STATIC, THUMBS, PICTURES, *release_ids}
     for path in site_path().iterdir():
         name = path.stem if path.suffix == ".html" else path.name
-        if name in kept or name.startswith("."):
+        if name in names or name.startswith("."):
             continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

@@ -18,7 +18,7 @@ def server_seconds(connection: Connection) -> float | None:
         return None
     began = connection.info.get("began")
     if began is not None:
-        at, here = began
-        return float(at + time.monotonic() - here)
+        at, local = began
+        return float(at + time.monotonic() - local)
     now = "SELECT extract(epoch FROM clock_timestamp())::float8"
     return float(connection.exec_driver_sql(now).scalar_one())

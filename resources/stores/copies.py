@@ -75,8 +75,8 @@ def _fill(store: Store, path: Path, source: Connection) -> int | None:
 
 
 def _rows(source: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
-    found = source.execute(select(table)).mappings()
-    for rows in found.partitions(_ROWS_AT_ONCE):
+    result = source.execute(select(table)).mappings()
+    for rows in result.partitions(_ROWS_AT_ONCE):
         yield [dict(row) for row in rows]
 
 

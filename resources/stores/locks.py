@@ -131,11 +131,11 @@ class AdvisoryLocks:
         self._session = self._engine.connect()
         try:
             # A session that broke has lost its locks: those that are still free are this one's again.
-            for held in sorted(self._held):
+            for number in sorted(self._held):
                 if not self._value(
-                    self._session, "SELECT pg_try_advisory_lock(:number)", {"number": held}
+                    self._session, "SELECT pg_try_advisory_lock(:number)", {"number": number}
                 ):
-                    self._held.remove(held)
+                    self._held.remove(number)
             return self._value(self._session, sql, values)
         except StoreError:
             self._end()

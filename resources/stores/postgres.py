@@ -216,10 +216,10 @@ def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> 
         "tcp_keepalives_count": "3",
         **settings,
     }
-    given = " ".join(f"-c {key}={value}" for key, value in options.items())
+    session_options = " ".join(f"-c {key}={value}" for key, value in options.items())
     engine = create_engine(
         "postgresql+psycopg://",
-        creator=lambda: _session(address, shown, name, given),
+        creator=lambda: _session(address, shown, name, session_options),
         poolclass=QueuePool,
         max_overflow=-1,
         pool_pre_ping=True,
@@ -289,13 +289,13 @@ def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
 
 def _version(connection: Connection) -> int:
     """The version of a store; 0 if there is none."""
-    known = versions.recorded(connection)
-    if known is not None:
-        return known
-    there = connection.exec_driver_sql(
+    version = versions.recorded(connection)
+    if version is not None:
+        return version
+    has_table = connection.exec_driver_sql(
         "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'loom_version'"
     ).fetchone()
-    if there is None:
+    if has_table is None:
         return 0
     return int(connection.exec_driver_sql("SELECT version FROM loom_version").scalar_one())
 

@@ -163,8 +163,8 @@ class SqliteStore:
         with self._engine.connect() as connection:
             _require_known(connection, self.kind, self.path)
             connection.exec_driver_sql("PRAGMA journal_mode = WAL").fetchone()
-            known = versions.recorded(connection)
-            if known == _version(connection) == self.kind.newest_version():
+            version = versions.recorded(connection)
+            if version == _version(connection) == self.kind.newest_version():
                 return
         with self.transaction() as connection:
             versions.upgrade(connection, self.kind, _version(connection))
@@ -312,11 +312,11 @@ def require_content(path: Path) -> None:
 def copy_sqlite(source: Path, target: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
     with (
-        closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as here,
-        closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
+        closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as source_db,
+        closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as target_db,
     ):
         # All pages in one step: in several, each write of another process would begin it again.
-        here.backup(there)
+        source_db.backup(target_db)
 
 
 def size_of(path: Path) -> int:

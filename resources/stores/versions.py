@@ -26,13 +26,13 @@ def recorded(connection: Connection) -> int | None:
     """The number that Alembic's table has; None if there is no such table or number."""
     if connection.dialect.name == "sqlite":
         # Not the inspector: a file that is damaged is to be noticed by the same error everywhere.
-        found = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'"
+        query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'"
     else:
-        found = (
+        query = (
             "SELECT 1 FROM pg_tables "
             "WHERE schemaname = current_schema() AND tablename = 'alembic_version'"
         )
-    if connection.exec_driver_sql(found).fetchone() is None:
+    if connection.exec_driver_sql(query).fetchone() is None:
         return None
     number = connection.execute(select(_VERSION.c.version_num)).scalar()
     return None if number is None else int(number)

@@ -257,22 +257,22 @@ def _place(path: Path) -> tuple[int, bool, str]:
 
 def _copy(source: Path, target: Path, path: Path) -> BackupFile:
     """Copy one file as it is at one moment. Raises DamagedFile."""
-    here, there = source / path, target / path
-    there.parent.mkdir(parents=True, exist_ok=True)
+    source_file, copy = source / path, target / path
+    copy.parent.mkdir(parents=True, exist_ok=True)
     if path == _WAREHOUSE:
-        _copy_warehouse(here, there)
+        _copy_warehouse(source_file, copy)
     elif home.images_path().name in path.parts[:-1]:
-        _link(here, there)
-    elif _is_sqlite(here, path):
-        _copy_sqlite(here, there)
+        _link(source_file, copy)
+    elif _is_sqlite(source_file, path):
+        _copy_sqlite(source_file, copy)
     else:
-        shutil.copyfile(here, there)
-    _require_whole(_damage(there, path))
-    sha256 = _sha256(there)
+        shutil.copyfile(source_file, copy)
+    _require_whole(_damage(copy, path))
+    sha256 = _sha256(copy)
     is_image = home.images_path().name in path.parts[:-1] and _IMAGE_ID.fullmatch(path.stem)
     if is_image and sha256 != path.stem:
         raise DamagedFile("its bytes have another hash than its name")
-    return BackupFile(n_bytes=there.stat().st_size, sha256=sha256)
+    return BackupFile(n_bytes=copy.stat().st_size, sha256=sha256)
 
 
 def _damage(copy: Path, path: Path) -> str | None:
@@ -299,14 +299,14 @@ def _advice(path: Path) -> str:
 
 def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
     """Copy one file of a backup, which nobody writes. Raises BackupError if it has changed."""
-    here, there = backup / path, target / path
-    there.parent.mkdir(parents=True, exist_ok=True)
+    copy, target_file = backup / path, target / path
+    target_file.parent.mkdir(parents=True, exist_ok=True)
     if home.images_path().name in path.parts[:-1]:
-        _link(here, there)
+        _link(copy, target_file)
     else:
-        shutil.copyfile(here, there)
-    if _sha256(there) != sha256:
-        raise BackupError(f"{here} has not the bytes that were backed up: take another backup.")
+        shutil.copyfile(copy, target_file)
+    if _sha256(target_file) != sha256:
+        raise BackupError(f"{copy} has not the bytes that were backed up: take another backup.")
 
 
 def _sha256(path: Path) -> str:
@@ -314,56 +314,58 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _copy_warehouse(here: Path, there: Path) -> None:
+def _copy_warehouse(source: Path, copy: Path) -> None:
     import duckdb
 
-    if not here.stat().st_size:
+    if not source.stat().st_size:
         raise DamagedFile("it is empty")
     try:
-        if _can_change(here):
-            with FileLock(f"{here}.lock"):
-                _require_whole(duckdb_log_damage(here, there.parent))
-            Warehouse(here).copy_to(there)
+        if _can_change(source):
+            with FileLock(f"{source}.lock"):
+                _require_whole(duckdb_log_damage(source, copy.parent))
+            Warehouse(source).copy_to(copy)
             return
         # Where the lock's file cannot be written, DuckDB's own lock keeps writers away.
-        with duckdb.connect(str(here), read_only=True):
-            _require_whole(duckdb_log_damage(here, there.parent))
+        with duckdb.connect(str(source), read_only=True):
+            _require_whole(duckdb_log_damage(source, copy.parent))
             for end in (".wal", ""):
                 with suppress(FileNotFoundError):
-                    shutil.copyfile(f"{here}{end}", f"{there}{end}")
+                    shutil.copyfile(f"{source}{end}", f"{copy}{end}")
         # Opening takes in what stands in the log.
-        duckdb.connect(str(there)).close()
+        duckdb.connect(str(copy)).close()
     except duckdb.Error as error:
         if "No space left" in str(error):
             raise
         raise DamagedFile(str(error).splitlines()[0]) from error
 
 
-def _copy_sqlite(here: Path, there: Path) -> None:
-    _require_whole(sqlite_log_damage(here))
+def _copy_sqlite(source: Path, copy: Path) -> None:
+    _require_whole(sqlite_log_damage(source))
     try:
-        copy_sqlite(here, there)
+        copy_sqlite(source, copy)
     except sqlite3.DatabaseError as error:
         if is_damaged(error):
             raise DamagedFile(str(error)) from error
         # SQLite wants to write beside a file in WAL mode. Where it cannot, nobody has the file open.
-        if _can_change(here) and shutil.disk_usage(here.parent).free > _INDEX_BYTES:
+        if _can_change(source) and shutil.disk_usage(source.parent).free > _INDEX_BYTES:
             raise
-        if not _can_change(here) and (size_of(_log(here)) or Path(f"{here}-journal").exists()):
+        if not _can_change(source) and (
+            size_of(_log(source)) or Path(f"{source}-journal").exists()
+        ):
             raise
-        _copy_unused_sqlite(here, there)
+        _copy_unused_sqlite(source, copy)
 
 
-def _copy_unused_sqlite(here: Path, there: Path) -> None:
+def _copy_unused_sqlite(source: Path, target: Path) -> None:
     """Copy a file that nobody has open, with its log; SQLite takes the log in at the copy."""
-    there.unlink(missing_ok=True)
-    before = _changed_at(here)
-    for path, copy in ((_log(here), _log(there)), (here, there)):
+    target.unlink(missing_ok=True)
+    before = _changed_at(source)
+    for path, target_path in ((_log(source), _log(target)), (source, target)):
         with suppress(FileNotFoundError):
-            shutil.copyfile(path, copy)
-    if _changed_at(here) != before:
-        raise OSError(f"{here} is being written")
-    with closing(sqlite3.connect(there)) as connection:
+            shutil.copyfile(path, target_path)
+    if _changed_at(source) != before:
+        raise OSError(f"{source} is being written")
+    with closing(sqlite3.connect(target)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
@@ -386,12 +388,12 @@ def _can_change(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def _link(here: Path, there: Path) -> None:
+def _link(source: Path, copy: Path) -> None:
     """A second name for a file that never changes; a copy where the file system has no such thing."""
     try:
-        os.link(here, there)
+        os.link(source, copy)
     except OSError:
-        shutil.copyfile(here, there)
+        shutil.copyfile(source, copy)
 
 
 def _is_sqlite(file: Path, path: Path) -> bool:

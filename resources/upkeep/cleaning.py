@@ -78,23 +78,23 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     Raises CleaningError if the folder is no home, WorkspaceInUse if all of a home in use is to go.
     """
     # What marks a home goes last, so that one whose cleaning was killed is a home.
-    there = sorted(
+    names = sorted(
         (entry.name for entry in folder.iterdir()) if folder.is_dir() else [],
         key=lambda name: (name in MARKS, name),
     )
-    if not there:
+    if not names:
         return [], []
-    _require_home(folder, there)
+    _require_home(folder, names)
     if everything:
         require_unused(folder)
-    removed = [name for name in there if everything or name in REMADE]
+    removed = [name for name in names if everything or name in REMADE]
     for name in removed:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink()
-    return _named(removed), _named([name for name in there if name not in removed])
+    return _named(removed), _named([name for name in names if name not in removed])
 
 
 def _require_home(folder: Path, names: list[str]) -> None:

@@ -99,11 +99,11 @@ def _stores(database: str) -> Iterator[str]:
 
 def _stores_back() -> Iterator[str]:
     paths = {home.home() / name: kind for name, kind in SQLITE.items()}
-    there = [path for path in paths if path.exists()]
-    if there:
+    existing = [path for path in paths if path.exists()]
+    if existing:
         raise StoreError(
-            f"{there[0]} is there, and nothing is written over it: set LOOM_HOME to a new folder, to "
-            "bring the database back there."
+            f"{existing[0]} is there, and nothing is written over it: set LOOM_HOME to a new folder, "
+            "to bring the database back there."
         )
     for path, kind in paths.items():
         draft = path.with_name(f"{path.name}.back")
@@ -115,9 +115,9 @@ def _stores_back() -> Iterator[str]:
 
 def _files(files: shared_files.SharedFiles) -> Iterator[str]:
     images = open_images()
-    there = set(files.keys(SHARED))
+    keys = set(files.keys(SHARED))
     mine = [path for path in sorted(images.root.glob("*/*")) if not path.name.startswith(".")]
-    missing = [path for path in mine if _key(path) not in there]
+    missing = [path for path in mine if _key(path) not in keys]
 
     def send(path: Path) -> bool:
         try:
@@ -134,11 +134,11 @@ def _files(files: shared_files.SharedFiles) -> Iterator[str]:
         # What others have written there since is newer than what the home has.
         yield f"{name}: {files.publish(name, folder, adding=True):,} files sent"
     reports = home.relative_to_home(home.reports_path())
-    there = set(files.keys(reports))
+    keys = set(files.keys(reports))
     pages = [
         path
         for path in sorted(home.reports_path().rglob("*"))
-        if _is_page(path) and path.relative_to(home.reports_path()).as_posix() not in there
+        if _is_page(path) and path.relative_to(home.reports_path()).as_posix() not in keys
     ]
     for path in pages:
         files.put(home.relative_to_home(path), path)

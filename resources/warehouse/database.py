@@ -116,8 +116,8 @@ class Database(ABC):
         # import lock stays locked for all threads.
         import pandas  # noqa: F401
 
-        if (kept := getattr(self._kept, "connection", None)) is not None:
-            yield kept
+        if (open_connection := getattr(self._kept, "connection", None)) is not None:
+            yield open_connection
             return
         with interrupts_raised(), self.opened(own_instance, rows_at_once) as connection:
             # Once a process: no other version of the code writes the tables while this one runs.

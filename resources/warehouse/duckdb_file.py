@@ -54,8 +54,8 @@ def attached(
     instance = _instance(path, own_instance)
     options = [f"ROW_GROUP_SIZE {rows_at_once}"] if rows_at_once else []
     options += [] if is_writable(path) else ["READ_ONLY"]
-    given = f" ({', '.join(options)})" if options else ""
-    instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{given}")
+    options_text = f" ({', '.join(options)})" if options else ""
+    instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{options_text}")
     connection = instance.cursor()
     try:
         # It would be drawn into the run's log.
@@ -84,11 +84,11 @@ def attached(
 def _instance(path: Path, own: bool) -> "duckdb.DuckDBPyConnection":
     if own:
         return _new_instance(path)
-    kept = _kept.get((os.getpid(), path))
-    if kept is None:
+    instance = _kept.get((os.getpid(), path))
+    if instance is None:
         _forget()
-        kept = _kept[os.getpid(), path] = _new_instance(path)
-    return kept.cursor()
+        instance = _kept[os.getpid(), path] = _new_instance(path)
+    return instance.cursor()
 
 
 # DuckDB's module complains of an instance that is there when Python ends.

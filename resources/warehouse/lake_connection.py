@@ -119,12 +119,12 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ImportError:
         raise LakeError(f"{VARIABLE} needs psycopg: install vlm-loom[shared].") from None
-    given = value.removeprefix(_KIND)
+    catalogue = value.removeprefix(_KIND)
     try:
-        options = conninfo_to_dict(given)
+        options = conninfo_to_dict(catalogue)
     except psycopg.Error:
         options = None
-    if options is None or ("://" in given and not is_address(given)):
+    if options is None or ("://" in catalogue and not is_address(catalogue)):
         raise LakeError(
             f"{VARIABLE} has no options of libpq and no URL after {_KIND}: say for example {_EXAMPLE}, "
             "and write special characters of a URL's password as %XX."
@@ -249,8 +249,8 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
 
     on_s3 = address.files.startswith(SCHEME)
     for name in (*EXTENSIONS, *(["httpfs"] if on_s3 else [])):
-        found = find_spec(f"duckdb_extension_{name}")
-        folders = found.submodule_search_locations if found else None
+        spec = find_spec(f"duckdb_extension_{name}")
+        folders = spec.submodule_search_locations if spec else None
         file = f"extensions/v{duckdb.__version__}/{name}.duckdb_extension"
         paths = [path for folder in folders or () if (path := Path(folder) / file).exists()]
         try:
@@ -289,7 +289,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
     import duckdb
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    given = [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
+    attach_options = [f"METADATA_SCHEMA '{SCHEMA}'", f"DATA_PATH {quoted(address.files)}", *options]
     libpq = conninfo_to_dict(address.catalogue)
     password = libpq.pop("password", None)
     try:
@@ -298,9 +298,9 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
             connection.execute(
                 f"CREATE OR REPLACE SECRET catalogue (TYPE postgres, PASSWORD {quoted(str(password))})"
             )
-            given.append("META_SECRET 'catalogue'")
+            attach_options.append("META_SECRET 'catalogue'")
         source = quoted(f"{_KIND}{make_conninfo('', **libpq)}")
-        connection.execute(f"ATTACH {source} AS warehouse ({', '.join(given)})")
+        connection.execute(f"ATTACH {source} AS warehouse ({', '.join(attach_options)})")
     except duckdb.Error as error:
         if differs := _PATH_DIFFERS.search(str(error)):
             raise LakeError(
@@ -405,7 +405,7 @@ def catalogue_exists(address: LakeAddress) -> bool:
 
     with closing(_connection(address)) as connection:
         try:
-            found = connection.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.ducklake_snapshot"])
-            return found.fetchone() != (None,)
+            result = connection.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.ducklake_snapshot"])
+            return result.fetchone() != (None,)
         except psycopg.Error as error:
             raise _lost(address, error) from error

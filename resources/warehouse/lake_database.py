@@ -128,10 +128,10 @@ class LakeDatabase(Database):
             reraise=True,
         )
         repeated(self._replace_once, writes, settings)
-        kept = getattr(self._kept, "connection", None)
-        if kept is not None:
-            _roll_back(kept)
-            kept.begin()
+        open_connection = getattr(self._kept, "connection", None)
+        if open_connection is not None:
+            _roll_back(open_connection)
+            open_connection.begin()
 
     def _say_repeated(self, state: RetryCallState) -> None:
         self.n_repeated += 1
@@ -172,9 +172,9 @@ class LakeDatabase(Database):
     def _refused(self, error: "duckdb.Error") -> Exception:
         import duckdb
 
-        found = explained(self.address, error)
-        if isinstance(found, LakeError):
-            return found
+        explanation = explained(self.address, error)
+        if isinstance(explanation, LakeError):
+            return explanation
         text = self.address.without_secrets(str(error))
         if isinstance(error, duckdb.TransactionException) and _CONFLICT in text:
             return LakeConflict(
@@ -212,8 +212,8 @@ class LakeDatabase(Database):
                 raise
 
     def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
-        found = explained(self.address, error)
-        return found if isinstance(found, LakeError) else None
+        explanation = explained(self.address, error)
+        return explanation if isinstance(explanation, LakeError) else None
 
     def _not_upgraded(self, reason: str) -> WarehouseError:
         return WarehouseError(

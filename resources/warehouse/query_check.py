@@ -141,9 +141,9 @@ def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
                 )
         elif _kind(node) == "SHOW_REF" and node["table_name"].strip('"').lower() not in SHOWN:
             raise QueryRefused(_QUERIES_ONLY)
-    asked = [node for node in nodes if _kind(node) == "BASE_TABLE"]
-    if asked:
-        _require_tables(connection, asked, _names_of_ctes(nodes))
+    tables = [node for node in nodes if _kind(node) == "BASE_TABLE"]
+    if tables:
+        _require_tables(connection, tables, _names_of_ctes(nodes))
 
 
 def _has_snapshots(connection: "duckdb.DuckDBPyConnection") -> bool:
@@ -153,12 +153,12 @@ def _has_snapshots(connection: "duckdb.DuckDBPyConnection") -> bool:
 
 
 def _require_tables(
-    connection: "duckdb.DuckDBPyConnection", asked: list[dict[str, Any]], ctes: set[str]
+    connection: "duckdb.DuckDBPyConnection", tables: list[dict[str, Any]], ctes: set[str]
 ) -> None:
-    known = [name for name, _ in connection.execute(TABLES).fetchall()]
+    names = [name for name, _ in connection.execute(TABLES).fetchall()]
     ((database,),) = connection.execute("SELECT current_database()").fetchall()
-    lowered = {name.lower() for name in known}
-    for node in asked:
+    lowered = {name.lower() for name in names}
+    for node in tables:
         catalog, schema, table = (
             str(node[part]).lower() for part in ("catalog_name", "schema_name", "table_name")
         )
@@ -168,7 +168,7 @@ def _require_tables(
         if of_this and (schema == "information_schema" or f"{schema or 'main'}.{table}" in lowered):
             continue
         name = ".".join(part for part in (catalog, schema, table) if part)
-        raise QueryRefused(f"There is no table {name}; {nearest(name, known)}.")
+        raise QueryRefused(f"There is no table {name}; {nearest(name, names)}.")
 
 
 def _names_of_ctes(nodes: list[dict[str, Any]]) -> set[str]:
@@ -189,10 +189,10 @@ def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
     """The syntax tree of one query, or of the query that a statement explains."""
     explained = _EXPLAIN.match(text)
     query = text[explained.end() :] if explained else text
-    ((found,),) = connection.execute(
+    ((serialized,),) = connection.execute(
         "SELECT json_serialize_sql($query::VARCHAR)", {"query": query}
     ).fetchall()
-    tree: dict[str, Any] = from_json(found)
+    tree: dict[str, Any] = from_json(serialized)
     if tree["error"] or len(tree["statements"]) != 1:
         raise QueryRefused(_QUERIES_ONLY)
     return tree

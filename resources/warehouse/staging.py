@@ -53,9 +53,9 @@ def _tables_of(script: str) -> dict[str, _Table]:
         bodies = {}
         for statement in connection.extract_statements(script):
             text = _COMMENT.sub("", statement.query)
-            if found := _CREATES.match(text):
-                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {found['stage']}; {text}")
-                bodies[found["table"]] = text[found.end() :]
+            if match := _CREATES.match(text):
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {match['stage']}; {text}")
+                bodies[match["table"]] = text[match.end() :]
         columns = columns_of(connection)
         rules = connection.execute(sql_text("rules")).fetchall()
     return {
@@ -104,17 +104,17 @@ def require_rules(
     may_break += [f"SELECT EXISTS ({stored})" for stored in elsewhere]
     for query in may_break:
         register(connection)
-        ((found,),) = connection.execute(query).fetchall()
-        if found:
+        ((violations,),) = connection.execute(query).fetchall()
+        if violations:
             _stage(connection, table, elsewhere, register)
             return
 
 
-def _typed(columns: Sequence[Column], given: set[str]) -> str:
+def _typed(columns: Sequence[Column], columns_given: set[str]) -> str:
     """The rows of `incoming` with all columns of the table, as it would have them."""
     values = []
     for name, kind, _ in columns:
-        value = f'"{name}"' if name in given else "NULL"
+        value = f'"{name}"' if name in columns_given else "NULL"
         values.append(f'{value}::{kind} AS "{name}"')
     return f"SELECT {', '.join(values)} FROM incoming"
 
@@ -164,13 +164,13 @@ def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
 
     tables, has_rows = _tables_of(script), False
     for statement in connection.extract_statements(script):
-        found = _CREATES.match(_COMMENT.sub("", statement.query))
-        if found:
+        match = _CREATES.match(_COMMENT.sub("", statement.query))
+        if match:
             fields = ", ".join(
                 f'"{name}" {kind}{"" if nullable else " NOT NULL"}'
-                for name, kind, nullable in tables[found["table"]].columns
+                for name, kind, nullable in tables[match["table"]].columns
             )
-            connection.execute(f"{found['create']}{found['table']} ({fields})")
+            connection.execute(f"{match['create']}{match['table']} ({fields})")
         else:
             connection.execute(statement)
             has_rows |= statement.type == duckdb.StatementType.INSERT

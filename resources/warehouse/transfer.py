@@ -47,11 +47,13 @@ def fill(lake: Lake, folder: Path) -> int:
         if _n_missing(lake, _rows_of(path), f"FROM {table}"):
             lake.replace_all([TableWrite(table, Parquet([path]), {})])
     for table, n in _n_rows_of(lake, files).items():
-        left = _n_missing(lake, _rows_of(files[table]), f"FROM {table}") if n_rows[table] else 0
-        if left or n != n_rows[table]:
+        n_missing = (
+            _n_missing(lake, _rows_of(files[table]), f"FROM {table}") if n_rows[table] else 0
+        )
+        if n_missing or n != n_rows[table]:
             raise LakeError(
-                f"{table} of {lake.address.name} differs from the home's in {left} rows: stop what "
-                "writes there, and bring the home over again."
+                f"{table} of {lake.address.name} differs from the home's in {n_missing} rows: stop "
+                "what writes there, and bring the home over again."
             )
     return sum(n_rows.values())
 
@@ -59,14 +61,14 @@ def fill(lake: Lake, folder: Path) -> int:
 def _n_rows_of(lake: Lake, tables: Iterable[str]) -> dict[str, int]:
     """How many rows each table has, all at one moment."""
     counts = " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables)
-    found = lake.sql(f"SELECT * FROM ({counts}) AS counts(name, n)")
-    return dict(zip(found["name"].to_pylist(), found["n"].to_pylist(), strict=True))
+    counted = lake.sql(f"SELECT * FROM ({counts}) AS counts(name, n)")
+    return dict(zip(counted["name"].to_pylist(), counted["n"].to_pylist(), strict=True))
 
 
 def _n_missing(lake: Lake, these: str, those: str) -> int:
     """How many of these rows are not among those, each as often as it is there."""
-    found = lake.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
-    return int(found["n"][0].as_py())
+    counted = lake.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
+    return int(counted["n"][0].as_py())
 
 
 def _file(folder: Path, table: str) -> Path:

@@ -123,10 +123,10 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
     version 101 with the site, from when `0102_site.sql` was the first step.
     """
     _require_version_kept(path, version)
-    known = current_version()
-    if version > known:
+    newest = current_version()
+    if version > newest:
         raise WarehouseError(
-            f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
+            f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
             "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
             "the earlier version (vlm-loom home restore)."
         )
@@ -181,10 +181,10 @@ def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> 
     if version is None:
         return None
     _require_version_kept(path, version)
-    if version <= (known := current_version()):
+    if version <= (newest := current_version()):
         return None
     return (
-        f"{path} has version {version}, and this version of vlm-loom knows versions up to {known}: "
+        f"{path} has version {version}, and this version of vlm-loom knows versions up to {newest}: "
         "what is in it can be looked at, and may differ from the guides; update vlm-loom before all "
         "else."
     )
@@ -318,13 +318,13 @@ def _require_form(
         )
 
 
-def _differences(table: str, wanted: list[Column], found: list[Column] | None) -> Iterator[str]:
+def _differences(table: str, wanted: list[Column], actual: list[Column] | None) -> Iterator[str]:
     """What is wrong with a table, in words."""
-    if found is None:
+    if actual is None:
         yield f"the table {table} is missing"
         return
     kinds = {name: f"{kind}{'' if nullable else ' NOT NULL'}" for name, kind, nullable in wanted}
-    others = {name: f"{kind}{'' if nullable else ' NOT NULL'}" for name, kind, nullable in found}
+    others = {name: f"{kind}{'' if nullable else ' NOT NULL'}" for name, kind, nullable in actual}
     for name in sorted(kinds.keys() - others.keys()):
         yield f"{table} lacks the column {name}"
     for name in sorted(others.keys() - kinds.keys()):

@@ -136,8 +136,8 @@ class Warehouse:
         terms = _TERM.findall(order)
         if order != ", ".join(name + how for name, how in terms):
             raise WarehouseError(f"{order!r} is no order of columns.")
-        known = {"ALL", *(name for name, *_ in declared_columns().get(table, []))}
-        if missing := sorted({*columns, *equal, *(name for name, _ in terms)} - known):
+        names = {"ALL", *(name for name, *_ in declared_columns().get(table, []))}
+        if missing := sorted({*columns, *equal, *(name for name, _ in terms)} - names):
             raise WarehouseError(f"{table} has no column {', '.join(missing)} in sql/.")
         what = ", ".join(f'"{name}"' for name in columns) or "*"
         by = ", ".join(name if name == "ALL" else f'"{name}"{how}' for name, how in terms)

@@ -36,9 +36,9 @@ def send(subject: str, text: str) -> list[str]:
     ways = {WEBHOOK: _post, EMAIL: _mail}
     troubles = []
     for variable, way in ways.items():
-        if told := os.environ.get(variable):
+        if target := os.environ.get(variable):
             try:
-                way(told, subject, text)
+                way(target, subject, text)
             except AlertError as error:
                 troubles.append(str(error))
     return troubles

@@ -134,5 +134,5 @@ def _after_scheme(address: str) -> str:
 
 def _name(host: str) -> str:
     """The host without its port; "" for what is no host."""
-    found = _HOST.fullmatch(host)
-    return found["name"] if found else ""
+    match = _HOST.fullmatch(host)
+    return match["name"] if match else ""

@@ -160,6 +160,6 @@ async def _addresses(host: str, port: int) -> list[str]:
     return _in_order(await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
 
 
-def _in_order(found: Iterable[Any]) -> list[str]:
+def _in_order(entries: Iterable[Any]) -> list[str]:
     """Addresses, IPv4 first: many machines resolve IPv6 addresses but cannot reach them."""
-    return sorted({str(entry[4][0]) for entry in found}, key=lambda text: (":" in text, text))
+    return sorted({str(entry[4][0]) for entry in entries}, key=lambda text: (":" in text, text))

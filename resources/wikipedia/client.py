@@ -77,8 +77,8 @@ class Wikipedia:
         Of a cached page only the revision is requested, and the page again if the revision changed.
         """
         progress = TitleProgress(titles, on_progress)
-        with page_records(self._folder, shard) as kept:
-            records = self._run(language, lambda wiki: current_pages(wiki, kept, titles, progress))
+        with page_records(self._folder, shard) as cache:
+            records = self._run(language, lambda wiki: current_pages(wiki, cache, titles, progress))
         return {
             asked: record.facts if isinstance(record, PageRecord) else record
             for asked, record in records.items()
@@ -92,8 +92,8 @@ class Wikipedia:
         They are cached with the page, and requested again when it has another revision.
         """
         progress = TitleProgress(titles, on_progress)
-        with page_records(self._folder, shard) as kept:
-            return self._run(language, lambda wiki: current_images(wiki, kept, titles, progress))
+        with page_records(self._folder, shard) as cache:
+            return self._run(language, lambda wiki: current_images(wiki, cache, titles, progress))
 
     def files(
         self,
@@ -113,15 +113,15 @@ class Wikipedia:
         except ValueError as error:
             raise WikipediaError(str(error)) from None
         progress = TitleProgress(titles, on_progress)
-        with file_records(self._folder, shard) as kept:
+        with file_records(self._folder, shard) as cache:
             return self._run(
-                language, lambda wiki: current_files(wiki, kept, titles, width, progress)
+                language, lambda wiki: current_files(wiki, cache, titles, width, progress)
             )
 
     def kept_files(self, shard: str) -> list[FileFacts]:
         """The cached files of a shard; nothing is requested."""
-        with file_records(self._folder, shard) as kept:
-            return list(kept.values())
+        with file_records(self._folder, shard) as cache:
+            return list(cache.values())
 
     def category_members(self, language: str, category: str, limit: int) -> list[str]:
         """Titles of at most `limit` articles in the category itself; they are not cached."""

@@ -58,7 +58,7 @@ class TitleProgress:
 
 
 async def current_pages(
-    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
 ) -> dict[str, PageRecord | MissingTitle]:
     """The page of each requested title: the cached one if its revision is still the current one."""
     distinct = list(dict.fromkeys(titles))
@@ -70,15 +70,15 @@ async def current_pages(
     await _each(look, batched(distinct, BATCH))
     results: dict[str, PageRecord | MissingTitle] = {}
     outdated: dict[str, list[str]] = {}
-    for asked in distinct:
-        page, record = now[asked], kept.get((wiki.language, asked))
+    for requested in distinct:
+        page, record = now[requested], cache.get((wiki.language, requested))
         with expected_form():
             if isinstance(page, MissingTitle):
-                results[asked] = page
+                results[requested] = page
             elif record and _is_of(record.facts, page):
-                results[asked] = record
+                results[requested] = record
             else:
-                outdated.setdefault(page["title"], []).append(asked)
+                outdated.setdefault(page["title"], []).append(requested)
     progress.done(len(results))
 
     async def fetch(batch: Sequence[str]) -> None:
@@ -91,15 +91,15 @@ async def current_pages(
                 with expected_form():
                     images = shown_images(shown["text"], shown["images"])
                     page = {**page, "extract": introduction(shown["text"])}
-            for asked in outdated[title]:
+            for requested in outdated[title]:
                 if isinstance(page, MissingTitle):
                     # It was deleted since its revision was requested.
-                    results[asked] = replace(page, asked=asked)
+                    results[requested] = replace(page, asked=requested)
                     continue
                 with expected_form():
-                    record = PageRecord(page_facts(asked, wiki.language, page), images)
-                results[asked] = new[wiki.language, asked] = record
-        kept.add(new)
+                    record = PageRecord(page_facts(requested, wiki.language, page), images)
+                results[requested] = new[wiki.language, requested] = record
+        cache.add(new)
         progress.done(len(results))
 
     await _each(fetch, batched(outdated, BATCH))
@@ -107,17 +107,17 @@ async def current_pages(
 
 
 async def current_images(
-    wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
 ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
     """The images on the page of each requested title, cached together with the page."""
     results: dict[str, tuple[PageImage, ...] | MissingTitle] = {}
     lacking: dict[str, list[PageRecord]] = {}
-    records = await current_pages(wiki, kept, titles, TitleProgress(titles, None))
-    for asked, record in records.items():
+    records = await current_pages(wiki, cache, titles, TitleProgress(titles, None))
+    for requested, record in records.items():
         if isinstance(record, MissingTitle):
-            results[asked] = record
+            results[requested] = record
         elif record.images is not None:
-            results[asked] = record.images
+            results[requested] = record.images
         else:
             lacking.setdefault(record.facts.title, []).append(record)
     progress.done(len(results))
@@ -126,10 +126,10 @@ async def current_images(
         images = await _images(wiki, title)
         new: dict[Key, PageRecord] = {}
         for record in lacking[title]:
-            asked = record.facts.asked
-            new[wiki.language, asked] = replace(record, images=images)
-            results[asked] = images
-        kept.add(new)
+            requested = record.facts.asked
+            new[wiki.language, requested] = replace(record, images=images)
+            results[requested] = images
+        cache.add(new)
         progress.done(len(results))
 
     await _each(fetch, lacking)
@@ -138,7 +138,7 @@ async def current_images(
 
 async def current_files(
     wiki: Wiki,
-    kept: Records[FileFacts],
+    cache: Records[FileFacts],
     titles: Sequence[str],
     width: int,
     progress: TitleProgress,
@@ -149,31 +149,34 @@ async def current_files(
     """
     results: dict[str, FileFacts | MissingTitle] = {}
     distinct = list(dict.fromkeys(titles))
-    known = {
+    known_files = {
         asked: facts
         for asked in distinct
-        if (facts := kept.get((wiki.language, asked, str(width)))) is not None
+        if (facts := cache.get((wiki.language, asked, str(width)))) is not None
     }
 
     async def look(batch: Sequence[str]) -> None:
-        for asked, page in (await wiki.pages(batch, _DIGESTS)).items():
+        for requested, page in (await wiki.pages(batch, _DIGESTS)).items():
             with expected_form():
-                if not isinstance(page, MissingTitle) and _sha1(page) == known[asked].sha1:
-                    results[asked] = known[asked]
+                if (
+                    not isinstance(page, MissingTitle)
+                    and _sha1(page) == known_files[requested].sha1
+                ):
+                    results[requested] = known_files[requested]
 
-    await _each(look, batched(known, BATCH))
+    await _each(look, batched(known_files, BATCH))
     progress.done(len(results))
 
     async def fetch(batch: Sequence[str]) -> None:
         new: dict[Key, FileFacts] = {}
         request = {**_FILES, "iiurlwidth": str(width)}
-        for asked, page in (await wiki.pages(batch, request)).items():
+        for requested, page in (await wiki.pages(batch, request)).items():
             with expected_form():
-                facts = page if isinstance(page, MissingTitle) else file_facts(asked, page)
-            results[asked] = facts
+                facts = page if isinstance(page, MissingTitle) else file_facts(requested, page)
+            results[requested] = facts
             if isinstance(facts, FileFacts):
-                new[wiki.language, asked, str(width)] = facts
-        kept.add(new)
+                new[wiki.language, requested, str(width)] = facts
+        cache.add(new)
         progress.done(len(results))
 
     await _each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))

@@ -89,8 +89,8 @@ async def comment(request: Request) -> Response:
         except AccountError:
             raise HTTPException(422, say(request, "comment.nobody")) from None
         except CommentError:
-            said = say(request, "comment.length").format(n=len(text.strip()))
-            raise HTTPException(422, said) from None
+            message = say(request, "comment.length").format(n=len(text.strip()))
+            raise HTTPException(422, message) from None
         return RedirectResponse(f"/items/{item_id}#comments", 303)
 
     return await run_in_threadpool(act)

@@ -132,8 +132,8 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 def refuse(request: Request, error: HTTPException) -> Response:
     """The response to a request that failed or was refused: a page, or JSON for a script."""
     # What the server and its protection say stands in the texts under the English sentence itself.
-    said = texts(language_of(request)).get(error.detail, error.detail)
-    error = HTTPException(error.status_code, said, error.headers)
+    message = texts(language_of(request)).get(error.detail, error.detail)
+    error = HTTPException(error.status_code, message, error.headers)
     types = (request.headers.get(name, "") for name in ("accept", "content-type"))
     if any("application/json" in media_type for media_type in types):
         return security.refuse(request, error)

@@ -55,7 +55,7 @@ def item_page(request: Request) -> Response:
     draft, version = store.draft_and_version(lock.claim) if lock else (None, None)
     draft = draft or {}
     shown = _with_draft(draft.get("content"), item)
-    seen = store.visible_decisions(item_id, account.name, account.role)
+    decisions = store.visible_decisions(item_id, account.name, account.role)
     counted = {decision.event_id for decision in state.counted}
     queued = cast(QueueItem, store.item(item_id))
     versions = versions_of(queued, state) if lock and lock.round == ROUND_OF_EXPERTS else []
@@ -78,7 +78,7 @@ def item_page(request: Request) -> Response:
         ],
         earlier=[
             revision
-            for revision in revisions(queued, seen)
+            for revision in revisions(queued, decisions)
             if revision.decision.event_id in counted
         ],
         agreed=_agreement(state),
@@ -108,14 +108,14 @@ def history(request: Request) -> Response:
         raise HTTPException(404, say(request, "item.missing"))
     item_id = item["item_id"]
     state = cast(ReviewState, store.state(item_id))
-    seen = store.visible_decisions(item_id, account.name, account.role, revoked=True)
+    decisions = store.visible_decisions(item_id, account.name, account.role, revoked=True)
     in_force = store.decisions([item_id])
     return show(
         request,
         "history.html",
         item=item,
         status=state.status.name,
-        revisions=revisions(item, seen),
+        revisions=revisions(item, decisions),
         revocations=store.revocations(item_id),
         own=[each.event_id for each in may_take_back(in_force, account.name)],
         may_reopen=account.may("admin") and any(each.verdict != "skip" for each in in_force),
@@ -150,11 +150,11 @@ def image(request: Request) -> Response:
 
 def _changed(request: Request) -> dict[str, Any]:
     """What was just done to the item, and the status that it had before."""
-    asked = request.query_params
-    notice, was = asked.get("notice"), asked.get("was")
+    parameters = request.query_params
+    notice, earlier_status = parameters.get("notice"), parameters.get("was")
     return {
         "notice": notice if notice in NOTICES else None,
-        "was": was if was in get_args(Status) else None,
+        "was": earlier_status if earlier_status in get_args(Status) else None,
     }
 
 

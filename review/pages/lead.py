@@ -54,16 +54,16 @@ class LeadFigures:
         with self._turn:
             changes, began = self._store.changes(), time.monotonic()
             if self._known is not None:
-                kept_until, known_changes, known = self._known
+                kept_until, known_changes, last = self._known
                 fresh = began < kept_until and known_changes[1] == changes[1]
-                same_day = known.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
+                same_day = last.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
                 if fresh or (known_changes == changes and same_day):
-                    return known
-            found = self._store.overview()
+                    return last
+            overview = self._store.overview()
             took = time.monotonic() - began
             kept_until = began + (TIMES * took if took > QUICK_SECONDS else 0)
-            self._known = (kept_until, changes, found)
-            return found
+            self._known = (kept_until, changes, overview)
+            return overview
 
 
 @require("admin")
@@ -115,27 +115,27 @@ async def assign(request: Request) -> Response:
     """Assign items to a person, or end an assignment."""
     form = await request.form()
     account = cast(Account, current_account(request))
-    given = {name: str(form.get(name, "")) for name in ("name", "kind", "bucket", "share", "end")}
-    await run_in_threadpool(_assign, request, account, given)
+    values = {name: str(form.get(name, "")) for name in ("name", "kind", "bucket", "share", "end")}
+    await run_in_threadpool(_assign, request, account, values)
     return RedirectResponse("/lead#assignments", 303)
 
 
-def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
+def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
     store = _store(request)
-    if given["end"]:
-        if not given["end"].isdecimal() or not store.end_assignment(
-            int(given["end"]), account.name
+    if values["end"]:
+        if not values["end"].isdecimal() or not store.end_assignment(
+            int(values["end"]), account.name
         ):
             raise HTTPException(404, say(request, "lead.no_assignment"))
         return
-    person = request.app.state.accounts.get(given["name"])
-    bucket = int(given["bucket"]) if given["bucket"].isdecimal() else None
-    share = given["share"] or "100"
+    person = request.app.state.accounts.get(values["name"])
+    bucket = int(values["bucket"]) if values["bucket"].isdecimal() else None
+    share = values["share"] or "100"
     percent = int(share) if share.isdecimal() else 0
     if (
         person is None
         or person.disabled
-        or given["kind"] not in ("", *KINDS)
+        or values["kind"] not in ("", *KINDS)
         or not 1 <= percent <= 100
         or not 1 <= (bucket or 1) <= BUCKETS
     ):
@@ -144,7 +144,7 @@ def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
         person.name,
         person.role,
         account.name,
-        kind=given["kind"] or None,
+        kind=values["kind"] or None,
         bucket=bucket,
         share=percent / 100,
     )
@@ -154,10 +154,10 @@ def _assign(request: Request, account: Account, given: dict[str, str]) -> None:
 async def make_gold(request: Request) -> Response:
     """Make gold of the items that experts decided last."""
     form = await request.form()
-    account, asked = cast(Account, current_account(request)), str(form.get("n", ""))
-    if not asked.isdecimal() or not 1 <= int(asked) <= MOST_GOLD:
+    account, number = cast(Account, current_account(request)), str(form.get("n", ""))
+    if not number.isdecimal() or not 1 <= int(number) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
-    await run_in_threadpool(_store(request).make_gold, int(asked), account.name)
+    await run_in_threadpool(_store(request).make_gold, int(number), account.name)
     return RedirectResponse("/lead#gold", 303)
 
 

@@ -31,9 +31,9 @@ def queue(request: Request) -> Response:
     """Show the progress by kind, and a page of the items that match the filters."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
-    asked = request.query_params
+    parameters = request.query_params
     filters = _filters(request)
-    offset = int(asked["offset"]) if _PLACE.fullmatch(asked.get("offset", "")) else 0
+    offset = int(parameters["offset"]) if _PLACE.fullmatch(parameters.get("offset", "")) else 0
     items, total = store.page(filters, offset, PAGE)
     counts = store.progress()
     present = {count.status for count in counts}
@@ -52,7 +52,7 @@ def queue(request: Request) -> Response:
         kinds=sorted({count.kind for count in counts}),
         reviewers=[account.name for account in request.app.state.accounts.all()],
         undo=store.last_decision(cast(Account, current_account(request)).name),
-        notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
+        notice=parameters.get("notice") if parameters.get("notice") in NOTICES else None,
         tour=not store.has_decided(account.name),
         calibrates=account.role == "annotator" and store.in_calibration(account.name),
     )
@@ -63,13 +63,13 @@ async def next_item(request: Request) -> Response:
     """Lock the next item and go there, or back to the queue when there is none."""
     form = await request.form()
     kind = str(form.get("kind", ""))
-    found = await run_in_threadpool(
+    address = await run_in_threadpool(
         next_address,
         request.app.state.store,
         cast(Account, current_account(request)),
         kind if kind in KINDS else None,
     )
-    return RedirectResponse(found, 303)
+    return RedirectResponse(address, 303)
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
@@ -80,14 +80,15 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 
 def _filters(request: Request) -> Filters:
     """The filters in the address. Raises HTTPException for a kind or a status that there is none of."""
-    asked = request.query_params
-    given = {
-        name: asked.get(name, "").strip() or None for name in ("kind", "status", "reviewer", "text")
+    parameters = request.query_params
+    values = {
+        name: parameters.get(name, "").strip() or None
+        for name in ("kind", "status", "reviewer", "text")
     }
-    for name, known in (("kind", KINDS), ("status", STATUSES)):
-        if given[name] is not None and given[name] not in known:
+    for name, choices in (("kind", KINDS), ("status", STATUSES)):
+        if values[name] is not None and values[name] not in choices:
             raise HTTPException(404, say(request, f"queue.no_{name}"))
-    return Filters(**given)  # type: ignore[arg-type]
+    return Filters(**values)  # type: ignore[arg-type]
 
 
 def _page_at(filters: Filters, offset: int) -> str:

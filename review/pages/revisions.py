@@ -34,15 +34,15 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
     contents = {queued["content_hash"]: queued["content"]} | {
         content_id(each.edits): each.edits for each in state.counted if each.edits is not None
     }
-    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
-    for each in state.annotator_decisions:
-        content = contents.get(each.content_hash) if each.edits is None else each.edits
-        if content is not None and each.verdict != "reject":
-            found.setdefault(content_id(content), (content, []))[1].append(each.reviewer)
-    for each in state.annotator_decisions[:1]:
-        if (before := contents.get(each.content_hash)) is not None:
-            found.setdefault(each.content_hash, (before, []))
-    return [ContentVersion(", ".join(names), content) for content, names in found.values()]
+    versions: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for decision in state.annotator_decisions:
+        content = contents.get(decision.content_hash) if decision.edits is None else decision.edits
+        if content is not None and decision.verdict != "reject":
+            versions.setdefault(content_id(content), (content, []))[1].append(decision.reviewer)
+    for decision in state.annotator_decisions[:1]:
+        if (before := contents.get(decision.content_hash)) is not None:
+            versions.setdefault(decision.content_hash, (before, []))
+    return [ContentVersion(", ".join(names), content) for content, names in versions.values()]
 
 
 def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:

@@ -42,8 +42,8 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
         except EditFault as fault:
             # The page leads to the part at fault.
-            said = fault.said(say(request, fault.sentence))
-            return JSONResponse({"error": said, "path": fault.path}, 422)
+            message = fault.said(say(request, fault.sentence))
+            return JSONResponse({"error": message, "path": fault.path}, 422)
         except ValueError as error:
             # JSON that no page of the app sends: a lone surrogate, NaN.
             raise HTTPException(422, str(error)) from None

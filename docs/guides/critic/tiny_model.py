@@ -58,11 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
     special = ["<pad>", "</s>", *ROLES]
-    made.train_from_iterator(
+    bpe.train_from_iterator(
         texts,
         trainers.BpeTrainer(
             vocab_size=1000,
@@ -72,7 +72,7 @@ def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
         ),
     )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", eos_token="</s>", extra_special_tokens=list(ROLES)
+        tokenizer_object=bpe, pad_token="<pad>", eos_token="</s>", extra_special_tokens=list(ROLES)
     )
     tokenizer.chat_template = TEMPLATE
     return tokenizer

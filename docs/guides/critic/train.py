@@ -47,11 +47,11 @@ class CriticConfig:
 def main(argv: Sequence[str] | None = None) -> int:
     """Train and save; 0 when it was done, 2 when the data cannot be trained on."""
     parser = TrlParser((CriticConfig, SFTConfig, ModelConfig))
-    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     if not torch.cuda.is_available():
         # TRL's default is mixed precision, which a GPU alone does quickly.
-        given += ["--use_cpu", "true", "--bf16", "false"]
-    critic, training, model = parser.parse_args_and_config(given)
+        arguments += ["--use_cpu", "true", "--bf16", "false"]
+    critic, training, model = parser.parse_args_and_config(arguments)
     folder = Path(critic.data_folder)
     if not model.model_name_or_path:
         print("Say which model to begin with: model_name_or_path.", file=sys.stderr)
@@ -93,10 +93,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         losses = [each["loss"] for each in trainer.state.log_history if "loss" in each]
         out = Path(training.output_dir)
         (out / "card.json").write_bytes((folder / "card.json").read_bytes())
-        found = {"train": losses, "test": after.get("eval_loss")}
-        (out / "losses.json").write_text(json.dumps(found, indent=2) + "\n")
+        results = {"train": losses, "test": after.get("eval_loss")}
+        (out / "losses.json").write_text(json.dumps(results, indent=2) + "\n")
         print(
-            f"Loss {losses[0]:.3f} to {losses[-1]:.3f}, of the test side {found['test']}, in {out}"
+            f"Loss {losses[0]:.3f} to {losses[-1]:.3f}, of the test side {results['test']}, in {out}"
         )
     return 0
 

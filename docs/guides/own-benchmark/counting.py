@@ -48,8 +48,8 @@ class QuestionFile:
 def _row(item: PublishedItem) -> dict[str, Any]:
     (turn,) = item.turns
     question = turn.question.replace(IMAGE_HERE, "")
-    made = {"id": item.item_id, "question": question, "answer": turn.reference}
-    return {**made, "images": list(item.images), **item.labels}
+    row = {"id": item.item_id, "question": question, "answer": turn.reference}
+    return {**row, "images": list(item.images), **item.labels}
 
 
 class CountingBenchmark(Benchmark):

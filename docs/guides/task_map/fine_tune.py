@@ -100,18 +100,18 @@ def _parser() -> argparse.ArgumentParser:
 
 def by_task(release: Path, label: str) -> dict[str, list[Item]]:
     """The items of one turn with a key, by their value of the label; says how many others there are."""
-    found: dict[str, list[Item]] = {}
+    items: dict[str, list[Item]] = {}
     n_others = 0
     for item in items_of_release(json.loads((release / "tables.json").read_text())):
         if label in item.labels and len(item.turns) == 1 and key_of(item) is not None:
-            found.setdefault(item.labels[label], []).append(item)
+            items.setdefault(item.labels[label], []).append(item)
         else:
             n_others += 1
     if n_others:
         print(
             f"{n_others} items without {label!r}, without a key, or of several turns are left out."
         )
-    return found
+    return items
 
 
 def example(processor: Any, item: Item, release: Path, device: torch.device) -> Example:
@@ -149,9 +149,9 @@ def fine_tune(
     losses: list[float] = []
     best = numbers(layers)
     for _ in range(chosen.epochs):
-        for of in draw.sample(examples, len(examples)):
+        for example in draw.sample(examples, len(examples)):
             steps.zero_grad()
-            _loss(model, of).backward()
+            _loss(model, example).backward()
             steps.step()
         with torch.no_grad():
             losses.append(sum(float(_loss(model, of)) for of in examples) / len(examples))
@@ -171,15 +171,15 @@ def accuracy(model: Any, examples: Sequence[Example]) -> float | None:
     return round(sum(right) / len(right), 4) if right else None
 
 
-def _loss(model: Any, of: Example) -> Tensor:
+def _loss(model: Any, example: Example) -> Tensor:
     """The negative log-likelihood of the right letter after the question."""
-    target = torch.tensor([of.letters[of.right]], device=model.device)
-    return torch.nn.functional.cross_entropy(_next(model, of)[None], target)
+    target = torch.tensor([example.letters[example.right]], device=model.device)
+    return torch.nn.functional.cross_entropy(_next(model, example)[None], target)
 
 
-def _next(model: Any, of: Example) -> Tensor:
+def _next(model: Any, example: Example) -> Tensor:
     """How likely each token is to be the first of the answer, as logits."""
-    logits: Tensor = model(**of.inputs, logits_to_keep=1).logits[0, -1].float()
+    logits: Tensor = model(**example.inputs, logits_to_keep=1).logits[0, -1].float()
     return logits
 
 

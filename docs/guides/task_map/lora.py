@@ -37,14 +37,14 @@ def add_lora(
     All other weights are frozen. Raises ValueError where there is no such layer.
     """
     model.requires_grad_(False)
-    found = {
+    modules = {
         name: module
         for name, module in model.named_modules()
         if isinstance(module, nn.Linear) and name.rpartition(".")[2] in targets
     }
-    if not found:
+    if not modules:
         raise ValueError(f"The model has no linear layer named {' or '.join(targets)}.")
-    layers = {name: LowRank(module, rank, alpha) for name, module in found.items()}
+    layers = {name: LowRank(module, rank, alpha) for name, module in modules.items()}
     for name, layer in layers.items():
         parent, _, child = name.rpartition(".")
         setattr(model.get_submodule(parent), child, layer)
@@ -67,11 +67,11 @@ def begin(layers: Mapping[str, LowRank], seed: int) -> None:
 
 def numbers(layers: Mapping[str, LowRank]) -> dict[str, Tensor]:
     """The tensors of an adapter under PEFT's names."""
-    made = {}
+    tensors = {}
     for name, layer in layers.items():
-        made[f"base_model.model.{name}.lora_A.weight"] = layer.down.detach().cpu().clone()
-        made[f"base_model.model.{name}.lora_B.weight"] = layer.up.detach().cpu().clone()
-    return made
+        tensors[f"base_model.model.{name}.lora_A.weight"] = layer.down.detach().cpu().clone()
+        tensors[f"base_model.model.{name}.lora_B.weight"] = layer.up.detach().cpu().clone()
+    return tensors
 
 
 def save_adapter(

@@ -64,13 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    made = Tokenizer(models.WordLevel(unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    word_level = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    word_level.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["<pad>", "<unk>", "<s>", "</s>", "<image>"]
     words = trainers.WordLevelTrainer(special_tokens=special)
-    made.train_from_iterator([*texts, "A B C D E F G H . Answer :"], words)
+    word_level.train_from_iterator([*texts, "A B C D E F G H . Answer :"], words)
     return PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=word_level,
         pad_token="<pad>",
         unk_token="<unk>",
         bos_token="<s>",

@@ -23,8 +23,8 @@ def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
     """What pairs for training and pairs for testing have in common: nothing, if all is well."""
     sides: dict[str, list[PairQuestion]] = {"train": [], "test": []}
     for row in pairs:
-        asked = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
-        sides[row["side"]].append(asked)
+        question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
+        sides[row["side"]].append(question)
     return shared(sides["train"], sides["test"])
 
 
@@ -55,8 +55,8 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
     left_out = warehouse.select(
         "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id
     ).to_pylist()
-    made = card(release_id, pairs, left_out, files)
+    dataset_card = card(release_id, pairs, left_out, files)
     # The card, which has the hashes of the others, is last.
-    for name, text in {**files, "card.json": f"{json.dumps(made, indent=2)}\n"}.items():
+    for name, text in {**files, "card.json": f"{json.dumps(dataset_card, indent=2)}\n"}.items():
         write_atomically(folder / release_id / name, text.encode())
-    return folder / release_id, made
+    return folder / release_id, dataset_card

@@ -90,7 +90,7 @@ def critic_pairs(
     """
     isolation = Isolation(TABLE)
     scored = _scored(warehouse, review_store)
-    made: list[tuple[EvaluatedRelease, CriticPair]] = []
+    pairs: list[tuple[EvaluatedRelease, CriticPair]] = []
     left_out: list[Row] = []
     for release in releases_named(warehouse, benchmarks, sorted(scored)):
         if not release.benchmark.judge_prompts:
@@ -98,13 +98,13 @@ def critic_pairs(
         results: list[CriticPair | SkippedAnswer] = []
         with isolation.release(release.release_id):
             results = list(_pairs(warehouse, release, scored[release.release_id]))
-        made += [(release, pair) for pair in results if isinstance(pair, CriticPair)]
+        pairs += [(release, pair) for pair in results if isinstance(pair, CriticPair)]
         left_out += [
             {**_named(release), **loss.key._asdict(), "part": loss.part, "reason": loss.why}
             for loss in results
             if isinstance(loss, SkippedAnswer)
         ]
-    rows = _rows(made, _sides_before(warehouse, config.seed), config)
+    rows = _rows(pairs, _sides_before(warehouse, config.seed), config)
     arrow = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [TableWrite(TABLE, arrow, {}), TableWrite(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
@@ -123,13 +123,13 @@ def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
     for row in warehouse.read("evaluate/queued_answers").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
         for decision, scores in by_people.get(row["queue_id"], []):
-            given = HumanRating(
+            rating = HumanRating(
                 decision.reviewer, INTERNAL, row["queue_id"], scores, decision.note or ""
             )
-            scored.setdefault(row["release_id"], {}).setdefault(key, []).append(given)
+            scored.setdefault(row["release_id"], {}).setdefault(key, []).append(rating)
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
-        for key, given in _imported(warehouse, release["release_id"]):
-            scored.setdefault(release["release_id"], {}).setdefault(key, []).append(given)
+        for key, rating in _imported(warehouse, release["release_id"]):
+            scored.setdefault(release["release_id"], {}).setdefault(key, []).append(rating)
     return scored
 
 
@@ -142,9 +142,9 @@ def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey
         scores.setdefault(rating, {})[scored.dimension] = stored.score
         reason, source = stated.get(rating, ("", stored.content_hash))
         stated[rating] = reason or stored.reason or "", source
-    for (key, rater), given in scores.items():
+    for (key, rater), values in scores.items():
         reason, source = stated[key, rater]
-        yield key, HumanRating(rater, EXTERNAL, source, given, reason)
+        yield key, HumanRating(rater, EXTERNAL, source, values, reason)
 
 
 def _pairs(
@@ -153,9 +153,9 @@ def _pairs(
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = transcripts_of(warehouse, release.release_id)
     scored_answers = []
-    for key, given in sorted(scored.items()):
+    for key, ratings in sorted(scored.items()):
         if transcript := transcripts.get((key.model, key.item_id)):
-            scored_answers.append(ScoredAnswer(key, items[key.item_id], transcript, given))
+            scored_answers.append(ScoredAnswer(key, items[key.item_id], transcript, ratings))
         else:
             # A file's answers may have been removed since people scored them.
             yield SkippedAnswer(key, "", "not_judged")
@@ -175,19 +175,19 @@ def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side
 
 
 def _rows(
-    made: list[tuple[EvaluatedRelease, CriticPair]],
+    pairs: list[tuple[EvaluatedRelease, CriticPair]],
     before: Mapping[tuple[str, str], Side],
     settings: CriticPairsSettings,
 ) -> list[Row]:
     """A row a pair, in the order of the files."""
-    with_images = {release.release_id for release, pair in made if pair.request.images}
+    with_images = {release.release_id for release, pair in pairs if pair.request.images}
     units = [
         UnsplitPair(
             _asked(release, pair),
             f"{release.benchmark.name} {_category(release, pair.answer.item)}",
             before.get((release.release_id, pair.answer.item.item_id)),
         )
-        for release, pair in made
+        for release, pair in pairs
     ]
     sides = placed(units, settings.test_share, settings.seed)
     rows = [
@@ -199,7 +199,7 @@ def _rows(
             **side._asdict(),
             "seed": settings.seed,
         }
-        for (release, pair), unit, side in zip(made, units, sides, strict=True)
+        for (release, pair), unit, side in zip(pairs, units, sides, strict=True)
     ]
     rows.sort(key=lambda row: content_id(settings.seed, row["pair_id"]))
     places: Counter[tuple[str, str]] = Counter()

@@ -76,9 +76,9 @@ def shared(train: Sequence[PairQuestion], test: Sequence[PairQuestion]) -> list[
     return overlaps
 
 
-def _images(asked: Sequence[PairQuestion]) -> set[str]:
-    return {image for item in asked for image in item.images}
+def _images(questions: Sequence[PairQuestion]) -> set[str]:
+    return {image for item in questions for image in item.images}
 
 
-def _questions(asked: Sequence[PairQuestion]) -> list[str]:
-    return sorted({plain_question(item.question) for item in asked})
+def _questions(questions: Sequence[PairQuestion]) -> list[str]:
+    return sorted({plain_question(item.question) for item in questions})

@@ -92,7 +92,7 @@ def pairs_of(
     Answers come in a fixed order: of those that make the same prompt, the first counts.
     """
     named = names_pattern(contestants)
-    seen: set[tuple[str, str]] = set()
+    prompts: set[tuple[str, str]] = set()
     for answer in answers:
         place = answer.key.trial, answer.key.turn
         requests = [
@@ -103,16 +103,16 @@ def pairs_of(
         if not requests:
             yield SkippedAnswer(answer.key, "", "not_judged")
         for request in requests:
-            made = _pair(benchmark.dimensions[-1], answer, request, render, named)
-            if isinstance(made, CriticPair):
-                prompt = made.system, made.prompt
-                if prompt in seen:
-                    made = "same_prompt"
-                seen.add(prompt)
+            pair = _pair(benchmark.dimensions[-1], answer, request, render, named)
+            if isinstance(pair, CriticPair):
+                prompt = pair.system, pair.prompt
+                if prompt in prompts:
+                    pair = "same_prompt"
+                prompts.add(prompt)
             yield (
-                made
-                if isinstance(made, CriticPair)
-                else SkippedAnswer(answer.key, request.place.part, made)
+                pair
+                if isinstance(pair, CriticPair)
+                else SkippedAnswer(answer.key, request.place.part, pair)
             )
 
 
@@ -123,10 +123,10 @@ def _pair(
     render: Render,
     named: re.Pattern[str] | None,
 ) -> CriticPair | Why:
-    asked = _asked(request.schema)
-    if asked is None:
+    keys = _asked(request.schema)
+    if keys is None:
         return "unreadable"
-    text, names = asked
+    text, names = keys
     dimensions = [name for name in names if name != text]
     complete = [given for given in answer.given if {*dimensions, overall} <= given.scores.keys()]
     if not complete:
@@ -145,32 +145,32 @@ def _pair(
         ensure_ascii=False,
     )
     try:
-        read = request.read(reply)
+        grades = request.read(reply)
     except ParseError:
         return "unreadable"
-    if any(read.scores.get(name) != score for name, score in scores.items()):
+    if any(grades.scores.get(name) != score for name, score in scores.items()):
         return "unreadable"
     messages = render(request)
     return CriticPair(
         answer,
         request,
         chosen,
-        int(read.score),
+        int(grades.score),
         "".join(_text(message) for message in messages if message.role == "system"),
         "".join(_text(message) for message in messages if message.role == "user"),
         reply,
     )
 
 
-def middle(given: Sequence[HumanRating], overall: str) -> HumanRating | None:
+def middle(ratings: Sequence[HumanRating], overall: str) -> HumanRating | None:
     """The person whose overall score is the median of all, the lower of two, and who said why.
 
     Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of
     several the first by name; None where none of them said why.
     """
-    score = median_low([person.scores[overall] for person in given])
+    score = median_low([person.scores[overall] for person in ratings])
     of_score = [
-        person for person in given if person.scores[overall] == score and person.reason.strip()
+        person for person in ratings if person.scores[overall] == score and person.reason.strip()
     ]
     return min(of_score, key=lambda person: (person.origin, person.rater), default=None)
 

@@ -63,11 +63,11 @@ def task_map(
         of_map = dict(zip(OF_MAP, key, strict=True))
         of_group = list(group)
         with isolation.release(of_map["release_id"]):
-            known = profiles(_by_task(of_group))
-            made = None if known.why_no_map else _map(known, config)
-            rows += _rows({**of_map, "label": config.label}, of_group, known, made)
-            distances += _distances(of_map, made) if made else ()
-            lines.append(_line(of_map, known, made))
+            task_profiles = profiles(_by_task(of_group))
+            computed_map = None if task_profiles.why_no_map else _map(task_profiles, config)
+            rows += _rows({**of_map, "label": config.label}, of_group, task_profiles, computed_map)
+            distances += _distances(of_map, computed_map) if computed_map else ()
+            lines.append(_line(of_map, task_profiles, computed_map))
     made_rows = rows_to_arrow("evaluate.task_map", rows)
     warehouse.replace_all(
         [
@@ -83,10 +83,10 @@ def task_map(
     return isolation.finish(warehouse, report(made_rows, {"maps": shown}))
 
 
-def _map(known: TaskProfiles, settings: TaskMapSettings) -> TaskMap:
-    distances = correlation_distances(known)
+def _map(profiles: TaskProfiles, settings: TaskMapSettings) -> TaskMap:
+    distances = correlation_distances(profiles)
     return clustering.task_map(
-        known.tasks, distances, n_clusters=settings.n_clusters, seed=settings.seed
+        profiles.tasks, distances, n_clusters=settings.n_clusters, seed=settings.seed
     )
 
 
@@ -98,10 +98,14 @@ def _by_task(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 
 def _rows(
-    of_map: Row, scored: Sequence[Row], known: TaskProfiles, made: TaskMap | None
+    of_map: Row, scored: Sequence[Row], profiles: TaskProfiles, task_map: TaskMap | None
 ) -> Iterator[Row]:
-    placed = {} if made is None else dict(zip(made.tasks, range(len(made.tasks)), strict=True))
-    for ranked in task_ranking(_by_task(scored), known.models):
+    placed = (
+        {}
+        if task_map is None
+        else dict(zip(task_map.tasks, range(len(task_map.tasks)), strict=True))
+    )
+    for ranked in task_ranking(_by_task(scored), profiles.models):
         place = placed.get(ranked.task)
         row = {
             **of_map,
@@ -109,31 +113,31 @@ def _rows(
             "n_units": max(row["n_units"] for row in scored if row["task"] == ranked.task),
             "linkage": LINKAGE,
         }
-        if made is None or place is None:
-            yield {**row, "reason": known.other_tasks.get(ranked.task) or known.why_no_map}
+        if task_map is None or place is None:
+            yield {**row, "reason": profiles.other_tasks.get(ranked.task) or profiles.why_no_map}
         else:
-            x, y = made.places[place]
-            yield {**row, "cluster": made.clusters[place], "x": float(x), "y": float(y)}
+            x, y = task_map.places[place]
+            yield {**row, "cluster": task_map.clusters[place], "x": float(x), "y": float(y)}
 
 
-def _distances(of_map: Row, made: TaskMap) -> Iterator[Row]:
-    for first, second in combinations(range(len(made.tasks)), 2):
+def _distances(of_map: Row, task_map: TaskMap) -> Iterator[Row]:
+    for first, second in combinations(range(len(task_map.tasks)), 2):
         yield {
             **of_map,
-            "first": made.tasks[first],
-            "second": made.tasks[second],
-            "distance": float(made.distances[first, second]),
+            "first": task_map.tasks[first],
+            "second": task_map.tasks[second],
+            "distance": float(task_map.distances[first, second]),
         }
 
 
-def _line(of_map: Row, known: TaskProfiles, made: TaskMap | None) -> list[str]:
+def _line(of_map: Row, profiles: TaskProfiles, task_map: TaskMap | None) -> list[str]:
     """One map in the table of the UI."""
-    left_out = {**known.other_tasks, **known.other_models}
+    left_out = {**profiles.other_tasks, **profiles.other_models}
     return [
         code(of_map["release_id"]),
         code(of_map["judge"]),
-        str(len(known.tasks) + len(known.other_tasks)),
-        str(len(known.models)),
-        str(max(made.clusters)) if made else f"no map: {known.why_no_map}",
+        str(len(profiles.tasks) + len(profiles.other_tasks)),
+        str(len(profiles.models)),
+        str(max(task_map.clusters)) if task_map else f"no map: {profiles.why_no_map}",
         " ".join(f"{code(name)}: {why}" for name, why in left_out.items()) or "none",
     ]

@@ -87,9 +87,9 @@ def stress(distances: Floats, places: Floats) -> float:
     """
     from scipy.spatial.distance import pdist, squareform
 
-    given = squareform(distances, checks=False)
-    total = float((given**2).sum())
-    return float(np.sqrt(((pdist(places) - given) ** 2).sum() / total)) if total else 0.0
+    true_distances = squareform(distances, checks=False)
+    total = float((true_distances**2).sum())
+    return float(np.sqrt(((pdist(places) - true_distances) ** 2).sum() / total)) if total else 0.0
 
 
 def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:

@@ -45,7 +45,7 @@ class Difficulty:
 
 def learning_difficulty(
     fine_tuned: Mapping[str, float],
-    asked: Mapping[str, float],
+    zero_shot: Mapping[str, float],
     *,
     seed: int = 0,
     n_resamples: int = N_RESAMPLES,
@@ -55,13 +55,13 @@ def learning_difficulty(
     Both may be on any scale: only orders count. Raises TooFewAccuraciesError with fewer than three
     common tasks.
     """
-    tasks = sorted(fine_tuned.keys() & asked.keys())
+    tasks = sorted(fine_tuned.keys() & zero_shot.keys())
     if len(tasks) < MIN_TASKS:
         raise TooFewAccuraciesError(
             f"Learning difficulty needs {MIN_TASKS} tasks with both accuracies, and there are "
-            f"{len(tasks)}: name tasks as the release does ({', '.join(sorted(asked)[:5])} ...)."
+            f"{len(tasks)}: name tasks as the release does ({', '.join(sorted(zero_shot)[:5])} ...)."
         )
-    both = np.array([[fine_tuned[task], asked[task]] for task in tasks], dtype=float)
+    both = np.array([[fine_tuned[task], zero_shot[task]] for task in tasks], dtype=float)
     measured = spearman(both)
     bounds = interval(spearman, both, tasks, seed=seed, n_resamples=min(n_resamples, 1_000))
     medians = [median(column) for column in both.T]
@@ -75,8 +75,8 @@ def learning_difficulty(
             for task, accuracies in zip(tasks, both, strict=True)
             if (accuracies < medians).all()
         ),
-        tuple(sorted(fine_tuned.keys() - asked.keys())),
-        tuple(sorted(asked.keys() - fine_tuned.keys())),
+        tuple(sorted(fine_tuned.keys() - zero_shot.keys())),
+        tuple(sorted(zero_shot.keys() - fine_tuned.keys())),
     )
 
 

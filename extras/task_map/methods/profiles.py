@@ -79,10 +79,10 @@ def profiles(scores: Mapping[str, Mapping[str, float]]) -> TaskProfiles:
     )
 
 
-def correlation_distances(of: TaskProfiles) -> Floats:
-    """The distances of every two tasks, n x n, 0 to 2. `of.why_no_map` must be None."""
+def correlation_distances(profiles: TaskProfiles) -> Floats:
+    """The distances of every two tasks, n x n, 0 to 2. `profiles.why_no_map` must be None."""
     # Rounding makes distances that differ in their last digits alone equal.
-    distances = np.round(np.clip(1 - np.corrcoef(of.scores), 0, 2), 12).astype(np.float64)
+    distances = np.round(np.clip(1 - np.corrcoef(profiles.scores), 0, 2), 12).astype(np.float64)
     np.fill_diagonal(distances, 0)
     return distances
 

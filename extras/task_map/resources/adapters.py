@@ -165,8 +165,8 @@ def _of_module(patterns: Any, module: str, otherwise: Any) -> Any:
     return otherwise
 
 
-def _shape(of: Floats) -> str:
-    return " x ".join(map(str, of.shape))
+def _shape(matrix: Floats) -> str:
+    return " x ".join(map(str, matrix.shape))
 
 
 def is_adapter(folder: Path) -> bool:

@@ -22,41 +22,48 @@ class TaskNeighbours(NamedTuple):
     most: str
 
 
-def render_task_map(made: TaskMap, kind: str, folder: str, generated: str) -> str:
+def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -> str:
     """The page; `kind` says what the vectors are, `folder` where they are from."""
     return render_page(
         "task_map.html",
         here="task map",
-        picture=picture_of(made),
-        near=[_near(made, place) for place in range(len(made.tasks))],
+        picture=picture_of(task_map),
+        near=[_near(task_map, place) for place in range(len(task_map.tasks))],
         kind=kind,
         folder=folder,
         generated=generated,
     )
 
 
-def task_map_csv(made: TaskMap) -> str:
+def task_map_csv(task_map: TaskMap) -> str:
     """A line a task: cluster, place on the picture, linkage, and its distance to every task."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(
-        ["task", "cluster", "x", "y", "linkage", *(f"distance to {task}" for task in made.tasks)]
+        [
+            "task",
+            "cluster",
+            "x",
+            "y",
+            "linkage",
+            *(f"distance to {task}" for task in task_map.tasks),
+        ]
     )
-    for place, task in enumerate(made.tasks):
-        numbers = [*made.places[place], *made.distances[place]]
+    for place, task in enumerate(task_map.tasks):
+        numbers = [*task_map.places[place], *task_map.distances[place]]
         x, y, *distances = (f"{number:.6f}" for number in numbers)
-        lines.writerow([marked(task), made.clusters[place], x, y, LINKAGE, *distances])
+        lines.writerow([marked(task), task_map.clusters[place], x, y, LINKAGE, *distances])
     return text.getvalue()
 
 
-def _near(made: TaskMap, place: int) -> TaskNeighbours:
-    others = np.delete(np.arange(len(made.tasks)), place)
-    order = others[np.argsort(made.distances[place, others], kind="stable")]
+def _near(task_map: TaskMap, place: int) -> TaskNeighbours:
+    others = np.delete(np.arange(len(task_map.tasks)), place)
+    order = others[np.argsort(task_map.distances[place, others], kind="stable")]
     nearest, farthest = int(order[0]), int(order[-1])
     return TaskNeighbours(
-        made.tasks[place],
-        made.tasks[nearest],
-        f"{made.distances[place, nearest]:.3f}",
-        made.tasks[farthest],
-        f"{made.distances[place, farthest]:.3f}",
+        task_map.tasks[place],
+        task_map.tasks[nearest],
+        f"{task_map.distances[place, nearest]:.3f}",
+        task_map.tasks[farthest],
+        f"{task_map.distances[place, farthest]:.3f}",
     )

@@ -39,46 +39,46 @@ class TaskMapPlot(NamedTuple):
 
 
 def picture_of(
-    made: TaskMap, scores: Mapping[str, float] | None = None, decimals: int = 1
+    task_map: TaskMap, scores: Mapping[str, float] | None = None, decimals: int = 1
 ) -> TaskMapPlot:
     """The picture of a map.
 
     Args:
-        made: The map.
+        task_map: The map.
         scores: The scores of tasks, which stand next to their names.
         decimals: Of a score.
     """
-    order = leaves(made.distances)
+    order = leaves(task_map.distances)
     facts = {name: f"  {score:.{decimals}f}" for name, score in (scores or {}).items()}
-    of_map = f"{len(made.tasks)} tasks in {len(set(made.clusters))} clusters"
+    of_map = f"{len(task_map.tasks)} tasks in {len(set(task_map.clusters))} clusters"
     return TaskMapPlot(
-        figures.inline_svg(plane_figure(made, order), f"Map of {of_map}"),
-        figures.inline_svg(tree_figure(made, order, facts), f"Tree of {of_map}"),
-        [_cluster(made, number, scores, decimals) for number in sorted(set(made.clusters))],
-        f"{stress(made.distances, made.places):.2f}",
+        figures.inline_svg(plane_figure(task_map, order), f"Map of {of_map}"),
+        figures.inline_svg(tree_figure(task_map, order, facts), f"Tree of {of_map}"),
+        [_cluster(task_map, number, scores, decimals) for number in sorted(set(task_map.clusters))],
+        f"{stress(task_map.distances, task_map.places):.2f}",
     )
 
 
-def plane_figure(made: TaskMap, order: Sequence[int]) -> "Figure":
+def plane_figure(task_map: TaskMap, order: Sequence[int]) -> "Figure":
     """The tasks on a plane, numbered in `order`; both directions have the same scale."""
     figure = figures.new_figure(COLUMN, 0.75 * COLUMN)
     axes = figure.add_subplot(aspect="equal")
     axes.set_axis_off()
     axes.margins(0.08)
     marks = axes.scatter(
-        made.places[order, 0],
-        made.places[order, 1],
+        task_map.places[order, 0],
+        task_map.places[order, 1],
         s=170,
         c="#ffffff",
-        edgecolors=[_colour(made.clusters[place]) for place in order],
+        edgecolors=[_colour(task_map.clusters[place]) for place in order],
         linewidths=1.8,
     )
-    names = (made.tasks[place] for place in order)
+    names = (task_map.tasks[place] for place in order)
     figures.label_marks(marks, (f"{number} {name}" for number, name in enumerate(names, start=1)))
     for number, place in enumerate(order, start=1):
         axes.annotate(
             str(number),
-            made.places[place],
+            task_map.places[place],
             ha="center",
             va="center",
             fontsize=figures.PRINT_TEXT,
@@ -87,13 +87,13 @@ def plane_figure(made: TaskMap, order: Sequence[int]) -> "Figure":
     return figure
 
 
-def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -> "Figure":
+def tree_figure(task_map: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -> "Figure":
     """The tree of the tasks, the first of `order` at the top; branches have the colours of clusters."""
     from scipy.cluster.hierarchy import dendrogram
 
-    tree = tree_of(made.distances)
+    tree = tree_of(task_map.distances)
     # The cluster of each task, then of each branch; 0 for a branch of several clusters.
-    clusters = list(made.clusters)
+    clusters = list(task_map.clusters)
     for first, second, *_ in tree.astype(int):
         clusters.append(clusters[first] if clusters[first] == clusters[second] else 0)
     figure = figures.new_figure(COLUMN, 0.5 + LINE * len(order))
@@ -105,7 +105,7 @@ def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -
         orientation="right",
         labels=[
             f"{numbers[place]}  {figures.cut(name, MOST_NAME)}{facts.get(name, '')}"
-            for place, name in enumerate(made.tasks)
+            for place, name in enumerate(task_map.tasks)
         ],
         leaf_font_size=figures.TEXT,
         link_color_func=lambda branch: _colour(clusters[branch]),
@@ -117,18 +117,18 @@ def tree_figure(made: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -
 
 
 def _cluster(
-    made: TaskMap, number: int, scores: Mapping[str, float] | None, decimals: int
+    task_map: TaskMap, number: int, scores: Mapping[str, float] | None, decimals: int
 ) -> TaskCluster:
-    places = [place for place, cluster in enumerate(made.clusters) if cluster == number]
-    inside = [made.distances[pair] for pair in combinations(places, 2)]
-    names = [made.tasks[place] for place in places]
-    known = [scores[name] for name in names if name in scores] if scores else []
+    places = [place for place, cluster in enumerate(task_map.clusters) if cluster == number]
+    inside = [task_map.distances[pair] for pair in combinations(places, 2)]
+    names = [task_map.tasks[place] for place in places]
+    means = [scores[name] for name in names if name in scores] if scores else []
     return TaskCluster(
         number,
         figures.page_colour(_colour(number)),
         names,
         f"{fmean(inside):.2f}" if inside else "–",
-        f"{fmean(known):.{decimals}f}" if known else "–",
+        f"{fmean(means):.{decimals}f}" if means else "–",
     )
 
 

@@ -48,26 +48,26 @@ def _parts(shape: tuple[int, ...], most_numbers: int) -> Iterator[tuple[int, int
         yield start, min(start + step, n_rows)
 
 
-def _require_comparable(task: str, of: TensorFiles, base: TensorFiles) -> None:
-    differing = sorted(set(of) ^ set(base))
+def _require_comparable(task: str, tensors: TensorFiles, base: TensorFiles) -> None:
+    differing = sorted(set(tensors) ^ set(base))
     if differing:
         name = differing[0]
-        lacks, has = (of, base) if name in base else (base, of)
+        lacks, has = (tensors, base) if name in base else (base, tensors)
         raise TaskVectorError(
             f"{lacks.folder} has no tensor {name}, which {has.folder} has: {task} is of another base, "
             "or was saved in another form."
         )
     for name in base:
-        if of.shape(name) != base.shape(name):
-            shapes = [" x ".join(map(str, files.shape(name))) for files in (of, base)]
+        if tensors.shape(name) != base.shape(name):
+            shapes = [" x ".join(map(str, files.shape(name))) for files in (tensors, base)]
             raise TaskVectorError(
                 f"{name} of {task} is {shapes[0]}, that of the base {shapes[1]}: {task} is of another "
                 "base."
             )
-        if of.is_weight(name) != base.is_weight(name):
+        if tensors.is_weight(name) != base.is_weight(name):
             raise TaskVectorError(
-                f"{name} is weights in one of {of.folder} and {base.folder}, and counts in the other: "
-                f"{task} is of another base."
+                f"{name} is weights in one of {tensors.folder} and {base.folder}, and counts in the "
+                f"other: {task} is of another base."
             )
 
 

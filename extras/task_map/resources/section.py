@@ -72,7 +72,7 @@ def _task_maps(
 def _shown(pane: JudgePane, rows: Sequence[Row], distances: Sequence[Row]) -> TaskMapSection:
     metric = rows[0]["metric"]
     scale = next(one.scale for one in pane.judged.metrics if one.name == metric)
-    made = _map_of(rows, distances)
+    task_map = _map_of(rows, distances)
     means = {row["task"]: row["mean_score"] for row in rows}
     n_models = max(row["n_models"] for row in rows)
     return TaskMapSection(
@@ -80,8 +80,8 @@ def _shown(pane: JudgePane, rows: Sequence[Row], distances: Sequence[Row]) -> Ta
         rows[0]["label"],
         metric,
         rows,
-        picture_of(made, means, scale.decimals) if made else None,
-        None if made else next(row["reason"] for row in reversed(rows)),
+        picture_of(task_map, means, scale.decimals) if task_map else None,
+        None if task_map else next(row["reason"] for row in reversed(rows)),
         n_models,
         n_models < FEW_MODELS,
         scale.decimals,

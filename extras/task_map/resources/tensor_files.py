@@ -135,9 +135,9 @@ class TensorFiles:
 def read_object(path: Path) -> dict[str, Any]:
     """The object in a JSON file beside the tensors. Raises TaskVectorError."""
     try:
-        read = from_json(path.read_text(), most=None)
+        value = from_json(path.read_text(), most=None)
     except (OSError, ValueError) as error:
         raise TaskVectorError(f"{path} cannot be read as JSON ({error}): copy it again.") from None
-    if not isinstance(read, dict):
+    if not isinstance(value, dict):
         raise TaskVectorError(f"{path} is no JSON object: copy it again.")
-    return read
+    return value

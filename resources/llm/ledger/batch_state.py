@@ -112,11 +112,11 @@ class BatchState:
     def hand_over(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
         with self._store.transaction() as connection:
-            taken = {item.key for item in items if _take(connection, batch, item)}
-            if taken:
-                new = Batch(batch, model, None, "prepared", len(taken), now(), None)
+            own_keys = {item.key for item in items if _take(connection, batch, item)}
+            if own_keys:
+                new = Batch(batch, model, None, "prepared", len(own_keys), now(), None)
                 connection.execute(insert(BATCHES), new._asdict())
-        return taken
+        return own_keys
 
     def wait(self, run: str, batches: Iterable[str]) -> None:
         """A run stops to wait for these batches."""
@@ -181,12 +181,12 @@ class BatchState:
 
         Where somebody cancelled it, what waits is let go, and no run is run again for it.
         """
-        left = self.waiting(batch)
+        waiting_keys = self.waiting(batch)
         with self._store.transaction() as connection:
             if status == "cancelled":
                 connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.batch == batch))
                 connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.batch == batch))
-            for key in left:
+            for key in waiting_keys:
                 _lose(connection, batch, rest._replace(key=key))
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(status=status, ended_at=now()))

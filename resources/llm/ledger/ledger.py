@@ -151,11 +151,11 @@ class Ledger:
         with self._store.read() as connection:
             return {name: n for name, n in connection.execute(query)}
 
-    def mark_read(self, keys: Set[str], *, read: bool) -> None:
+    def mark_read(self, keys: Set[str], *, parseable: bool) -> None:
         """Keep whether these answers could be read."""
         if not keys:
             return
-        after, before = (ANSWERED, UNREAD) if read else (UNREAD, ANSWERED)
+        after, before = (ANSWERED, UNREAD) if parseable else (UNREAD, ANSWERED)
         change = (
             update(CALLS)
             .values(outcome=after)
@@ -195,8 +195,8 @@ class Ledger:
         """Tokens of the mean answer that a stage had from a model; None where it had none."""
         mean = select(func.avg(CALLS.c.completion_tokens))
         with self._store.read() as connection:
-            found = connection.execute(mean.where(CALLS.c.stage == stage, CALLS.c.model == model))
-            tokens = found.scalar()
+            result = connection.execute(mean.where(CALLS.c.stage == stage, CALLS.c.model == model))
+            tokens = result.scalar()
         return None if tokens is None else float(tokens)
 
     def cost_of(self, runs: Sequence[str]) -> float:

@@ -213,18 +213,18 @@ class LedgerReader:
 
         def question(connection: Connection) -> LedgerPage:
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
-            seen, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
+            cursor, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
             until = time.monotonic() + LOOKED_FOR_SECONDS
             # One row more says that there are older ones.
             newest_first = _newest_first(connection, wanted, before, bound + 1)
             for created_at, kind, seq, fits in newest_first:
-                n_looked, looked_back_to, seen[kind] = n_looked + 1, created_at, seq
+                n_looked, looked_back_to, cursor[kind] = n_looked + 1, created_at, seq
                 if fits:
                     matches.append((kind, seq))
                 if len(matches) == n_rows or n_looked == bound or time.monotonic() > until:
                     break
-            older = None if next(newest_first, None) is None else LedgerCursor(**seen)
+            older = None if next(newest_first, None) is None else LedgerCursor(**cursor)
             return LedgerPage(_listed(connection, matches), n_looked, looked_back_to, older)
 
         return self._ask(question)
@@ -246,16 +246,16 @@ class LedgerReader:
 
         return self._ask(question)
 
-    def whole_text(self, name: LedgerRowId, of: Text) -> str | None:
+    def whole_text(self, name: LedgerRowId, kind: Text) -> str | None:
         """The whole reply of a call or charge, or its whole reasoning; None where there is none."""
 
         def question(connection: Connection) -> str | None:
             table = CALLS if name.charge is None else CHARGES
-            query = select(table.c[_TEXTS[of]]).where(table.c.key == name.key)
+            query = select(table.c[_TEXTS[kind]]).where(table.c.key == name.key)
             if name.charge is not None:
                 query = query.where(table.c.seq == name.charge)
-            found: str | None = connection.execute(query).scalar()
-            return found
+            text: str | None = connection.execute(query).scalar()
+            return text
 
         return self._ask(question)
 
@@ -311,8 +311,8 @@ def _newest_first(
     def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, bool]]:
         cursor = connection.execute(text(_sql(f"newest_{kind}s")), {**conditions, "before": limit})
         for seq, created_at, fits, *texts in cursor:
-            found = bool(fits) and (wanted.text is None or _holds(wanted.text, *texts))
-            yield created_at, kind, seq, found
+            matches = bool(fits) and (wanted.text is None or _holds(wanted.text, *texts))
+            yield created_at, kind, seq, matches
 
     return heapq.merge(
         rows("call", before.call),
@@ -322,15 +322,15 @@ def _newest_first(
     )
 
 
-def _listed(connection: Connection, found: list[tuple[str, int]]) -> list[LedgerRow]:
+def _listed(connection: Connection, hits: list[tuple[str, int]]) -> list[LedgerRow]:
     rows: dict[tuple[str, int], LedgerRow] = {}
     for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
-        seqs = [seq for row_kind, seq in found if row_kind == kind]
+        seqs = [seq for row_kind, seq in hits if row_kind == kind]
         query = text(f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN :seqs")
         listed = query.bindparams(bindparam("seqs", expanding=True))
         for seq, key, *row in connection.execute(listed, {"seqs": seqs}):
             rows[kind, seq] = LedgerRow(LedgerRowId(key, seq if kind == "charge" else None), *row)
-    return [rows[place] for place in found]
+    return [rows[place] for place in hits]
 
 
 def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> LedgerEntry | None:
@@ -342,10 +342,10 @@ def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> Le
         return None
     seq, key, packed, *row = record
     name = LedgerRowId(key, seq if kind == "charge" else None)
-    known: dict[str, Any] = dict(zip(fields, row, strict=True))
-    if kind == "call" and known["outcome"] in KEPT_KINDS:
-        known["detail"] = why_no_answer(known["outcome"], known["completion_tokens"])
-    return LedgerEntry(name=name, request=readable(packed), **known)
+    values: dict[str, Any] = dict(zip(fields, row, strict=True))
+    if kind == "call" and values["outcome"] in KEPT_KINDS:
+        values["detail"] = why_no_answer(values["outcome"], values["completion_tokens"])
+    return LedgerEntry(name=name, request=readable(packed), **values)
 
 
 def _charges_of(connection: Connection, key: str) -> list[LedgerRowId]:

@@ -175,7 +175,7 @@ def power_of(release: str, difference: float) -> str:
     warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)
     results = read_results(warehouse, release_id)
-    benchmark = BENCHMARKS.get(results.leaderboard["benchmark"][0].as_py())
+    benchmark = BENCHMARKS.get(results.scores["benchmark"][0].as_py())
     leading = benchmark.metrics[0] if benchmark else None
     if leading and difference > leading.span:
         low, high = leading.ends
@@ -184,12 +184,18 @@ def power_of(release: str, difference: float) -> str:
             f"to {high:g}: give a --difference up to that."
         )
     # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
-    rows = [
-        row
-        for row in results.pairs.to_pylist()
-        if row["detectable"] and row["method"] and is_model(row["second"])
+    varied = [
+        (of_judge, pairs)
+        for of_judge in results.by_judge()
+        if (
+            pairs := [
+                row
+                for row in of_judge.pairs(of_judge.leading).values()
+                if row["detectable"] and row["method"] and is_model(row["second"])
+            ]
+        )
     ]
-    if not rows:
+    if not varied:
         raise ResultError(
             f"{release_id} has no two models whose scores differ on some of at least {LEAST_TESTED} "
             "dialogues, items or groups of items, so nothing is known of how much differences vary: "
@@ -201,8 +207,7 @@ def power_of(release: str, difference: float) -> str:
         return f"{effect:.2f}" if effect <= span else "more than there can be"
 
     lines = []
-    of_board = itemgetter("judge", "judge_version", "metric", "aggregation")
-    for (judge, _, metric, aggregation), pairs in groupby(rows, key=of_board):
+    for of_judge, pairs in varied:
         detectable = [(row["detectable"], row["n_clusters"]) for row in pairs]
         # What needs more than can be counted is more than all others.
         numbers = sorted(
@@ -210,7 +215,7 @@ def power_of(release: str, difference: float) -> str:
             for effect, n in detectable
         )
         effects = sorted(effect for effect, _ in detectable)
-        name = f"{metric}/{aggregation}, judge {judge}"
+        name = f"{'/'.join(of_judge.leading)}, judge {of_judge.judge}"
         lines.append(
             f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
             f"models by themselves) on {_number(median_high(numbers))} independent dialogues, items or "

@@ -1,6 +1,5 @@
 """What the report of a release is made of: rows of tables as plain data."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -73,7 +72,6 @@ N_EXAMPLES = 5
 N_CATEGORIES = 20
 N_GROUPS = 3
 ORDERS = {
-    "ranks": "judge, judge_version, metric, aggregation, model",
     "ability_comparisons": "judge, judge_version, subset_label, subset_value, first, second",
     "constant_judges": "judge, judge_version",
     "judge_probes": "judge, judge_version, probe",
@@ -157,7 +155,7 @@ def board_data(
     with warehouse.kept_open():
         read = _read(
             warehouse,
-            ("scores", "ranks", "ability_comparisons", "constant_judges", "unjudgeable"),
+            ("results", "ability_comparisons", "constant_judges", "unjudgeable"),
             {"release_id": release_id},
         )
         comparisons = warehouse.select(
@@ -188,7 +186,7 @@ def board_data(
             "evaluate.not_made", order="step, release_id", release_id=[release_id, ""]
         )
     benchmark = benchmarks.get(release["benchmark"])
-    scores = read["scores"]
+    scores = read["results"]
     scored = {row["model"] for row in scores}
     return {
         "release": release,
@@ -198,7 +196,6 @@ def board_data(
         "families": families,
         "scores": scores,
         "constant_judges": read["constant_judges"],
-        "ranks": read["ranks"],
         "comparisons": comparisons.to_pylist(),
         "ability_comparisons": read["ability_comparisons"],
         "above": {},
@@ -274,12 +271,12 @@ def _benchmark(benchmark: Benchmark) -> ReportBenchmark:
 
 def metric_row(metric: Metric) -> Row:
     """What a page shows a metric by; the ends of its scale are None where it has none."""
-    low, high = sorted(map(metric.statistic, (metric.lowest, metric.highest)))
+    low, high = metric.shown_ends
     return {
         "name": metric.name,
         "aggregation": metric.aggregation,
-        "low": low if math.isfinite(low) else None,
-        "high": high if math.isfinite(high) else None,
+        "low": low,
+        "high": high,
         "higher_is_better": metric.higher_is_better,
         "inverse": metric.inverse,
         "refusals_are_right": metric.refusals_are_right,

@@ -4,7 +4,7 @@ VLMEvalKit reads letters by its own rules, so multiple choice is written from th
 `... (compat)`, and MMDU as its `all`, which counts a turn without a grade as 0.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.contestants import is_model
@@ -56,12 +56,12 @@ def lacking(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[st
 
 
 def open_vlm(
-    scores: Iterable[Mapping[str, Any]], metric: BoardMetric, card: Card, time: str
+    scores: Sequence[Mapping[str, Any]], metric: BoardMetric, card: Card, time: str
 ) -> dict[str, Any]:
     """Scores of one judge in the form of OpenVLM.json.
 
     Args:
-        scores: Rows of `sql/evaluate/open_vlm_scores_of.sql`; baselines and ablations are left out.
+        scores: Rows of `sql/evaluate/results_of.sql`; baselines and ablations are left out.
         metric: The metric to write.
         card: The card of the release.
         time: 12 digits, from the last two of the year to the second.
@@ -71,12 +71,17 @@ def open_vlm(
     """
     dataset = dataset_name(card)
     results: dict[str, Any] = {}
-    for row in scores:
-        if not is_model(row["model"]) or not _is_of(row, metric) or row["value"] is None:
-            continue
+    shown = [
+        row
+        for label in ("", *reversed(ABILITIES))
+        for row in scores
+        if row["subset_label"] == label
+        and is_model(row["model"])
+        and _is_of(row, metric)
+        and row["value"] is not None
+    ]
+    for row in shown:
         label, value = row["subset_label"], row["value"]
-        if label and label not in ABILITIES:
-            continue
         if metric.lost_are_zero:
             value *= row["n_judged"] / row["n_turns"]
         of_model = results.setdefault(

@@ -1,6 +1,5 @@
 """What pictures of results show beside the scores: radars, and two scores against each other."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -9,7 +8,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.tables import LeaderboardData, Row, natural
+from methods.results.results_table import JudgeResults, MetricKey, Row, in_order, key_of
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -59,7 +58,7 @@ class ScorePlane(NamedTuple):
     without: int
 
 
-def radars(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[RadarData]:
+def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[RadarData]:
     """A radar for each level of ability that has as many values as a radar can show.
 
     Where a benchmark has no abilities, the axes are its metrics on the scale of the one that ranks.
@@ -68,12 +67,12 @@ def radars(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[Rada
         return
     if benchmark.abilities:
         for label in benchmark.abilities:
-            rows = [row for row in board.slices if row["subset_label"] == label]
-            metric = _metric(benchmark, rows[0]) if rows else None
-            values = sorted({row["subset_value"] for row in rows}, key=natural)
-            yield from _radar(board, label, f"by {label}", metric, values, rows, "subset_value")
+            rows = [row for row in results.slices if row["subset_label"] == label]
+            metric = _metric(benchmark, key_of(rows[0])) if rows else None
+            values = sorted({row["subset_value"] for row in rows}, key=in_order)
+            yield from _radar(results, label, f"by {label}", metric, values, rows, "subset_value")
         return
-    first = _metric(benchmark, board.models[0])
+    first = _metric(benchmark, results.leading)
     shown = [
         metric.name
         for metric in benchmark.metrics
@@ -81,40 +80,40 @@ def radars(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[Rada
         and metric.aggregation == first.aggregation
         and metric.higher_is_better
         and not metric.inverse
-        and _ends(metric) == _ends(first)
+        and metric.shown_ends == first.shown_ends
     ]
     rows = [
         row
-        for row in board.metrics
+        for row in results.metrics
         if row["metric"] in shown and first and row["aggregation"] == first.aggregation
     ]
     known = {row["metric"] for row in rows}
     axes = [name for name in shown if name in known]
-    yield from _radar(board, "metrics", "by metric", first, axes, rows, "metric")
+    yield from _radar(results, "metrics", "by metric", first, axes, rows, "metric")
 
 
-def planes(board: LeaderboardData, benchmark: Benchmark | None) -> Iterator[ScorePlane]:
+def planes(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[ScorePlane]:
     """How good models are against how steady (AlignMMBench, Figure 1), and one turn against another.
 
     The first needs a metric that is the inverse of a spread; the second one those of `TURNS`.
     """
     if benchmark is None:
         return
-    first = _metric(benchmark, board.models[0])
+    first = _metric(benchmark, results.leading)
     named = {metric.name: metric for metric in reversed(benchmark.metrics)}
     steady = next((metric for metric in benchmark.metrics if metric.inverse), None)
     if first is not None and steady is not None:
         words = (first.name, steady.name)
-        yield from _plane(board, first, steady, words, QUADRANTS_OF_STEADINESS)
+        yield from _plane(results, first, steady, words, QUADRANTS_OF_STEADINESS)
     for (one, across), (other, up) in TURNS:
         if one in named and other in named:
             words = (f"{one}, {across}", f"{other}, {up}")
             corners = ((f"low {across}", f"high {across}"), (f"low {up}", f"high {up}"))
-            yield from _plane(board, named[one], named[other], words, corners)
+            yield from _plane(results, named[one], named[other], words, corners)
 
 
 def _radar(
-    board: LeaderboardData,
+    results: JudgeResults,
     name: str,
     by: str,
     metric: Metric | None,
@@ -122,11 +121,11 @@ def _radar(
     rows: Sequence[Row],
     column: str,
 ) -> Iterator[RadarData]:
-    ends = _ends(metric) if metric else (None, None)
+    ends = metric.shown_ends if metric else (None, None)
     if metric is None or not FEWEST <= len(axes) <= MOST or ends[0] is None or ends[1] is None:
         return
     values = {(row["model"], row[column]): row["value"] for row in rows}
-    models = [row["model"] for row in board.models if is_model(row["model"])]
+    models = [row["model"] for row in results.models if is_model(row["model"])]
     lines = [(model, tuple(values.get((model, axis)) for axis in axes)) for model in models]
     known = [(model, line) for model, line in lines if any(value is not None for value in line)]
     if known:
@@ -135,31 +134,23 @@ def _radar(
 
 
 def _plane(
-    board: LeaderboardData,
+    results: JudgeResults,
     across: Metric,
     up: Metric,
     words: tuple[str, str],
     corners: tuple[tuple[str, str], tuple[str, str]],
 ) -> Iterator[ScorePlane]:
-    found = {
-        (row["metric"], row["aggregation"], row["model"]): ScorePoint(
-            row["value"], row["ci_low"], row["ci_high"]
-        )
-        for row in board.metrics
-        if row["value"] is not None
-    }
-    models = [row["model"] for row in board.models if is_model(row["model"])]
+    models = [row["model"] for row in results.models if is_model(row["model"])]
     points = [
         (model, x, y)
         for model in models
-        if (x := found.get((across.name, across.aggregation, model)))
-        and (y := found.get((up.name, up.aggregation, model)))
+        if (x := _point(results, model, across)) and (y := _point(results, model, up))
     ]
     if points:
         yield ScorePlane(
             f"quadrants-{_in_name(across.name)}-{_in_name(up.name)}",
             words,
-            (_ends(across), _ends(up)),
+            (across.shown_ends, up.shown_ends),
             points,
             (median(x.value for _, x, _ in points), median(y.value for *_, y in points)),
             corners,
@@ -167,15 +158,15 @@ def _plane(
         )
 
 
-def _metric(benchmark: Benchmark, row: Row) -> Metric | None:
-    key = row["metric"], row["aggregation"]
+def _metric(benchmark: Benchmark, key: MetricKey) -> Metric | None:
     return next((each for each in benchmark.metrics if (each.name, each.aggregation) == key), None)
 
 
-def _ends(metric: Metric) -> tuple[float | None, float | None]:
-    """The lowest and the highest number that is shown; None where there is none."""
-    low, high = sorted(map(metric.statistic, (metric.lowest, metric.highest)))
-    return low if math.isfinite(low) else None, high if math.isfinite(high) else None
+def _point(results: JudgeResults, model: str, metric: Metric) -> ScorePoint | None:
+    row = results.row(model, MetricKey(metric.name, metric.aggregation))
+    if row is None or row["value"] is None:
+        return None
+    return ScorePoint(row["value"], row["ci_low"], row["ci_high"])
 
 
 def _in_name(text: str) -> str:

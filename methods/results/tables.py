@@ -1,17 +1,14 @@
 """Tables of results as cells: leaderboard, differences of every two models, slices."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+from methods.results.results_table import JudgeResults, Row, compared, counts, in_order
 
-Row = Mapping[str, Any]
 NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
-COUNTS_BELOW = 0.05
-"""A difference counts where p after Holm is below this."""
 
 
 class TableCell(NamedTuple):
@@ -34,79 +31,42 @@ class ResultTable:
     rows: tuple[tuple[TableCell, ...], ...]
 
 
-class LeaderboardData(NamedTuple):
-    """What one judge, under one version, says of a release: rows of sql/evaluate/board_*.sql."""
-
-    models: Sequence[Row]
-    pairs: Sequence[Row]
-    slices: Sequence[Row]
-    metrics: Sequence[Row] = ()
-
-    @property
-    def n_clusters(self) -> int:
-        """Of how many clusters most intervals are: rows made by an earlier version have none."""
-        rows = (*self.models, *self.pairs)
-        return max((row["n_clusters"] or 0 for row in rows), default=0)
-
-
-def boards(models: Sequence[Row], *others: Sequence[Row]) -> list[LeaderboardData]:
-    """The leaderboards of a release, in the order of its models' rows."""
-    return [
-        LeaderboardData(*([row for row in rows if _key(row) == key] for rows in (models, *others)))
-        for key in dict.fromkeys(map(_key, models))
-    ]
-
-
-def tables(board: LeaderboardData, number: int = 1) -> Iterator[ResultTable]:
-    """Every table of a board; `number` tells those of several boards apart."""
+def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
+    """Every table of a judge's results; `number` tells those of several judges apart."""
     suffix = "" if number == 1 else f"-{number}"
-    yield _leaderboard(board, f"leaderboard{suffix}")
-    if board.pairs:
-        yield _matrix(board, f"pairs{suffix}")
-    labels = dict.fromkeys(row["subset_label"] for row in board.slices)
+    yield _leaderboard(results, f"leaderboard{suffix}")
+    if results.pairs(results.leading):
+        yield _matrix(results, f"pairs{suffix}")
+    labels = dict.fromkeys(row["subset_label"] for row in results.slices)
     for place, label in enumerate(labels, start=1):
-        yield _sliced(board, label, f"slices{suffix}-{place}")
+        yield _sliced(results, label, f"slices{suffix}-{place}")
 
 
-def counts(row: Row) -> bool:
-    """Whether the difference of a pair counts."""
-    return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
-
-
-def best_alone(board: LeaderboardData) -> str | None:
+def best_alone(results: JudgeResults) -> str | None:
     """The model whose score is the best and whose difference to every other one counts; None: none."""
-    first = next((row["model"] for row in board.models if row["rank"] == 1), None)
-    against = [row for row in board.pairs if first in (row["first"], row["second"])]
+    first = next((row["model"] for row in results.models if row["rank"] == 1), None)
+    against = [row for pair, row in results.pairs(results.leading).items() if first in pair]
     return first if against and all(map(counts, against)) else None
 
 
-def _key(row: Row) -> tuple[str, ...]:
-    return row["judge"], row["judge_version"]
-
-
-def _release(board: LeaderboardData) -> str:
-    release: str = board.models[0]["release"]
-    return release
-
-
-def _about(board: LeaderboardData, metric: Row | None = None) -> str:
+def _about(results: JudgeResults, metric: Row | None = None) -> str:
     """What a table is of; `metric` is a row of another metric than the one that ranks."""
-    row = {**board.models[0], **(metric or {})}
+    row = {**results.models[0], **(metric or {})}
     # Scores that an earlier version made do not say of how many clusters they are.
     over = (
-        f", over up to {board.n_clusters} clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, "
+        f", over up to {results.n_clusters} clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, "
         "which are only indicative"
     )
-    over = over if board.n_clusters else ""
+    over = over if results.n_clusters else ""
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
-        f"{row['metric']} ({row['aggregation']}) on {row['release']} {by}: {row['n_items']} items, "
+        f"{row['metric']} ({row['aggregation']}) on {row['release_id']} {by}: {row['n_items']} items, "
         f"{row['n_turns']} turns. Intervals are of 95 %{over}."
     )
 
 
-def _leaderboard(board: LeaderboardData, name: str) -> ResultTable:
-    alone = best_alone(board)
+def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
+    alone = best_alone(results)
     rows = [
         (
             TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
@@ -121,7 +81,7 @@ def _leaderboard(board: LeaderboardData, name: str) -> ResultTable:
             TableCell(str(row["n_truncated"] + row["n_reasoning_only"] + row["n_empty"])),
             TableCell(str(row["n_failed"])),
         )
-        for row in board.models
+        for row in results.models
     ]
     bold = (
         "The best model is bold where its difference to every other one counts (p after Holm "
@@ -133,42 +93,46 @@ def _leaderboard(board: LeaderboardData, name: str) -> ResultTable:
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
     return ResultTable(
-        name, _release(board), f"{_about(board)} {bold}", heads, numeric, tuple(rows)
+        name, results.release_id, f"{_about(results)} {bold}", heads, numeric, tuple(rows)
     )
 
 
-def _matrix(board: LeaderboardData, name: str) -> ResultTable:
-    compared = {(row["first"], row["second"]): row for row in board.pairs}
-    named = [row["model"] for row in board.models]
-    models = [model for model in named if any(model in pair for pair in compared)]
+def _matrix(results: JudgeResults, name: str) -> ResultTable:
+    pairs = results.pairs(results.leading)
+    named = [row["model"] for row in results.models]
+    models = [model for model in named if any(model in pair for pair in pairs)]
 
     def cell(one: str, other: str) -> TableCell:
-        row, sign = compared.get((one, other)), 1
-        if row is None:
-            row, sign = compared.get((other, one)), -1
-        if row is None or row["difference"] is None:
+        found = compared(pairs, one, other)
+        if found is None or found[0]["difference"] is None:
             return TableCell(NOTHING)
+        row, sign = found
         return TableCell(number=sign * row["difference"], bold=counts(row))
 
     rows = [(TableCell(one), *(cell(one, other) for other in models)) for one in models]
     caption = (
-        f"Differences, row less column, on the units that both have. {_about(board)} Bold where p "
+        f"Differences, row less column, on the units that both have. {_about(results)} Bold where p "
         "after Holm is below 0.05."
     )
     return ResultTable(
-        name, _release(board), caption, ("", *models), (False, *[True] * len(models)), tuple(rows)
+        name,
+        results.release_id,
+        caption,
+        ("", *models),
+        (False, *[True] * len(models)),
+        tuple(rows),
     )
 
 
-def _sliced(board: LeaderboardData, label: str, name: str) -> ResultTable:
+def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     found = {
         (row["model"], row["subset_value"]): row
-        for row in board.slices
+        for row in results.slices
         if row["subset_label"] == label
     }
-    values = sorted({value for _, value in found}, key=natural)
+    values = sorted({value for _, value in found}, key=in_order)
     models = [
-        row["model"] for row in board.models if any(row["model"] == model for model, _ in found)
+        row["model"] for row in results.models if any(row["model"] == model for model, _ in found)
     ]
     empty: Row = {"value": None, "ci_low": None}
     rows = [
@@ -190,23 +154,16 @@ def _sliced(board: LeaderboardData, label: str, name: str) -> ResultTable:
         for value in values
     }
     of = next(iter(found.values()))
-    about = _about(board, {name: of[name] for name in ("metric", "aggregation")})
+    about = _about(results, {name: of[name] for name in ("metric", "aggregation")})
     caption = f"By {label}, with intervals over C clusters. {about}"
     return ResultTable(
         name,
-        _release(board),
+        results.release_id,
         caption,
         ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}"))),
         (False, *[True, False] * len(values)),
         tuple(rows),
     )
-
-
-def natural(text: str) -> list[tuple[int, str]]:
-    """A key by which 10 comes after 9."""
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
-    ]
 
 
 def _interval(row: Row) -> str:

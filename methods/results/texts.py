@@ -4,12 +4,13 @@ Names of models and labels come from outside: they are escaped.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from methods.markdown import code, table
 from methods.naming import number_of
-from methods.results.tables import LeaderboardData, ResultTable, TableCell, boards
+from methods.results.results_table import JudgeResults
+from methods.results.tables import ResultTable, TableCell
 
 DECIMALS = 1
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
@@ -74,34 +75,35 @@ def latex_text(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
 
 
-def in_words(board: LeaderboardData, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def in_words(results: JudgeResults, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How the scores of a board were made: a paragraph for a paper.
 
     `settings` has least_coverage and version; `card` is that of the release.
     """
-    first = board.models[0]
+    models, pairs = results.models, results.pairs(results.leading)
+    first = models[0]
     by = (
         "by rule"
         if first["judge"] == BY_RULE
         else f"by the judge {first['judge']} under the prompts {first['judge_version']}"
     )
     averaged = AVERAGED.get(first["aggregation"], f"the mean by {first['aggregation']}")
-    ranked = [row for row in board.models if row["rank"] is not None]
-    unranked = [row for row in board.models if row["rank"] is None]
+    ranked = [row for row in models if row["rank"] is not None]
+    unranked = [row for row in models if row["rank"] is None]
     sentences = [
-        f"We evaluated {number_of(len(board.models), 'model')} on the release {first['release']} "
+        f"We evaluated {number_of(len(models), 'model')} on the release {first['release_id']} "
         f"({card['n_items']} items, {card['n_turns']} turns, {card['n_images']} pictures), which is "
         "frozen under an id that is a hash of its content.",
         f"Answers were scored {by}; a model's score is {averaged} of {first['metric']}, in which what "
         "it failed or cut off counts as the lowest value.",
-        f"Intervals are of 95 %, over up to {board.n_clusters} clusters, which are items, or groups of "
-        "items that belong together: an empirical likelihood with one cluster that was not seen added "
-        "towards the end of the scale, its signed root adjusted; nothing is drawn.",
+        f"Intervals are of 95 %, over up to {results.n_clusters} clusters, which are items, or groups "
+        "of items that belong together: an empirical likelihood with one cluster that was not seen "
+        "added towards the end of the scale, its signed root adjusted; nothing is drawn.",
     ]
-    if board.pairs:
+    if pairs:
         sentences.append(
             "Every two models were compared on the units that both have "
-            f"({number_of(len(board.pairs), 'pair')}): interval and p of the difference are of the "
+            f"({number_of(len(pairs), 'pair')}): interval and p of the difference are of the "
             "same method on clusters' differences, which need not be symmetric, p adjusted by Holm "
             "over all pairs; a difference counts where the adjusted p is "
             "below 0.05, and ranks follow from that."
@@ -113,25 +115,13 @@ def in_words(board: LeaderboardData, card: Mapping[str, Any], settings: Mapping[
             f"themselves or less than {100 * settings['least_coverage']:g} % of what the metric needs "
             f"was judged: {names}."
         )
-    refused = sum(row["n_refused"] for row in board.models)
-    failed = sum(row["n_failed"] for row in board.models)
+    refused = sum(row["n_refused"] for row in models)
+    failed = sum(row["n_failed"] for row in models)
     sentences.append(
         f"In all, {refused} turns were refused and {failed} have no judgment; made with vlm-loom "
         f"{settings['version'] or 'of an unknown version'}."
     )
     return " ".join(sentences)
-
-
-def all_in_words(
-    models: Sequence[Mapping[str, Any]],
-    pairs: Sequence[Mapping[str, Any]],
-    card: Mapping[str, Any],
-    settings: Mapping[str, Any],
-) -> str:
-    """A paragraph for each board."""
-    return (
-        "\n\n".join(in_words(board, card, settings) for board in boards(models, pairs, [])) + "\n"
-    )
 
 
 def _latex_cell(cell: TableCell, numeric: bool) -> str:

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,11 +15,12 @@ from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.json_text import to_json
 from methods.naming import listed, nearest
-from methods.release_card import Card, benchmark_of, card_of
+from methods.release_card import benchmark_of, card_of
 from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
+from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
-from methods.results.tables import LeaderboardData, boards, tables
-from methods.results.texts import all_in_words, latex, markdown
+from methods.results.tables import tables
+from methods.results.texts import in_words, latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.files.atomic import write_atomically
 from resources.reports import figures
@@ -42,12 +41,28 @@ SUBMISSION = "submission"
 """The kind of files that have answers, and no scores."""
 OPEN_VLM = "openvlm"
 """The kind of file that has the numbers of another board."""
-QUERIES = {
-    "leaderboard": "evaluate/board_of",
-    "pairs": "evaluate/board_pairs_of",
-    "slices": "evaluate/board_slices_of",
-    "metrics": "evaluate/board_metrics_of",
+_OF_JUDGE = ("judge", "judge_version", "metric", "aggregation")
+_ESTIMATE = ("value", "ci_low", "ci_high")
+COLUMNS = {
+    "leaderboard": (
+        *("benchmark", "release_id", *_OF_JUDGE, "model", "rank", "rank_low", "rank_high"),
+        *(*_ESTIMATE, "judged_only", "coverage", "why", "n_items", "n_turns"),
+        *("n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
+        *("n_clusters", "method", "seed", "provider"),
+    ),
+    "pairs": (
+        *("release_id", *_OF_JUDGE, "first", "second", "difference", "ci_low", "ci_high"),
+        *("p", "p_holm", "detectable", "n_units", "n_clusters", "method", "seed"),
+    ),
+    "slices": (
+        *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "model", *_ESTIMATE),
+        *("n_clusters", "method", "seed", "n_units", "n_items", "n_turns"),
+    ),
+    "metrics": ("release_id", *_OF_JUDGE, "place", "model", *_ESTIMATE, "n_units"),
 }
+"""The columns of each file for programs."""
+NAMES = {"leaderboard": {"release_id": "release", "why": "why_no_rank"}}
+"""The names of columns in a file that are not those of the results."""
 
 
 class ResultError(UserError):
@@ -55,23 +70,28 @@ class ResultError(UserError):
 
 
 class ReleaseResults(NamedTuple):
-    """The scores of one release: a table for each of `QUERIES`."""
+    """The results of one release: its scores, and the differences of its models."""
 
-    leaderboard: pa.Table
-    pairs: pa.Table
-    slices: pa.Table
-    metrics: pa.Table
+    scores: pa.Table
+    differences: pa.Table
 
-    def boards(self) -> list[LeaderboardData]:
-        """What each judge, under each version, says."""
-        return boards(*(table.to_pylist() for table in self))
+    def by_judge(self) -> list[JudgeResults]:
+        """The results of each judge, under each version."""
+        return by_judge(self.scores.to_pylist(), self.differences.to_pylist())
 
 
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
     """The scores of a release. Raises ResultError where it has none."""
-    where = {"release_id": release_id}
-    results = ReleaseResults(*(warehouse.read(query, where) for query in QUERIES.values()))
-    if not results.leaderboard.num_rows:
+    results = ReleaseResults(
+        warehouse.read("evaluate/results_of", {"release_id": release_id}),
+        warehouse.select(
+            "evaluate.comparisons",
+            order="judge, judge_version, metric, aggregation, first, second",
+            release_id=release_id,
+            form=FLOOR,
+        ),
+    )
+    if not results.scores.num_rows:
         if warehouse.select(
             "release.releases", "release_id", release_id=release_id, kind="instruction"
         ).num_rows:
@@ -103,8 +123,8 @@ def write_results(
 
     Raises ResultError where the folder cannot be made or written into.
     """
-    words = all_in_words(results.leaderboard.to_pylist(), results.pairs.to_pylist(), card, settings)
-    files = {**dict(KINDS[kind](results, {**card, **settings})), METHODS: words.encode()}
+    words = "\n\n".join(in_words(of_judge, card, settings) for of_judge in results.by_judge())
+    files = {**dict(KINDS[kind](results)), METHODS: f"{words}\n".encode()}
     return write_files(folder, files.items())
 
 
@@ -126,8 +146,29 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
 # --- For programs --------------------------------------------------------------------------------
 
 
-def _csv(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
-    for name, table in zip(QUERIES, results, strict=True):
+def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of each file, with the types that they have in the tables."""
+    judges = results.by_judge()
+    rows = {
+        "leaderboard": [row for of_judge in judges for row in of_judge.models],
+        "pairs": [row for of in judges for row in of.pairs(of.leading).values()],
+        "slices": [row for of_judge in judges for row in of_judge.slices],
+        "metrics": [row for of_judge in judges for row in of_judge.metrics],
+    }
+    for name, columns in COLUMNS.items():
+        of = results.differences if name == "pairs" else results.scores
+        schema = pa.schema([of.schema.field(column) for column in columns])
+        names = NAMES.get(name, {})
+        yield (
+            name,
+            pa.Table.from_pylist(rows[name], schema).rename_columns(
+                [names.get(column, column) for column in columns]
+            ),
+        )
+
+
+def _csv(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
+    for name, table in _tables(results):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(table.column_names)
@@ -138,51 +179,51 @@ def _csv(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.csv", text.getvalue().encode()
 
 
-def _parquet(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
+def _parquet(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
     import pyarrow.parquet as pq
 
-    for name, table in zip(QUERIES, results, strict=True):
+    for name, table in _tables(results):
         data = io.BytesIO()
         pq.write_table(table, data)
         yield f"{name}.parquet", data.getvalue()
 
 
-def _json(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
-    named = {name: table.to_pylist() for name, table in zip(QUERIES, results, strict=True)}
+def _json(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
+    named = {name: table.to_pylist() for name, table in _tables(results)}
     yield "results.json", (to_json(named, indent=1) + "\n").encode()
 
 
 # --- For papers ----------------------------------------------------------------------------------
 
 
-def _latex(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
-    for number, board in enumerate(results.boards(), start=1):
-        for table in tables(board, number):
+def _latex(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
+    for number, of_judge in enumerate(results.by_judge(), start=1):
+        for table in tables(of_judge, number):
             yield f"{table.name}.tex", latex(table).encode()
 
 
-def _markdown(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
+def _markdown(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
     texts = [
         markdown(table)
-        for number, board in enumerate(results.boards(), start=1)
-        for table in tables(board, number)
+        for number, of_judge in enumerate(results.by_judge(), start=1)
+        for table in tables(of_judge, number)
     ]
     yield "results.md", "\n".join(texts).encode()
 
 
 def _pictures(
     ending: str, drawn: Callable[[Any], bytes]
-) -> Callable[[ReleaseResults, Card], Iterator[tuple[str, bytes]]]:
-    def write(results: ReleaseResults, _: Card) -> Iterator[tuple[str, bytes]]:
-        for number, board in enumerate(results.boards(), start=1):
+) -> Callable[[ReleaseResults], Iterator[tuple[str, bytes]]]:
+    def write(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
+        for number, of_judge in enumerate(results.by_judge(), start=1):
             suffix = "" if number == 1 else f"-{number}"
-            for name, figure in _figures(board):
+            for name, figure in _figures(of_judge):
                 yield f"{name}{suffix}.{ending}", drawn(figure)
 
     return write
 
 
-KINDS: Mapping[str, Callable[[ReleaseResults, Card], Iterator[tuple[str, bytes]]]] = {
+KINDS: Mapping[str, Callable[[ReleaseResults], Iterator[tuple[str, bytes]]]] = {
     "csv": _csv,
     "parquet": _parquet,
     "json": _json,
@@ -192,19 +233,18 @@ KINDS: Mapping[str, Callable[[ReleaseResults, Card], Iterator[tuple[str, bytes]]
     "png": _pictures("png", figures.png),
     "pdf": _pictures("pdf", figures.pdf),
 }
-"""What scores are written as; each gives the names of files and what is in them, of the scores and of
-what the release's card and the settings say."""
+"""What results are written as; each gives the names of files and what is in them."""
 
 
-def _figures(board: LeaderboardData) -> Iterator[tuple[str, "Figure"]]:
-    """The figures of a board with their names: scores, differences, radars, quadrants."""
-    yield "leaderboard", scores_figure(board)
-    if board.pairs:
-        yield "pairs", differences_figure(board)
-    benchmark = BENCHMARKS.get(board.models[0]["benchmark"] or "")
-    for radar in radars(board, benchmark):
+def _figures(results: JudgeResults) -> Iterator[tuple[str, "Figure"]]:
+    """The figures of a judge's results with their names: scores, differences, radars, quadrants."""
+    yield "leaderboard", scores_figure(results)
+    if results.pairs(results.leading):
+        yield "pairs", differences_figure(results)
+    benchmark = BENCHMARKS.get(results.scores[0]["benchmark"] or "")
+    for radar in radars(results, benchmark):
         yield from paper_figures(radar.name, len(radar.lines), partial(radar_figure, radar))
-    for plane in planes(board, benchmark):
+    for plane in planes(results, benchmark):
         yield from paper_figures(plane.name, len(plane.points), partial(plane_figure, plane))
 
 
@@ -235,7 +275,7 @@ def write_open_vlm(
             f"{release_id}: VLMEvalKit computes no score of the benchmark {benchmark}, only of "
             f"{', '.join(BOARD_METRICS)}. Write the scores with --as json."
         )
-    rows = warehouse.read("evaluate/open_vlm_scores_of", {"release_id": release_id}).to_pylist()
+    rows = warehouse.read("evaluate/results_of", {"release_id": release_id}).to_pylist()
     named = f"{metric.name}/{metric.aggregation}"
     if without := lacking(rows, metric):
         raise ResultError(
@@ -244,10 +284,8 @@ def write_open_vlm(
         )
     time = f"{datetime.fromisoformat(made_at or card['created_at']):%y%m%d%H%M%S}"
     files = []
-    for number, (_, scores) in enumerate(
-        groupby(rows, itemgetter("judge", "judge_version")), start=1
-    ):
-        document = open_vlm(scores, metric, card, time)
+    for number, of_judge in enumerate(by_judge(rows), start=1):
+        document = open_vlm(of_judge.scores, metric, card, time)
         if document["results"]:
             suffix = "" if number == 1 else f"-{number}"
             files.append(

@@ -92,7 +92,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         has_sides=len(panes) > 1,
         sections=sections,
         aggregations=sorted(
-            {metric.aggregation for pane in panes for metric in pane.judged.metrics}
+            {metric.aggregation for pane in panes for metric in pane.judged.shown_metrics}
         ),
         has_baselines=any(view.baselines for pane in panes for view in pane.views),
         has_ablations=any(view.ablations for pane in panes for view in pane.views),

@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from methods.results.results_table import COUNTS_BELOW, JudgeResults, compared, counts
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
-from methods.results.tables import COUNTS_BELOW, LeaderboardData, counts
 from resources.reports import figures
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ ASIDE = 0.09
 """How far the settings of one turn stand from each other, in turns."""
 
 Legend = Literal["right", "below", "none"]
-Row = Mapping[str, Any]
 
 
 def paper_figures(
@@ -273,9 +272,9 @@ def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) 
     return figure
 
 
-def scores_figure(board: LeaderboardData) -> "Figure":
+def scores_figure(results: JudgeResults) -> "Figure":
     """Scores with their intervals, best first."""
-    rows = [row for row in board.models if row["value"] is not None]
+    rows = [row for row in results.models if row["value"] is not None]
     figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
     axes = figure.add_subplot()
     places = range(len(rows))
@@ -294,26 +293,32 @@ def scores_figure(board: LeaderboardData) -> "Figure":
     )
     figures.name_ticks(axes.set_yticks, places, [row["model"] for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    first = board.models[0]
-    figures.set_title(axes, f"{first['metric']} ({first['aggregation']})")
-    axes.set_xlabel(f"score, with 95 % interval over {board.n_clusters} clusters")
+    name, aggregation = results.leading
+    figures.set_title(axes, f"{name} ({aggregation})")
+    axes.set_xlabel(f"score, with 95 % interval over {results.n_clusters} clusters")
     figures.style_axes(axes, "x")
     return figure
 
 
-def differences_figure(board: LeaderboardData) -> "Figure":
+def differences_figure(results: JudgeResults) -> "Figure":
     """Differences of every two models, row less column; a dot where p after Holm is low."""
-    compared = {(row["first"], row["second"]): row for row in board.pairs}
-    models = [
-        row["model"] for row in board.models if any(row["model"] in pair for pair in compared)
-    ]
+    pairs = results.pairs(results.leading)
+    models = [row["model"] for row in results.models if any(row["model"] in pair for pair in pairs)]
     size = 1.6 + 0.42 * len(models)
     figure = figures.new_figure(size + 1.6, size)
     axes = figure.add_subplot()
-    values = [[_difference(compared, one, other) for other in models] for one in models]
+
+    def difference(one: str, other: str) -> float:
+        found = compared(pairs, one, other)
+        if found is None or found[0]["difference"] is None:
+            return math.nan
+        row, sign = found
+        return float(sign * row["difference"])
+
+    values = [[difference(one, other) for other in models] for one in models]
     most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
     image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
-    for pair, row in compared.items():
+    for pair, row in pairs.items():
         if counts(row):
             here, there = models.index(pair[0]), models.index(pair[1])
             axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
@@ -381,14 +386,6 @@ def _round(low: float, high: float) -> Sequence[float]:
     from matplotlib.ticker import MaxNLocator
 
     return list(map(float, MaxNLocator(N_RINGS + 1).tick_values(low, high)))
-
-
-def _difference(compared: Mapping[tuple[str, str], Row], one: str, other: str) -> float:
-    row, sign = compared.get((one, other)), 1.0
-    if row is None:
-        row, sign = compared.get((other, one)), -1.0
-    known = row is not None and row["difference"] is not None
-    return sign * row["difference"] if row is not None and known else math.nan
 
 
 def _named(model: str) -> str:

@@ -172,8 +172,7 @@ def _sides(of: CommonScores, metrics: Sequence[Metric]) -> list[ScoreDifference 
 
 
 def _side(of: CommonScore) -> ScoreDifference:
-    ends = sorted(map(of.metric.statistic, (of.metric.lowest, of.metric.highest)))
-    scale = Scale(*ends)
+    scale = Scale(*of.metric.shown_ends)
     interval = ""
     if of.ci_low is not None and of.ci_high is not None:
         interval = f"{scale.difference(of.ci_low)} – {scale.difference(of.ci_high)}"

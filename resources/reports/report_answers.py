@@ -6,11 +6,12 @@ from methods.choice.letter_shares import NOTHING_READ, LetterShares
 from methods.choice.lettered import NO_CHOICE
 from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
+from methods.results.results_table import COUNTS_BELOW, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import MultipleChoiceInput, Row
-from resources.reports.report_pairs import ALPHA, in_words
-from resources.reports.report_scores import JUDGED, CandidateLabel, ScoresByJudge
+from resources.reports.report_pairs import in_words
+from resources.reports.report_scores import CandidateLabel, ScoresByJudge
 
 REFUSED = """{metric}, {averaged}. <i>At the floor</i> is the score that ranks: a refusal is a miss.
 <i>Judged only</i> leaves out what a filter declined; a refusal in words is an answer. <i>{bound}</i>
@@ -43,21 +44,21 @@ BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percen
 
 def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[block.Block]:
     """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
-    counts = [judged.row(who.name, judged.metrics[0]) for who in models if not who.is_baseline]
+    counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
     finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"
     return block.folded(_refusals(judged, models), finding)
 
 
 def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterator[block.Block]:
-    leading = judged.metrics[0]
-    bounds = (metric for metric in judged.metrics if metric.refusals_are_right)
+    leading = judged.shown_metrics[0]
+    bounds = (metric for metric in judged.shown_metrics if metric.refusals_are_right)
     bound = next((metric for metric in bounds if metric.aggregation == leading.aggregation), None)
     if bound is None:
         return
     lines = []
     for who in models:
-        counts = judged.row(who.name, leading)
+        counts = judged.row(who.name, leading.key)
         if who.is_baseline or counts is None:
             continue
         n_refused, n_asked = counts["n_refused"], counts["n_turns"]
@@ -138,7 +139,7 @@ def _liked(shares: Sequence[LetterShares]) -> str:
     tested = [share.p_holm for share in shares if share.p_holm is not None]
     if not tested:
         return f"The letters that {block.count(len(shares), 'model')} named"
-    n = sum(p < ALPHA for p in tested)
+    n = sum(p < COUNTS_BELOW for p in tested)
     verb = "prefer" if n > 1 else "prefers"
     return f"{n or 'None'} of {block.count(len(tested), 'model')} surely {verb} some letters"
 
@@ -221,7 +222,7 @@ def _distance(of: LetterShares) -> Cell:
     return Cell(
         "–" if value is None else f"{value:.3f}",
         small,
-        "n worse" if of.p_holm is not None and of.p_holm < ALPHA else "n",
+        "n worse" if of.p_holm is not None and of.p_holm < COUNTS_BELOW else "n",
         f"On {block.count(of.compared, 'question')}" if of.compared else "",
     )
 

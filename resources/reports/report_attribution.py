@@ -240,7 +240,7 @@ def _curves(
     judged: ScoresByJudge, models: Sequence[CandidateLabel], terms: Terms
 ) -> Iterator[tuple[str, Markup]]:
     """The plot of each model that has scores, under its name."""
-    metrics = {metric.name: metric for metric in judged.metrics}
+    metrics = {metric.name: metric for metric in judged.shown_metrics}
     turns = {dimension: turn for turn, dimension, _ in terms["turns"]}
     for who in models:
         scores: dict[str, list[TurnScore]] = {trial: [] for trial in terms["trials"]}
@@ -265,7 +265,7 @@ def _maps(
 ) -> Iterator[block.Block]:
     """The win rate of each turn over the model's own history, by the task of that turn."""
     names = {dimension: name for name, dimension, trial in terms["rates"] if trial == PLAIN}
-    metrics = {metric.name: metric for metric in judged.metrics}
+    metrics = {metric.name: metric for metric in judged.shown_metrics}
     for _, dimension, label in terms["turns"]:
         metric = metrics.get(names[dimension])
         slices = slices_by_label(judged, metric, models).get(label) if metric else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
+from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_answers import refusals
@@ -15,10 +16,6 @@ from resources.reports.report_pairs import looking, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
-    ALL_ITEMS,
-    COMMON,
-    FLOOR,
-    JUDGED,
     PANEL,
     RULE,
     CandidateLabel,
@@ -124,14 +121,14 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
     panes = []
     for place, judged in enumerate(judges):
         several = versions[judged.judge] > 1
-        order = _order(judged, judged.metrics[0])
+        order = _order(judged, judged.shown_metrics[0])
         panes.append(
             JudgePane(
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
                 [
                     _view(judged, each, data["release"], f"form-{place}-{n}")
-                    for n, each in enumerate(_aggregations(judged.metrics))
+                    for n, each in enumerate(_aggregations(judged.shown_metrics))
                 ],
                 [
                     *refusals(judged, order),
@@ -244,16 +241,16 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
     """The score that ranks of each model by each judge; nothing where there is one."""
     if len(panes) < 2:
         return []
-    metric = panes[0].judged.metrics[0]
+    metric = panes[0].judged.shown_metrics[0]
     # Models that only later judges have judged come after the others.
     contestants = {
-        who.name: who for pane in panes for who in _order(pane.judged, pane.judged.metrics[0])
+        who.name: who for pane in panes for who in _order(pane.judged, pane.judged.shown_metrics[0])
     }
     lines = []
     for name, who in contestants.items():
         cells = []
         for pane in panes:
-            ranks = _ranks(pane.judged.rank(name, metric))
+            ranks = _ranks(pane.judged.row(name, metric.key))
             cell = block.tinted(pane.judged.estimate(name, metric))
             cells.append(cell._replace(small=[f"rank {ranks}" if ranks else ""]))
         # Who is of the judge's family differs from judge to judge.
@@ -292,11 +289,11 @@ def _aggregations(metrics: Sequence[DisplayedMetric]) -> list[str]:
 
 
 def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> LeaderboardView:
-    metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
+    metrics = [metric for metric in judged.shown_metrics if metric.aggregation == aggregation]
     leading = metrics[0]
     others = [
         metric
-        for metric in judged.metrics
+        for metric in judged.shown_metrics
         if metric.name == leading.name and metric.aggregation != aggregation
     ]
     order = _order(judged, leading)
@@ -377,7 +374,8 @@ def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabe
     """Contestants by rank, then by score; those without a score last, models before all others."""
 
     def key(who: CandidateLabel) -> tuple[Any, ...]:
-        rank = judged.rank(who.name, metric).get("rank")
+        row = judged.row(who.name, metric.key)
+        rank = row["rank"] if row else None
         value = judged.estimate(who.name, metric).value
         better = math.inf if value is None else -value if metric.higher_is_better else value
         kind = who.is_baseline, not who.is_model
@@ -392,20 +390,20 @@ def _entry(
     leading: DisplayedMetric,
     others: Sequence[DisplayedMetric],
 ) -> LeaderboardRow:
-    rank = judged.rank(who.name, leading)
+    row = judged.row(who.name, leading.key)
     # Counts are of turns, whatever the metric; of another metric only where this one has no score.
-    counts = judged.row(who.name, leading) or next(
+    counts = row or next(
         (row for (model, *_), row in judged.whole.items() if model == who.name),
         NO_COUNTS,
     )
-    share = rank.get("coverage")
+    share = row["coverage"] if row else None
     if share is None and counts["n_turns"]:
         share = counts["n_judged"] / counts["n_turns"]
     return LeaderboardRow(
         who,
-        rank.get("rank"),
-        _ranks(rank),
-        rank.get("why"),
+        row["rank"] if row else None,
+        _ranks(row),
+        row["why"] if row else None,
         judged.estimate(who.name, leading),
         judged.estimate(who.name, leading, JUDGED),
         judged.estimate(who.name, leading, COMMON),
@@ -419,17 +417,17 @@ def _entry(
 
 def _n_common(judged: ScoresByJudge, who: CandidateLabel, metric: DisplayedMetric) -> int | None:
     """How many units every model was judged on, where that is not all of them."""
-    whole, common = (judged.row(who.name, metric, form) for form in (FLOOR, COMMON))
+    whole, common = (judged.row(who.name, metric.key, form) for form in (FLOOR, COMMON))
     if whole is None or common is None or common["n_units"] == whole["n_units"]:
         return None
     return int(common["n_units"])
 
 
-def _ranks(rank: Row) -> str:
+def _ranks(row: Row | None) -> str:
     """The interval of a rank in words: `1–3`."""
-    if rank.get("rank") is None:
+    if row is None or row["rank"] is None:
         return ""
-    return f"{rank['rank_low']}–{rank['rank_high']}"
+    return f"{row['rank_low']}–{row['rank_high']}"
 
 
 def _percent(share: float | None) -> str:

@@ -46,9 +46,9 @@ class LeaderboardInput(TypedDict):
     families: Mapping[str, str]
     """Model -> family."""
     scores: Rows
+    """Those of `sql/evaluate/results_of.sql`, which have the ranks."""
     constant_judges: Rows
     """Judges that give nearly all answers the same score."""
-    ranks: Rows
     comparisons: Rows
     ability_comparisons: Rows
     above: Mapping[str, str]

@@ -5,11 +5,12 @@ which.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.results.results_table import counts
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, tested
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
 from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 

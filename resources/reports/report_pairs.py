@@ -5,15 +5,15 @@ from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
+from methods.results.results_table import Pair, compared, counts
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Row
-from resources.reports.report_scores import FLOOR, CandidateLabel, DisplayedMetric, ScoresByJudge
+from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 from resources.reports.report_shape import noun_of
 from resources.web.addresses import items_page
 
-ALPHA = 0.05
 TOO_FEW_CLUSTERS = 5
 """With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
@@ -51,13 +51,11 @@ class ModelDifference(NamedTuple):
 
 
 def between(
-    rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: DisplayedMetric
+    rows: Mapping[Pair, Row], one: str, other: str, metric: DisplayedMetric
 ) -> ModelDifference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
-    row, sign = rows.get((one, other)), 1
-    if row is None:
-        row, sign = rows.get((other, one)), -1
-    return None if row is None else difference_of(row, metric, sign)
+    found = compared(rows, one, other)
+    return None if found is None else difference_of(found[0], metric, found[1])
 
 
 def difference_of(
@@ -83,11 +81,6 @@ def difference_of(
         _tested(row),
         verdict,
     )
-
-
-def counts(row: Row) -> bool:
-    """Whether the difference of a row is more than chance: p after Holm's adjustment is below 0.05."""
-    return row["p_holm"] is not None and row["p_holm"] < ALPHA
 
 
 def _tested(row: Row) -> str:
@@ -126,7 +119,7 @@ def pairs(
     """Every two models by this metric, each with a link to the items that make the difference; nothing
     where no two were compared."""
     noun = noun_of(release)
-    rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
+    rows = {pair: row for pair, row in judged.pairs(metric.key).items() if all(map(is_model, pair))}
     if not rows:
         return
     models = [who for who in order if any(who.name in pair for pair in rows)]
@@ -172,7 +165,7 @@ def looking(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], noun: str
 ) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
-    rows = _rows(judged, metric)
+    rows = judged.pairs(metric.key)
     found = [
         between(rows, model, without.name, metric)
         for without in order
@@ -188,7 +181,7 @@ def _looking(
     metric: DisplayedMetric,
     order: Sequence[CandidateLabel],
     noun: str,
-    rows: Mapping[tuple[str, str], Row],
+    rows: Mapping[Pair, Row],
 ) -> Iterator[block.Block]:
     lines = [
         [
@@ -209,15 +202,6 @@ def _looking(
         yield block.Note(said(LOOKING, metric=name, averaged=averaged.lower(), noun=noun))
         label = f"What looking adds, {averaged}"
         yield block.Table(label, block.heads("Model", *heads), lines, "looking")
-
-
-def _rows(judged: ScoresByJudge, metric: DisplayedMetric) -> dict[tuple[str, str], Row]:
-    """The comparisons by this metric, by pair."""
-    return {
-        (row["first"], row["second"]): row
-        for row in judged.comparisons
-        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
-    }
 
 
 def _detectable(effects: Sequence[float | None], metric: DisplayedMetric, n: str) -> str:

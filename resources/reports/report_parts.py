@@ -1,6 +1,5 @@
 """Scores on parts of a release: slices by label, and abilities in the benchmark's levels."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
+from methods.results.results_table import Pair, in_order, key_of
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, TableSection, said
@@ -15,7 +15,6 @@ from resources.reports.report_input import Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
 from resources.reports.report_plots import multiples, radars
 from resources.reports.report_scores import (
-    FLOOR,
     CandidateLabel,
     DisplayedMetric,
     ScoresByJudge,
@@ -26,7 +25,6 @@ MOST_PAIRS = 100
 """Pairs of models that are listed; the table has the others."""
 MOST_DRAWN, MANY_MODELS = 12, 6
 """Values of a label, and models, that are drawn; the table has the others."""
-_NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 SLICES = """{metric}, {averaged}, of the parts of the release; <i>n</i> is how many turns or items a
 number is the mean of. A mean of few says little."""
 ABILITIES = """{metric}, {averaged}, by what the items are about; <i>n</i> is how many a number is
@@ -42,7 +40,6 @@ AGAINST = """How many of the {others} each is surely better (▲) and surely wor
 same items: p below 0.05 after Holm's adjustment for all pairs and abilities of this table. The
 others are not settled."""
 MORE_PAIRS = "{more} of models: <code>SELECT * FROM evaluate.ability_comparisons</code>."
-Pair = tuple[str, str]
 
 
 class SubsetScores(NamedTuple):
@@ -192,8 +189,8 @@ def heat(
 
 def split_metric(judged: ScoresByJudge) -> DisplayedMetric | None:
     """The first metric that has scores by label."""
-    split = {(row["metric"], row["aggregation"]) for row in judged.parts if row["form"] == FLOOR}
-    return next((metric for metric in judged.metrics if metric.key in split), None)
+    split = {key_of(row) for row in judged.slices}
+    return next((metric for metric in judged.shown_metrics if metric.key in split), None)
 
 
 def slices_by_label(
@@ -201,8 +198,8 @@ def slices_by_label(
 ) -> dict[str, list[SubsetScores]]:
     """The scores of these models by a metric, by label."""
     rows: dict[str, list[Row]] = {}
-    for row in judged.parts:
-        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR):
+    for row in judged.scores:
+        if row["subset_label"] and key_of(row) == metric.key:
             rows.setdefault(row["subset_label"], []).append(row)
     return {label: _slices(labelled, metric, models) for label, labelled in rows.items()}
 
@@ -214,7 +211,7 @@ def _slices(
     for row in rows:
         by_value.setdefault(row["subset_value"], {})[row["model"]] = row
     parts = []
-    for value in sorted(by_value, key=_natural):
+    for value in sorted(by_value, key=in_order):
         by_model = by_value[value]
         scores = [
             estimate_of(by_model[who.name], metric.scale)
@@ -232,19 +229,11 @@ def span(numbers: Iterable[int]) -> str:
     return "–".join(map(str, sizes if len(sizes) < 2 else (sizes[0], sizes[-1])))
 
 
-def _natural(value: str) -> tuple[bool, int, str]:
-    """The order of numbers and of ranges such as `3-5`, `few (2-5)` and `over 10`, then of words."""
-    number = _NUMBER.search(value)
-    if number is None:
-        return True, 0, value
-    return False, int(number[1] or number[2]) + value.startswith("over "), value
-
-
 def _whole(
     judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
 ) -> SubsetScores:
     """The score of everything."""
-    n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric)))
+    n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric.key)))
     return SubsetScores("overall", n, [judged.estimate(who.name, metric) for who in models])
 
 

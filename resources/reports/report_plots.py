@@ -190,8 +190,8 @@ class Quadrants(NamedTuple):
 
 def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quadrants | None:
     """The plot of one judge's scores; None where nothing is the inverse of a spread."""
-    alignment = next((metric for metric in judged.metrics if metric.inverse), None)
-    mean = judged.metrics[0]
+    alignment = next((metric for metric in judged.shown_metrics if metric.inverse), None)
+    mean = judged.shown_metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
         return None
     models = [who for who in order if who.is_model]
@@ -213,7 +213,7 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
             number,
             who,
             *scores[who],
-            (judged.row(who.name, alignment) or {}).get("n_units", 0),
+            (judged.row(who.name, alignment.key) or {}).get("n_units", 0),
             _quadrant(x.value, y.value, middle),
         )
         for number, (who, (x, y)) in enumerate(points.items(), start=1)

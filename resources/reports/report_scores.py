@@ -1,6 +1,6 @@
 """The scores of a release as a report's sections find them: by judge, metric, form and model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import related
+from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
 
 IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
 """What a model is sent in place of the images, by ablation."""
-FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
 
 
 class DisplayedMetric(NamedTuple):
@@ -40,9 +40,9 @@ class DisplayedMetric(NamedTuple):
         return f"{how.capitalize()} mean{f' by {label}' if by else ''}"
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> MetricKey:
         """What tells it from the benchmark's other metrics."""
-        return self.name, self.aggregation
+        return MetricKey(self.name, self.aggregation)
 
 
 class CandidateLabel(NamedTuple):
@@ -67,22 +67,11 @@ class CandidateLabel(NamedTuple):
         return not self.is_model and self.ablation is None
 
 
-@dataclass(frozen=True)
-class ScoresByJudge:
-    """What one judge, under one version, says of all models.
+@dataclass(frozen=True, kw_only=True)
+class ScoresByJudge(JudgeResults):
+    """The results of one judge as a page shows them: metrics with their scales, models with remarks."""
 
-    `whole` has the rows of scores of everything by model, metric, aggregation and form; `parts` those
-    by subset. `ranks` are by model, metric and aggregation; `by_ability` are comparisons on parts.
-    """
-
-    judge: str
-    version: str
-    metrics: Sequence[DisplayedMetric]
-    whole: Mapping[tuple[str, str, str, str], Row]
-    parts: Sequence[Row]
-    ranks: Mapping[tuple[str, str, str], Row]
-    comparisons: Sequence[Row]
-    by_ability: Sequence[Row]
+    shown_metrics: Sequence[DisplayedMetric]
     contestants: Sequence[CandidateLabel]
 
     @property
@@ -94,16 +83,8 @@ class ScoresByJudge:
 
     def estimate(self, model: str, metric: DisplayedMetric, form: str = FLOOR) -> ReportEstimate:
         """The score of everything, of one model."""
-        row = self.row(model, metric, form)
+        row = self.row(model, metric.key, form)
         return estimate_of(row, metric.scale) if row else ReportEstimate(scale=metric.scale)
-
-    def row(self, model: str, metric: DisplayedMetric, form: str = FLOOR) -> Row | None:
-        """The row of that score."""
-        return self.whole.get((model, *metric.key, form))
-
-    def rank(self, model: str, metric: DisplayedMetric) -> Row:
-        """The rank of a model; empty where none was worked out."""
-        return self.ranks.get((model, *metric.key), {})
 
 
 def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
@@ -116,47 +97,32 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
 
     `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
     """
-    n_judged: dict[tuple[str, str], int] = {}
-    for row in data["scores"]:
-        key = row["judge"], row["judge_version"]
-        n_judged[key] = n_judged.get(key, 0) + row["n_judged"]
+    results = by_judge(data["scores"], data["comparisons"], data["ability_comparisons"])
     places = {name: place for place, name in enumerate(data["judges"])}
-    ordered = sorted(
-        n_judged,
-        key=lambda key: (key[0] == PANEL, places.get(key[0], len(places)), key[0], -n_judged[key]),
-    )
-    return [_judged(data, *key, ordered) for key in ordered]
+
+    def place_of(of: JudgeResults) -> tuple[bool, int, str, int]:
+        n_judged = sum(row["n_judged"] for row in of.scores)
+        return of.judge == PANEL, places.get(of.judge, len(places)), of.judge, -n_judged
+
+    results.sort(key=place_of)
+    members = [of.judge for of in results if of.judge != PANEL]
+    return [_shown(data, of, members if of.judge == PANEL else [of.judge]) for of in results]
 
 
-def _judged(
-    data: LeaderboardInput, judge: str, version: str, all_judges: Iterable[tuple[str, str]]
-) -> ScoresByJudge:
-    def mine(rows: Iterable[Row]) -> Iterator[Row]:
-        key = judge, version
-        return (row for row in rows if (row["judge"], row["judge_version"]) == key)
-
-    rows = list(mine(data["scores"]))
-    judges = [name for name, _ in all_judges if name != PANEL] if judge == PANEL else [judge]
-    models = sorted({row["model"] for row in rows})
+def _shown(data: LeaderboardInput, of: JudgeResults, judges: Sequence[str]) -> ScoresByJudge:
+    """Results as the page shows them; `judges` are who scored."""
+    found = {(row["place"], row["metric"], row["aggregation"]) for row in of.scores}
+    declared = data["benchmark"]["metrics"] if data["benchmark"] else []
     return ScoresByJudge(
-        judge,
-        version,
-        list(
-            metrics_of(
-                data["benchmark"]["metrics"] if data["benchmark"] else [],
-                {(row["place"], row["metric"], row["aggregation"]) for row in rows},
-            )
-        ),
-        {
-            (row["model"], row["metric"], row["aggregation"], row["form"]): row
-            for row in rows
-            if not row["subset_label"]
-        },
-        [row for row in rows if row["subset_label"]],
-        {(row["model"], row["metric"], row["aggregation"]): row for row in mine(data["ranks"])},
-        list(mine(data["comparisons"])),
-        list(mine(data["ability_comparisons"])),
-        [_who(model, judges, data) for model in models],
+        judge=of.judge,
+        version=of.version,
+        scores=of.scores,
+        differences=of.differences,
+        by_ability=of.by_ability,
+        shown_metrics=list(metrics_of(declared, found)),
+        contestants=[
+            _who(model, judges, data) for model in sorted({row["model"] for row in of.scores})
+        ],
     )
 
 

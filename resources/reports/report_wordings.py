@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from methods.evaluation.wording_effects import BY_RULE, GROUP
+from methods.results.results_table import counts
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, difference_of, tested
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
 from resources.reports.report_scores import DisplayedMetric
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
@@ -38,7 +39,7 @@ def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
         )
         effects = [row for row in rows if row["subset_label"] != GROUP]
         metric = next(
-            (metric for metric in pane.judged.metrics if metric.aggregation == "micro"), None
+            (metric for metric in pane.judged.shown_metrics if metric.aggregation == "micro"), None
         )
         if effects and metric:
             models = [who.name for who in pane.order]

@@ -1,6 +1,5 @@
 """What `vlm-loom result` prints of scores that are given here."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -8,14 +7,20 @@ import pytest
 
 from dagster_project.results import power_of, show_results
 from resources.files.home import warehouse_path
-from resources.publishing.result_files import ResultError
+from resources.publishing.result_files import ReleaseResults, ResultError
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
+
+SCORE = {
+    **{"benchmark": "mmdu", "judge": "j", "judge_version": "v", "metric": "Overall Score"},
+    **{"aggregation": "micro", "place": 0, "form": "floor", "subset_label": "", "model": "a"},
+}
 
 
 def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
     return {
         **{"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"},
+        "form": "floor",
         **{"first": first, "second": "z", "method": "m"},
         **{"detectable": detectable, "n_clusters": n_clusters},
     }
@@ -28,9 +33,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, release: release)
     monkeypatch.setattr(
         "resources.publishing.result_files.read_results",
-        lambda *_: SimpleNamespace(
-            pairs=pa.Table.from_pylist(pairs), leaderboard=pa.table({"benchmark": ["mmdu"]})
-        ),
+        lambda *_: ReleaseResults(pa.Table.from_pylist([SCORE]), pa.Table.from_pylist(pairs)),
     )
     return pairs
 

@@ -71,7 +71,7 @@ def _task_maps(
 
 def _shown(pane: JudgePane, rows: Sequence[Row], distances: Sequence[Row]) -> TaskMapSection:
     metric = rows[0]["metric"]
-    scale = next(one.scale for one in pane.judged.metrics if one.name == metric)
+    scale = next(one.scale for one in pane.judged.shown_metrics if one.name == metric)
     task_map = _map_of(rows, distances)
     means = {row["task"]: row["mean_score"] for row in rows}
     n_models = max(row["n_models"] for row in rows)

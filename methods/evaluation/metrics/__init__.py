@@ -8,6 +8,7 @@ units, the forms for failures, comparisons and ranks (`methods/evaluation/scorin
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -103,6 +104,12 @@ class Metric(ABC):
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest number that a unit can have."""
         return min(self.lowest, self.highest), max(self.lowest, self.highest)
+
+    @property
+    def shown_ends(self) -> tuple[float | None, float | None]:
+        """The lowest and the highest number that is shown; None where the scale has no end."""
+        low, high = sorted(map(self.statistic, (self.lowest, self.highest)))
+        return low if isfinite(low) else None, high if isfinite(high) else None
 
     @property
     def span(self) -> float:

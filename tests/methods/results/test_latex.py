@@ -19,9 +19,10 @@ from pylatexenc.latexwalker import (
 )
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
-from methods.results.tables import LeaderboardData, ResultTable, tables
+from methods.results.results_table import JudgeResults
+from methods.results.tables import ResultTable, tables
 from methods.results.texts import latex
-from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
+from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, results, slice_
 
 ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
 NAMES = st.text(
@@ -89,11 +90,9 @@ def check(of: ResultTable) -> None:
     assert len(rows(tabular)) == len(of.rows) + 1
 
 
-def hostile_board(name: str) -> LeaderboardData:
+def hostile_board(name: str) -> JudgeResults:
     models: list[dict[str, Any]] = [model(name, 50.0, 1), model("other", None, None)]
-    return LeaderboardData(
-        models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)]
-    )
+    return results(models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)])
 
 
 @given(NAMES)
@@ -103,7 +102,7 @@ def test_environments_and_braces_close_and_each_row_has_a_cell_a_column(name: st
 
 
 @pytest.mark.parametrize("board", [BOARD, hostile_board(HOSTILE)])
-def test_tables_are_read_as_they_are_meant(board: LeaderboardData) -> None:
+def test_tables_are_read_as_they_are_meant(board: JudgeResults) -> None:
     for table in tables(board):
         check(table)
 
@@ -117,7 +116,7 @@ def test_a_name_stands_in_one_cell() -> None:
 
 @pytest.mark.skipif(ENGINE is None, reason="no LaTeX engine is here")
 @pytest.mark.parametrize("board", [BOARD, hostile_board(HOSTILE)])
-def test_an_engine_sets_them(board: LeaderboardData, tmp_path: Path) -> None:
+def test_an_engine_sets_them(board: JudgeResults, tmp_path: Path) -> None:
     texts = [latex(table) for table in tables(board)]
     (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage{siunitx}\n"

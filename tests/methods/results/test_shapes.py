@@ -6,30 +6,31 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS
+from methods.results.results_table import FLOOR, JudgeResults
 from methods.results.shapes import MOST, RadarData, ScorePlane, planes, radars
-from methods.results.tables import LeaderboardData
-from tests.methods.results.test_tables import model
+from tests.methods.results.test_tables import model, results
 
 
 def metric(name: str, of: str, value: float | None, **more: Any) -> dict[str, Any]:
     around = {"ci_low": value, "ci_high": value} if value is not None else {}
     return {
         **{"judge": "judge", "judge_version": "p@1", "aggregation": "micro", "place": 0},
+        **{"form": FLOOR, "subset_label": "", "subset_value": ""},
         **{"metric": name, "model": of, "value": value, "n_units": 1, **around, **more},
     }
 
 
-def board(benchmark: str, ranking: str, *names: str, **rows: Any) -> LeaderboardData:
-    models = [{**model(name, 50.0, 1), "benchmark": benchmark, "metric": ranking} for name in names]
-    return LeaderboardData(models, [], rows.get("slices", []), rows.get("metrics", []))
+def board(benchmark: str, ranking: str, *names: str, **rows: Any) -> JudgeResults:
+    models = [{**model(name, None, 1), "benchmark": benchmark, "metric": ranking} for name in names]
+    return results(models, [], [*rows.get("metrics", []), *rows.get("slices", [])])
 
 
-def radars_of(of: LeaderboardData) -> list[RadarData]:
-    return list(radars(of, BENCHMARKS[of.models[0]["benchmark"]]))
+def radars_of(of: JudgeResults) -> list[RadarData]:
+    return list(radars(of, BENCHMARKS[of.scores[0]["benchmark"]]))
 
 
-def planes_of(of: LeaderboardData) -> list[ScorePlane]:
-    return list(planes(of, BENCHMARKS[of.models[0]["benchmark"]]))
+def planes_of(of: JudgeResults) -> list[ScorePlane]:
+    return list(planes(of, BENCHMARKS[of.scores[0]["benchmark"]]))
 
 
 def test_without_abilities_the_axes_are_the_metrics_on_the_scale_of_the_one_that_ranks() -> None:

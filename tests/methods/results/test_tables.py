@@ -2,11 +2,14 @@
 code."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from methods.results.tables import LeaderboardData, best_alone, boards, tables
+from methods.results.results_table import FLOOR, JudgeResults, by_judge
+from methods.results.tables import best_alone, tables
 from methods.results.texts import in_words, latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
@@ -15,10 +18,11 @@ HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 def model(name: str, value: float | None, rank: int | None, judge: str = "judge") -> dict[str, Any]:
     bounds = (None, None) if value is None else (value - 2, value + 2)
     return {
-        **{"benchmark": "mmdu", "release": "mmdu-1", "judge": judge, "judge_version": "p@1"},
+        **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": judge, "judge_version": "p@1"},
+        **{"place": 0, "form": FLOOR, "subset_label": "", "subset_value": ""},
         **{"metric": "Overall Score", "aggregation": "micro", "model": name, "rank": rank},
         **{"rank_low": rank, "rank_high": rank and rank + 1, "value": value, "ci_low": bounds[0]},
-        **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why_no_rank": None},
+        **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why": None},
         **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 1, "n_refused": 2},
         **{"n_truncated": 1, "n_reasoning_only": 0, "n_empty": 3, "n_clusters": 4},
     }
@@ -34,8 +38,8 @@ def pair(first: str, second: str, difference: float | None, p: float | None) -> 
 
 def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, Any]:
     return {
-        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
-        **{"aggregation": "micro", "subset_label": label, "subset_value": value},
+        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score", "place": 0},
+        **{"aggregation": "micro", "form": FLOOR, "subset_label": label, "subset_value": value},
         **{
             "model": name,
             "value": score,
@@ -46,7 +50,16 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
     }
 
 
-BOARD = LeaderboardData(
+def results(
+    models: Sequence[dict[str, Any]],
+    pairs: Sequence[dict[str, Any]] = (),
+    others: Sequence[dict[str, Any]] = (),
+) -> JudgeResults:
+    """The results of one judge; `others` are scores of subsets and by other metrics."""
+    return JudgeResults(judge="judge", version="p@1", scores=[*models, *others], differences=pairs)
+
+
+BOARD = results(
     [model("good", 80.0, 1), model("fair", 60.04, 2), model("none", None, None)],
     [pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)],
     [slice_("good", "turn", str(turn), 80.0 + turn) for turn in (1, 10, 9)],
@@ -65,9 +78,9 @@ def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
 
 def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
     assert best_alone(BOARD) is None, "against none nothing is known"
-    known = BOARD._replace(pairs=BOARD.pairs[:1])
+    known = replace(BOARD, differences=BOARD.differences[:1])
     assert best_alone(known) == "good"
-    assert best_alone(known._replace(pairs=[pair("fair", "good", -1, 0.05)])) is None
+    assert best_alone(replace(known, differences=[pair("fair", "good", -1, 0.05)])) is None
     assert [row[3].bold for row in next(tables(known)).rows] == [True, False, False]
 
 
@@ -88,7 +101,7 @@ def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
 
 def test_each_judge_has_a_board() -> None:
     rows = [model("a", 1.0, 1), model("a", 2.0, 1, judge="other"), model("b", 3.0, 1)]
-    assert [[row["model"] for row in board.models] for board in boards(rows, [], [])] == [
+    assert [[row["model"] for row in board.models] for board in by_judge(rows)] == [
         ["a", "b"],
         ["a"],
     ]
@@ -96,7 +109,7 @@ def test_each_judge_has_a_board() -> None:
 
 
 def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
-    board, matrix, _ = tables(BOARD._replace(pairs=BOARD.pairs[:1]))
+    board, matrix, _ = tables(replace(BOARD, differences=BOARD.differences[:1]))
     text = latex(board)
     for line in (
         r"\toprule",
@@ -115,7 +128,7 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
 
 def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
     rows = [model("a", 99.96, 1), model("b", -0.04, 2)]
-    board, matrix = tables(LeaderboardData(rows, [pair("a", "b", 0.04, 0.5)], []), 2)
+    board, matrix = tables(results(rows, [pair("a", "b", 0.04, 0.5)]), 2)
     assert r"\label{tab:mmdu-1-leaderboard-2}" in latex(board)
     assert r"\label{tab:mmdu-1-pairs-2}" in latex(matrix)
     assert "-0.0" not in latex(matrix) + markdown(matrix) + latex(board) + markdown(board)
@@ -125,7 +138,7 @@ def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
 
 def test_names_are_no_commands_of_latex_or_markdown() -> None:
     rows = [{**model(HOSTILE, 50.0, 1)}, model("other", 40.0, 2)]
-    board = LeaderboardData(
+    board = results(
         rows, [pair(HOSTILE, "other", 10.0, 0.2)], [slice_(HOSTILE, HOSTILE, HOSTILE, 1)]
     )
     for table in tables(board):
@@ -171,6 +184,6 @@ def test_how_scores_were_made_is_said_in_words() -> None:
         "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
     ):
         assert part in said
-    by_rule = BOARD._replace(models=[model("a", 1.0, 1, judge="rule")], pairs=[])
+    by_rule = results([model("a", 1.0, 1, judge="rule")])
     said = in_words(by_rule, card, settings)
     assert "We evaluated 1 model on" in said and "scored by rule" in said and "pair" not in said

@@ -18,7 +18,7 @@ from resources.publishing.result_files import (
     read_results,
     write_results,
 )
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, arrow_schema
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
 
@@ -29,16 +29,33 @@ CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
     "created_at": "2026-03-02T09:14:55+00:00",
 }
+COLUMNS_OF_RESULTS = [
+    *arrow_schema("evaluate.scores").names,
+    *("judged_only", "rank", "rank_low", "rank_high", "coverage", "why", "related"),
+]
+NAMES = ("leaderboard", "pairs", "slices", "metrics")
+
+
+def filled(rows: list[dict[str, Any]], columns: list[str]) -> pa.Table:
+    return pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in rows])
+
+
 RESULTS = ReleaseResults(
-    pa.Table.from_pylist([*BOARD.models, model(f"={HOSTILE}", 10.0, 3)]),
-    pa.Table.from_pylist([*BOARD.pairs, pair("good", f"={HOSTILE}", 70.0, 0.01)]),
-    pa.Table.from_pylist([*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)]),
-    pa.Table.from_pylist(
+    filled(
         [
-            metric(name, of, 40.0)
-            for name in ("Overall Score", "Richness", "Creativity")
-            for of in ("good", f"={HOSTILE}")
-        ]
+            *(*BOARD.models, model(f"={HOSTILE}", 10.0, 3)),
+            *(
+                metric(name, of, 40.0, place=place)
+                for place, name in enumerate(("Richness", "Creativity"), start=1)
+                for of in ("good", f"={HOSTILE}")
+            ),
+            *(*BOARD.slices, slice_("fair", "Größe 大", "דו", 5.0)),
+        ],
+        COLUMNS_OF_RESULTS,
+    ),
+    filled(
+        [*BOARD.differences, pair("good", f"={HOSTILE}", 70.0, 0.01)],
+        arrow_schema("evaluate.comparisons").names,
     ),
 )
 
@@ -56,13 +73,19 @@ def test_each_kind_is_the_same_each_time_and_has_the_words(kind: str, tmp_path: 
 
 
 def test_programs_get_every_row(tmp_path: Path) -> None:
-    rows: dict[str, Any] = {
-        name: getattr(RESULTS, name).to_pylist() for name in ReleaseResults._fields
+    rows = json.loads(written("json", tmp_path)["results.json"])
+    assert {name: len(rows[name]) for name in NAMES} == {
+        "leaderboard": 4,
+        "pairs": 3,
+        "slices": 4,
+        "metrics": 8,
     }
-    assert json.loads(written("json", tmp_path)["results.json"]) == rows
+    good = rows["leaderboard"][0]
+    assert (good["release"], good["model"], good["value"]) == ("mmdu-1", "good", 80.0)
+    assert good["why_no_rank"] is None and "form" not in good
     parquet = written("parquet", tmp_path)
     table = written("csv", tmp_path)
-    for name in ReleaseResults._fields:
+    for name in NAMES:
         assert pq.read_table(io.BytesIO(parquet[f"{name}.parquet"])).to_pylist() == rows[name]
         lines = list(csv.DictReader(io.StringIO(table[f"{name}.csv"].decode())))
         assert len(lines) == len(rows[name])

@@ -11,7 +11,7 @@ from methods.convbench import Convbench
 from methods.convbench.attribution import TERMS, attribution_rows
 from methods.evaluation.scoring import score_rows
 from tests.methods.convbench.planted import model
-from tests.resources.reports.report_rows import JUDGE, VERSION, Row
+from tests.resources.reports.report_rows import JUDGE, NO_RANK, VERSION, Row
 
 FAULTS = {"blind": (0.4, 1.0), "illogical": (1.0, 0.4), "sound": (1.0, 1.0)}
 TASKS = {
@@ -59,8 +59,7 @@ def convbench_data(
             "name": "convbench",
             "metrics": [metric_row(each) for each in Convbench().metrics],
         },
-        "scores": [{**judge, "provider": "openai", **row} for row in scores],
-        "ranks": [],
+        "scores": [{**judge, "provider": "openai", **NO_RANK, **row} for row in scores],
         "comparisons": [],
         "error_attribution": [{**judge, **row} for row in followed],
         "attribution_terms": TERMS,

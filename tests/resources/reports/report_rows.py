@@ -17,6 +17,7 @@ JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
 OVERALL = "Overall Score"
 METRICS = (OVERALL, "Creativity", "Richness")
 AGGREGATIONS = ("micro", "macro")
+NO_RANK = dict.fromkeys(("rank", "rank_low", "rank_high", "coverage", "why"))
 VOID = {"meta", "link", "input", "img", "br"}
 _SCRIPT = (TEMPLATES / "report.js").read_text()
 OWN_SCRIPT, OWN_HASH = f"<script>{_SCRIPT}</script>", f"script-src '{script_hash(_SCRIPT)}'"
@@ -114,6 +115,7 @@ def scores(
             "n_truncated": 0,
             "n_reasoning_only": 0,
             "n_empty": 0,
+            **NO_RANK,
             **changed,
         }
         for place, name in enumerate(metrics)
@@ -151,6 +153,21 @@ def ranks(model: str, rank: int | None, low: int = 1, high: int = 2, **changed: 
         for name in METRICS
         for aggregation in AGGREGATIONS
     ]
+
+
+def rank(data: Row, rows: Sequence[Row]) -> None:
+    """Give scores of everything these ranks; other scores keep theirs."""
+    of = {(row["judge"], row["model"], row["metric"], row["aggregation"]): row for row in rows}
+    for row in data["scores"]:
+        found = of.get((row["judge"], row["model"], row["metric"], row["aggregation"]))
+        if found is not None and not row["subset_label"]:
+            row |= {name: found[name] for name in NO_RANK}
+
+
+def unrank(data: Row) -> None:
+    """Take the ranks of all scores away."""
+    for row in data["scores"]:
+        row |= NO_RANK
 
 
 def compared(first: str, second: str, difference: float | None, **changed: Any) -> Row:
@@ -260,7 +277,7 @@ def answer(model: str, **changed: Any) -> Row:
 
 def report_data(store: ImageStore) -> Row:
     """A release with one example of two images, and two models of which one is better."""
-    return {
+    data: Row = {
         "release": {
             "release_id": "mmdu-0123456789",
             "name": "mmdu",
@@ -294,7 +311,6 @@ def report_data(store: ImageStore) -> Row:
         "judges": [JUDGE],
         "families": {},
         "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
-        "ranks": [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)],
         "comparisons": [compared("strong", "weak", 37.0)],
         "ability_comparisons": [],
         "above": {},
@@ -354,3 +370,5 @@ def report_data(store: ImageStore) -> Row:
             }
         ],
     }
+    rank(data, [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)])
+    return data

@@ -18,6 +18,7 @@ from tests.resources.reports.report_rows import (
     Page,
     lengths_row,
     metric,
+    rank,
     ranks,
     scores,
     without_own_script,
@@ -215,11 +216,14 @@ def refusing(data) -> None:
         ]
         if row["aggregation"] == "micro"
     ]
-    data["ranks"] = [
-        {**row, "metric": "Circular"}
-        for row in [*ranks("strong", 1), *ranks("weak", 2)]
-        if (row["metric"], row["aggregation"]) == ("Overall Score", "micro")
-    ]
+    rank(
+        data,
+        [
+            {**row, "metric": "Circular"}
+            for row in [*ranks("strong", 1), *ranks("weak", 2)]
+            if (row["metric"], row["aggregation"]) == ("Overall Score", "micro")
+        ],
+    )
     data["comparisons"] = []
 
 

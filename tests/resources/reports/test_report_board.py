@@ -19,8 +19,10 @@ from tests.resources.reports.report_rows import (
     Page,
     compared,
     metric,
+    rank,
     ranks,
     scores,
+    unrank,
 )
 
 
@@ -83,7 +85,8 @@ def test_the_best_model_stands_first_with_its_three_forms_and_counts(data, store
 
 @pytest.mark.parametrize(("coverage", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %")])
 def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, shown) -> None:
-    data["ranks"][0]["coverage"] = coverage
+    for row in data["scores"]:
+        row["coverage"] = coverage
     assert board(render_report(data, store))[0][6] == f"11/12 {shown}"
 
 
@@ -114,7 +117,7 @@ def test_every_metric_of_the_benchmark_is_a_column_in_its_order(data, store) -> 
 
 def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, store) -> None:
     data["scores"] += [*scores("half", 90.0), *scores("none", None, n_judged=0)]
-    data["ranks"] += [*ranks("half", None), *ranks("none", None)]
+    rank(data, [*ranks("half", None), *ranks("none", None)])
     rows = board(render_report(data, store))
     assert [row[0] for row in rows] == ["1 1–1", "2 2–2", "–", "–"]
     assert rows[2][1] == "half No rank: 91.7% of it was judged, and a rank needs 95%."
@@ -123,7 +126,7 @@ def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, s
 
 
 def test_without_any_rank_the_scores_give_the_order(data, store) -> None:
-    data["ranks"] = []
+    unrank(data)
     data["scores"] += [*scores("aaa", None), *scores("zero", 0.0)]
     rows = board(render_report(data, store))
     assert [row[1] for row in rows] == ["strong", "weak", "zero", "aaa"]
@@ -132,14 +135,14 @@ def test_without_any_rank_the_scores_give_the_order(data, store) -> None:
 
 def test_equal_scores_share_the_rank_that_they_were_given(data, store) -> None:
     data["scores"] = [*scores("b", 50.0), *scores("c", 40.0), *scores("a", 50.0)]
-    data["ranks"] = [*ranks("a", 1, 1, 3), *ranks("b", 1, 1, 3), *ranks("c", 3, 1, 3)]
+    rank(data, [*ranks("a", 1, 1, 3), *ranks("b", 1, 1, 3), *ranks("c", 3, 1, 3)])
     rows = board(render_report(data, store))
     assert [row[:2] for row in rows] == [["1 1–3", "a"], ["1 1–3", "b"], ["3 1–3", "c"]]
 
 
 def test_each_way_of_averaging_has_its_own_order(data, store) -> None:
     change(data, "weak", "floor", 90.0, "macro")
-    for row in data["ranks"]:
+    for row in data["scores"]:
         if row["aggregation"] == "macro":
             row["rank"] = {"weak": 1, "strong": 2}[row["model"]]
             row |= {"rank_low": 1, "rank_high": 2}
@@ -164,7 +167,7 @@ def test_baselines_stand_apart_from_models(data, store) -> None:
     page = Page(html)
     assert "Baselines are no models" in page.text and "The ranks above count them" not in page.text
     assert "Models2" in re.sub(r"\s", "", page.text)
-    data["ranks"] += ranks("baseline:reference", 1, 1, 1)
+    rank(data, ranks("baseline:reference", 1, 1, 1))
     assert "The ranks above count them" in Page(render_report(data, store)).text
     assert panes_of(data)[0].views[0].baselines[0].who.tags == ("baseline",)
 
@@ -172,7 +175,7 @@ def test_baselines_stand_apart_from_models(data, store) -> None:
 def test_models_without_their_images_stand_apart_and_beside_the_model_itself(data, store) -> None:
     blind, elsewhere = "no-images:strong", "other-images:strong"
     data["scores"] += scores(blind, 31.0) + scores(elsewhere, 35.0) + scores("baseline:empty", 10.0)
-    data["ranks"] += ranks(blind, None)
+    rank(data, ranks(blind, None))
     data["comparisons"] += [
         compared("strong", blind, 47.0, p_holm=0.0004),
         compared("strong", elsewhere, 4.0, p_holm=0.4),
@@ -251,7 +254,7 @@ def by_rule(data: dict[str, Any]) -> dict[str, Any]:
         for row in scores(model, value, ["accuracy"], **changed)
         if row["aggregation"] == "micro"
     ]
-    data["ranks"], data["comparisons"] = [], []
+    data["comparisons"] = []
     return data
 
 
@@ -286,7 +289,7 @@ def test_an_infinite_score_is_shown_and_drawn_at_the_end(data, store) -> None:
 
 def test_a_metric_where_less_is_better_is_sorted_upwards(data) -> None:
     data["benchmark"]["metrics"][0]["higher_is_better"] = False
-    data["ranks"] = []
+    unrank(data)
     assert [entry.who.name for entry in panes_of(data)[0].views[0].models] == ["weak", "strong"]
 
 

@@ -26,6 +26,7 @@ from tests.resources.reports.report_rows import (
     lengths_row,
     metric,
     part,
+    rank,
     ranks,
     scores,
 )
@@ -43,7 +44,7 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
         *scores("strong", 70.0, judge="panel", judge_version=f"mean of gpt-4o {LONG}"),
         *(part("strong", 70.0, "turn", str(turn)) for turn in range(1, 5)),
     ]
-    data["ranks"] += ranks(LONG, None)
+    rank(data, ranks(LONG, None))
     data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
     data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
     data["answer_lengths"] = [lengths_row("", 25), lengths_row(LONG, 50, 2.0)]

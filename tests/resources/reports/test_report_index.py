@@ -8,7 +8,7 @@ from markupsafe import Markup
 from resources.reports import report_blocks as block
 from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index, state_of
 from resources.reports.state import Changes, ChangesSinceLast, ScoreChange
-from tests.resources.reports.report_rows import VERSION, Page, ranks, scores
+from tests.resources.reports.report_rows import VERSION, Page, rank, ranks, scores, unrank
 
 HOSTILE = "</code></title><script>alert(1)</script><a href='javascript:x'>"
 
@@ -26,23 +26,26 @@ def test_the_best_model_is_the_first_by_rank_before_the_first_judge(data) -> Non
 
 
 def test_models_that_share_the_first_rank_are_all_named(data) -> None:
-    data["ranks"] = [*ranks("strong", 1), *ranks("weak", 1)]
+    rank(data, [*ranks("strong", 1), *ranks("weak", 1)])
     assert [entry.who.name for entry in line(data).best] == ["strong", "weak"]
 
 
 def test_a_baseline_is_never_the_best_model(data) -> None:
     data["scores"] += scores("baseline:reference", 95.0)
-    data["ranks"] = [
-        *ranks("baseline:reference", 1),
-        *ranks("strong", 2),
-        *ranks("weak", 3),
-    ]
+    rank(
+        data,
+        [
+            *ranks("baseline:reference", 1),
+            *ranks("strong", 2),
+            *ranks("weak", 3),
+        ],
+    )
     found = line(data)
     assert [entry.who.name for entry in found.best] == ["strong"] and found.n_models == 2
 
 
 def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
-    unscored = {**data, "benchmark": None, "scores": [], "ranks": [], "comparisons": []}
+    unscored = {**data, "benchmark": None, "scores": [], "comparisons": []}
     lines = [
         line(data, release_id="mmdu-1", in_force=False, created_at="2026-01-01"),
         line(data, release_id="mmdu-2", in_force=False, created_at="2026-02-01"),
@@ -58,7 +61,7 @@ def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
 
 
 def test_a_release_that_was_answered_and_cannot_be_scored_is_told_from_one_not_evaluated(data):
-    unscored = {**data, "scores": [], "ranks": [], "comparisons": []}
+    unscored = {**data, "scores": [], "comparisons": []}
     assert "not evaluated" in Page(render_index([line(unscored)], "2026-03-03")).text
     unscored["unjudgeable"] = ["a", "b", "no-images:a", "baseline:empty"]
     page = Page(render_index([line(unscored)], "2026-03-03")).words
@@ -69,7 +72,7 @@ def test_a_release_that_was_answered_and_cannot_be_scored_is_told_from_one_not_e
 
 
 def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
-    data["ranks"] = []
+    unrank(data)
     assert "none has a rank" in Page(render_index([line(data)], "2026-03-03")).text
     assert "There is no report." in Page(render_index([], "2026-03-03")).text
 
@@ -86,9 +89,9 @@ def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -
     other = {
         **data,
         "scores": scores("strong", 30.0),
-        "ranks": ranks("strong", 1),
         "comparisons": [],
     }
+    rank(other, ranks("strong", 1))
     lines = [line(data), line(other, release_id="mmiu-1", name="mmiu")]
     found = cells(lines)
     assert list(found) == ["strong", "weak"]
@@ -152,7 +155,7 @@ def test_comparisons_of_releases_are_linked(data) -> None:
 
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:
     data["scores"] = scores(HOSTILE, 50.0)
-    data["ranks"] = ranks(HOSTILE, 1)
+    rank(data, ranks(HOSTILE, 1))
     html = render_index([line(data, name=HOSTILE)], HOSTILE)
     page = Page(html)
     assert not {"script", "iframe", "img"} & {tag for tag, _ in page.elements}

@@ -14,16 +14,25 @@ ALIGNMENT = DisplayedMetric("Alignment score", "micro", 3, Scale(None, None), Tr
 
 def judged(**scores):
     """A model for each name: (rating, alignment with its interval)."""
-    whole = {}
+    rows = []
     for name, (rating, alignment, low, high) in scores.items():
-        whole[name, *RATING.key, "floor"] = row(rating, rating, rating)
-        whole[name, *ALIGNMENT.key, "floor"] = row(alignment, low, high)
-    who = [CandidateLabel(name, ()) for name in scores]
-    return ScoresByJudge("j", "v", [RATING, ALIGNMENT], whole, [], {}, [], [], who), who
+        rows += [
+            row(name, RATING, rating, rating, rating),
+            row(name, ALIGNMENT, alignment, low, high),
+        ]
+    return shown([RATING, ALIGNMENT], rows), [CandidateLabel(name, ()) for name in scores]
 
 
-def row(value, low, high):
-    return {"value": value, "ci_low": low, "ci_high": high, "n_units": 4}
+def shown(metrics, rows):
+    return ScoresByJudge(judge="j", version="v", scores=rows, shown_metrics=metrics, contestants=())
+
+
+def row(model, metric, value, low, high):
+    return {
+        **{"model": model, "metric": metric.name, "aggregation": metric.aggregation},
+        **{"form": "floor", "place": metric.place, "subset_label": ""},
+        **{"value": value, "ci_low": low, "ci_high": high, "n_units": 4},
+    }
 
 
 def test_models_stand_beside_the_medians_of_both_scores():
@@ -50,11 +59,8 @@ def test_models_without_a_score_are_named():
 
 
 def test_without_the_inverse_of_a_spread_there_is_no_plot():
-    whole, who = judged(a=(5, 2, 2, 2))
-    assert (
-        quadrants_of(ScoresByJudge("j", "v", [RATING], whole.whole, [], {}, [], [], who), who)
-        is None
-    )
+    both, who = judged(a=(5, 2, 2, 2))
+    assert quadrants_of(shown([RATING], both.scores), who) is None
 
 
 # --- Radars ----------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_a_release_without_letters_has_no_such_section(
     assert "How letters were read" not in render_report(data, store)
     # A release whose keys are held out has letters and no leaderboard.
     if not evaluated:
-        data |= {"scores": [], "ranks": [], "comparisons": [], "benchmark": None}
+        data |= {"scores": [], "comparisons": [], "benchmark": None}
     data["findings"]["extraction_quality"] = rows("")
     html = render_report(data, store)
     assert "How letters were read" in html and ('id="leaderboard"' in html) == evaluated

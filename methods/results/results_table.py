@@ -1,0 +1,151 @@
+"""The results of a release: one table of scores, and the differences of its models, by judge.
+
+Reports, exports and figures are made of it. A row of scores is one of `sql/evaluate/results_of.sql`, a
+row of differences one of `evaluate.comparisons`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+Row = Mapping[str, Any]
+Pair = tuple[str, str]
+FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
+"""The forms of a score: what becomes of answers that the model failed."""
+COUNTS_BELOW = 0.05
+"""A difference counts where p after Holm's adjustment is below this."""
+_NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
+
+
+class MetricKey(NamedTuple):
+    """What tells a metric from the other metrics of a benchmark: its name, and how it is averaged."""
+
+    name: str
+    aggregation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeResults:
+    """The results of one judge, under one version of its judging.
+
+    `scores` are in the order of the query: by metric, and the best model first. `by_ability` are
+    differences on the items of one ability, rows of `evaluate.ability_comparisons`.
+    """
+
+    judge: str
+    version: str
+    scores: Sequence[Row]
+    differences: Sequence[Row] = ()
+    by_ability: Sequence[Row] = ()
+
+    @property
+    def release_id(self) -> str:
+        """The release that the results are on."""
+        return str(self.scores[0]["release_id"])
+
+    @cached_property
+    def whole(self) -> dict[tuple[str, str, str, str], Row]:
+        """The scores of everything, by model, metric, aggregation and form."""
+        return {
+            (row["model"], row["metric"], row["aggregation"], row["form"]): row
+            for row in self.scores
+            if not row["subset_label"]
+        }
+
+    @cached_property
+    def leading(self) -> MetricKey:
+        """The metric that ranks."""
+        return key_of(min(self.scores, key=lambda row: row["place"]))
+
+    @property
+    def models(self) -> list[Row]:
+        """The leaderboard: the score of everything of each model by the metric that ranks."""
+        return [row for row in self.metrics if key_of(row) == self.leading]
+
+    @property
+    def metrics(self) -> list[Row]:
+        """The scores of everything by every metric, failures at the floor."""
+        return [row for (*_, form), row in self.whole.items() if form == FLOOR]
+
+    @property
+    def slices(self) -> list[Row]:
+        """The scores of subsets by the first metric that is split.
+
+        It is the metric that ranks, unless that is a mean over the values of a label itself.
+        """
+        parts = [row for row in self.scores if row["subset_label"] and row["form"] == FLOOR]
+        first = min(parts, key=lambda row: row["place"], default=None)
+        return [row for row in parts if first and key_of(row) == key_of(first)]
+
+    @property
+    def n_clusters(self) -> int:
+        """Of how many clusters most intervals are: rows of an earlier version have none."""
+        rows = (*self.models, *self.pairs(self.leading).values())
+        return max((row["n_clusters"] or 0 for row in rows), default=0)
+
+    def row(self, model: str, metric: MetricKey, form: str = FLOOR) -> Row | None:
+        """The row of the score of everything, of one model."""
+        return self.whole.get((model, *metric, form))
+
+    def pairs(self, metric: MetricKey) -> dict[Pair, Row]:
+        """The differences by a metric, by the names of both models."""
+        return {
+            (row["first"], row["second"]): row for row in self.differences if key_of(row) == metric
+        }
+
+
+def key_of(row: Row) -> MetricKey:
+    """The metric of a row."""
+    return MetricKey(row["metric"], row["aggregation"])
+
+
+def by_judge(
+    scores: Iterable[Row], differences: Iterable[Row] = (), by_ability: Iterable[Row] = ()
+) -> list[JudgeResults]:
+    """The results of each judge and version that has scores, in the order of the rows."""
+    found: dict[tuple[str, str], tuple[list[Row], list[Row], list[Row]]] = {}
+    for place, rows in enumerate((scores, differences, by_ability)):
+        for row in rows:
+            of_judge = found.setdefault((row["judge"], row["judge_version"]), ([], [], []))
+            of_judge[place].append(row)
+    return [
+        JudgeResults(
+            judge=judge,
+            version=version,
+            scores=of_judge[0],
+            differences=of_judge[1],
+            by_ability=of_judge[2],
+        )
+        for (judge, version), of_judge in found.items()
+        if of_judge[0]
+    ]
+
+
+def compared(pairs: Mapping[Pair, Row], one: str, other: str) -> tuple[Row, int] | None:
+    """The row of two models in either order, and the sign of the first less the second in it."""
+    if (one, other) in pairs:
+        return pairs[one, other], 1
+    if (other, one) in pairs:
+        return pairs[other, one], -1
+    return None
+
+
+def counts(row: Row) -> bool:
+    """Whether the difference of a row is more than chance."""
+    return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
+
+
+def in_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
+    """A key that sorts values of a label.
+
+    Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, stand first, and 10 comes after 9.
+    """
+    number = _NUMBER.search(text)
+    words = [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
+    ]
+    if number is None:
+        return True, 0, words
+    return False, int(number[1] or number[2]) + text.startswith("over "), words

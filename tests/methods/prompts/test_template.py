@@ -271,6 +271,7 @@ def data_of(name: str, outside: str) -> dict:
                 {"instruction": outside, "given": outside, "a": outside, "b": outside},
                 {"instruction": outside, "given": None, "a": outside, "b": outside},
             ],
+            "later": [{"instruction": outside, "given": None, "a": outside, "b": outside}],
             "instruction": outside,
             "caption": outside,
             "focus": outside,
@@ -295,6 +296,7 @@ def data_of(name: str, outside: str) -> dict:
             "dimension": "Creation",
             "caption": outside,
             "earlier": [{"instruction": outside, "answer": outside}],
+            "later": [{"instruction": outside, "answer": outside}],
             "turns": [
                 {"instruction": outside, "focus": outside, "reference": outside, "answer": outside}
             ],

@@ -44,6 +44,7 @@ class Alignmmbench:
     name = "alignmmbench"
     answer_version = "given-history@1"
     context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)

@@ -56,6 +56,7 @@ class Convbench:
 
     name = "convbench"
     context_policies: Sequence[ContextPolicy] = ("truncate",)
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ()
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (0, 1)

@@ -70,7 +70,7 @@ class Alignmmbench:
 
     def __init__(self, *, judge_sees_images: bool = False):
         self._judge_sees_images = judge_sees_images
-        self.judge_version = "rated-with-images@3" if judge_sees_images else "rated@3"
+        self.judge_version = "rated-with-images@4" if judge_sees_images else "rated@4"
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""

@@ -35,8 +35,8 @@ def override(tmp_path, monkeypatch):
 
 
 VERSIONS = {
-    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@828fdff9"),
-    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@46e078ed"),
+    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@94372bc0"),
+    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@effbfa42"),
     "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc"),
     "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7"),
     "choice/extract": ("extract", "choice/extract@a74ce83f"),

@@ -57,6 +57,11 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("rewrite")],
     "evaluate.answers": lambda benchmarks: [
         *(benchmark.answer_version for benchmark in benchmarks.values()),
+        *(
+            _prompt_version(name)
+            for benchmark in benchmarks.values()
+            for name in benchmark.question_prompts
+        ),
         *_models("evaluate"),
         *_extractor(benchmarks),
         *(

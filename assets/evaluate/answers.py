@@ -91,7 +91,8 @@ def answers(
         llm.registry.model(asks)
     for release in releases_in_force(warehouse, benchmarks, config.also_on):
         with isolation.release(release.release_id):
-            for name in release.benchmark.extractor_prompts:
+            benchmark = release.benchmark
+            for name in (*benchmark.question_prompts, *benchmark.extractor_prompts):
                 prompt(name)
             items = items_of(warehouse, release.release_id)
             letters = LetterBaselineOptions(config.seed, label_of(release.benchmark))

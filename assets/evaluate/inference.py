@@ -55,8 +55,14 @@ async def answer_item(
     left out. `policy` is what is done about dialogues that are too long; rows name it.
     """
     driver = _Driver(calls, benchmark, run, extractor, policy)
-    await driver.drive(benchmark.ask(run.item, AskingLimits(policy)))
+    await driver.drive(benchmark.ask(run.item, AskingLimits(policy, prompt)))
     return ItemAnswers(driver.answers, driver.extractions, driver.failed, driver.n_lost)
+
+
+def answer_version(benchmark: Benchmark) -> str:
+    """How the benchmark asks: its own version and those of the prompts that it asks by."""
+    prompts = (prompt(name).version for name in benchmark.question_prompts)
+    return " ".join([benchmark.answer_version, *prompts])
 
 
 def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
@@ -87,7 +93,7 @@ class _Driver:
         self.failed: list[Row] = []
         self.n_lost = 0
         self._calls, self._run, self._extractor = calls, run, extractor
-        self._version = benchmark.answer_version
+        self._version = answer_version(benchmark)
         self._named = with_policy(self._version, policy)
         self._key_of: dict[tuple[str, int], str | None] = {}
         self._ended_by_model: set[str] = set()

@@ -9,6 +9,7 @@ from assets.evaluate.released import items_of
 from assets.release import releases
 from methods.benchmarks import BENCHMARKS, predictable
 from methods.delimited import Quoting
+from methods.evaluation.asking import AskingLimits
 from methods.evaluation.contestants import FILE
 from methods.evaluation.predictions import (
     REASONS,
@@ -23,6 +24,7 @@ from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
 from resources.importing.answer_files import read_rows
 from resources.publishing.releases import cards_of, release_meant
+from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
 TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
@@ -100,7 +102,9 @@ def import_predictions(
         )
     items = items_of(warehouse, release_id)
     try:
-        brought = predictions_of(NamedPositions(benchmark, forms), items, rows)
+        brought = predictions_of(
+            NamedPositions(benchmark, forms, AskingLimits(prompt=prompt)), items, rows
+        )
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))

@@ -13,6 +13,7 @@ from methods.benchmarks import Benchmarks
 from methods.choice.read_answers import ExtractedAnswer, compat
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, readings_of
 from methods.evaluation.judging import RULE
+from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 NO_CHOICES = "No release with answers has multiple-choice questions."
@@ -57,7 +58,7 @@ def readings_on(
         transcripts = transcripts_of(warehouse, release.release_id)
     for (model, item_id), transcript in transcripts.items():
         item = items[item_id]
-        asking = release.benchmark.ask(item, AskingLimits(transcript.context_policy))
+        asking = release.benchmark.ask(item, AskingLimits(transcript.context_policy, prompt))
         for extract in readings_of(asking, transcript):
             place = (model, item_id, extract.trial, extract.turn)
             row, given = stored.get(place), transcript.answer(extract.trial, extract.turn)

@@ -12,6 +12,7 @@ from assets.release.in_force import pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED, importable, published_forms
 from methods.delimited import Quoting
+from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.rehearsal import ItemDryRunError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
@@ -27,6 +28,7 @@ from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
 from resources.publishing.releases import ReleaseError, in_force
+from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
 LEFT_OUT, FOUND = "left_out", "found_by_rules"
@@ -164,7 +166,7 @@ def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> Non
     benchmark = BENCHMARKS[wanted.benchmark]
     for item in items:
         try:
-            rehearse(benchmark, item)
+            rehearse(benchmark, item, AskingLimits(prompt=prompt))
         except ItemDryRunError as error:
             raise PublishedFileError(
                 f"{wanted.file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "

@@ -44,6 +44,7 @@ class Alignmmbench:
     name = "alignmmbench"
     answer_version = "given-history@1"
     context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)
@@ -69,7 +70,7 @@ class Alignmmbench:
 
     def __init__(self, *, judge_sees_images: bool = False):
         self._judge_sees_images = judge_sees_images
-        self.judge_version = "rated-with-images@3" if judge_sees_images else "rated@3"
+        self.judge_version = "rated-with-images@4" if judge_sees_images else "rated@4"
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
 from methods.ids import content_id
-from methods.prompts.messages import IMAGE_HERE, Message, Part, Text, interleave
+from methods.prompts.messages import IMAGE_HERE, Message, Text, interleave
 from methods.prompts.parsing import ParseError
+from methods.prompts.template import PromptTemplate, TemplateError
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 LETTERS = "ABCDEFGHIJ"
@@ -118,30 +120,25 @@ def key_of(item: Item) -> str | None:
     return item.turns[0].references.get("key")
 
 
-def lettered(choices: Sequence[str], form: str = "{}. {}") -> str:
-    """One choice a line, by default as `A. text`.
+def lettered(choices: Sequence[str]) -> str:
+    """One choice a line as `A. text`.
 
     Raises ValueError for more choices than there are letters.
     """
     if len(choices) > MOST:
         raise ValueError(f"there are {len(choices)} choices, and at most {MOST} have a letter")
-    return "\n".join(form.format(*pair) for pair in zip(LETTERS, choices, strict=False))
+    return "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, choices, strict=False))
 
 
 # --- The text of a question ------------------------------------------------------------------------
 
 
-def with_hint(
-    question: str, hint: str, name: str, n_images: int, question_name: str = QUESTION
-) -> str:
+def with_hint(question: str, hint: str, name: str, n_images: int) -> str:
     """The text of a turn: its images, then the hint under `name` if there is one, then the question.
-
-    `question_name` stands before the question if there is a hint; `question_and_hint` reads the
-    default.
 
     A question that says itself where its images are, by as many `<ImageHere>`, gets no others.
     """
-    text = f"{name}: {hint}\n{question_name}: {question}" if hint else question
+    text = f"{name}: {hint}{_QUESTION}{question}" if hint else question
     return text if IMAGE_HERE in text else _images(n_images) + text
 
 
@@ -162,15 +159,51 @@ def _images(n_images: int) -> str:
     return ", ".join(named) + "\n" if n_images else ""
 
 
-def asked(item: Item, below: str) -> Message:
-    """The user message of an item's first turn, its images in place, `below` after the question."""
+def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
+    """The user message of an item's first turn, in the words of a prompt.
+
+    The prompt is told how many images the question does not place itself (`n_unplaced`), and writes
+    `<ImageHere>` for each. Choices are never searched for the places of images.
+
+    Args:
+        item: The item; its hint is taken from the text of the turn.
+        template: A prompt with a user part alone.
+        hint_name: What stands before the hint in the turn's text; in small letters, the prompt's name
+            for it.
+        order: The order of the choices.
+
+    Raises:
+        TemplateError: The prompt has a system part, or does not show each image once.
+    """
     turn = item.turns[0]
     shown = [item.image_ids[position - 1] for position in turn.image_positions]
-    parts: list[Part] = list(interleave(turn.question, shown))
-    # Choices are never searched for the places of images.
-    last = parts.pop() if parts and isinstance(parts[-1], Text) else Text("")
-    above = last.text if isinstance(last, Text) else ""
-    return Message("user", (*parts, Text(f"{above}\n{below}")))
+    question, hint = question_and_hint(turn.question, hint_name, len(shown))
+    # Images at the beginning of the question are placed by the prompt, too.
+    question = question.removeprefix(IMAGE_HERE * len(shown)).lstrip("\n")
+    language = (item.language or SOURCE_LANGUAGE).lower().replace("_", "-").partition("-")[0]
+    data = {
+        hint_name.lower(): hint,
+        "question": question,
+        "choices": [
+            {"letter": letter, "text": text.replace(IMAGE_HERE, "(image)")}
+            for letter, text in zip(LETTERS, in_order(item.choices, order), strict=False)
+        ],
+        "language": language,
+        "n_unplaced": 0 if IMAGE_HERE in f"{question}{hint}" else len(shown),
+    }
+    *system, user = template.render((), **data)
+    text = "".join(part.text for part in user.parts if isinstance(part, Text))
+    if system:
+        raise TemplateError(
+            f"The prompt {template.name} has text above '=== user ==='; a model that is evaluated gets "
+            "no system message. Move the text below that line."
+        )
+    if text.count(IMAGE_HERE) != len(shown):
+        raise TemplateError(
+            f"The prompt {template.name} shows {text.count(IMAGE_HERE)} images of {len(shown)}. Write "
+            f"{IMAGE_HERE} n_unplaced times."
+        )
+    return Message("user", interleave(text, shown))
 
 
 class UnorderedChoices(Protocol):

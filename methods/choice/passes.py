@@ -1,6 +1,7 @@
 """One pass over a multiple-choice question: asked in an order of its choices, read, judged by rule."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -9,7 +10,6 @@ from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
     Order,
-    asked,
     in_order,
     key_of,
     letter_in,
@@ -24,7 +24,7 @@ from methods.evaluation.judging import Observation, unjudged
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.slices import labels_by_turn
-from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.messages import IMAGE_HERE, Message
 from methods.prompts.parsing import ParseError
 
 
@@ -78,7 +78,7 @@ def _labels(item: Item) -> Mapping[str, str]:
 
 
 EXTRACT_PROMPT = "choice/extract"
-_LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].]*")
+_LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].。]*")
 
 
 def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[str, Any]:
@@ -100,7 +100,7 @@ def letter_reader(n_choices: int) -> Callable[[str], str]:
     letters = LETTERS[:n_choices] + NO_CHOICE
 
     def read(reply: str) -> str:
-        match = _LETTER.fullmatch(reply)
+        match = _LETTER.fullmatch(unicodedata.normalize("NFKC", reply))
         if match is None or match[1].upper() not in letters:
             raise ParseError(
                 "no_letter",
@@ -126,15 +126,15 @@ class ExtractedLetters(NamedTuple):
 
 
 def ask_pass(
-    item: Item, trial: str, order: Order, below: str, limits: AskingLimits
+    item: Item, trial: str, order: Order, question: Message, limits: AskingLimits
 ) -> Generator[Asking, Any, ExtractedLetters | None]:
-    """Ask the question in an order, `below` standing under it, and read the answer.
+    """Ask the question in an order, as the message `question`, and read the answer.
 
     Every pass of an item leaves out the same images where all of them are too many (`dialogue.py`).
     None where the model gave no text.
     """
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
-    dialogue.put_message(asked(item, below))
+    dialogue.put_message(question)
     answer = yield from dialogue.ask(TURN)
     if answer.text is None:
         return None

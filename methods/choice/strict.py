@@ -4,8 +4,9 @@ Each rule names choices, or nothing.
 
 1. `final`: `\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
    such a place. It decides alone: what was said before it was a thought.
-2. `alone`: the answer is nothing but a letter, in any case, with or without brackets, a full stop, a
-   word like "Option" or 选.
+2. `alone`: the answer is nothing but a letter, in any case and width, with or without brackets, a full
+   stop, a word like "Option" or 选. It is the letter of a choice also where another choice's text is
+   this letter.
 3. `text`: the answer is nothing but the text of one choice; case, articles, quotes and the last full
    stop do not count.
 4. `letter and text`: the answer begins with a letter and the text of its choice.
@@ -88,7 +89,7 @@ def without_article(text: str) -> str:
     return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
 
 
-VERSION = "4"
+VERSION = "5"
 """Raised with every change of what the rules read: readings of earlier versions are then out of date.
 No request names it, so that answers are read anew without being asked for again."""
 MOST_CHARACTERS = 20_000
@@ -111,7 +112,7 @@ def strict(answer: str, choices: Sequence[str]) -> ExtractedLetter:
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
         return ExtractedLetter(NO_CHOICE, "empty")
-    reader = _LetterReader(choices)
+    reader = _LetterReader(choices, answer)
     for rules in (reader.final, reader.whole, reader.declared, reader.parts):
         readings = list(rules(text))
         if readings:
@@ -131,11 +132,15 @@ def _as_read(choice: str) -> str:
 
 
 class _LetterReader:
-    """The rules for one question's choices; each yields what it names, several letters if several."""
+    """The rules for one answer to one question's choices; each yields what it names, several letters
+    if several."""
 
-    def __init__(self, choices: Sequence[str]):
+    def __init__(self, choices: Sequence[str], answer: str):
         self._letters = LETTERS[: len(choices)]
         self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
+        # A letter with marks, "$B$", may be the choice that is written so.
+        written = folded(answer)
+        self._is_marked_choice = len(written) > 1 and written in map(folded, choices)
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 
@@ -148,8 +153,10 @@ class _LetterReader:
 
     def whole(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 2 and 3."""
-        yield from (ExtractedLetter(letter, "alone") for letter in self._alone(text, texts=False))
-        yield from (ExtractedLetter(letter, "text") for letter in self._with_text(text))
+        letters = self._letter_alone(text)
+        yield from (ExtractedLetter(letter, "alone") for letter in letters)
+        if not letters or self._is_marked_choice:
+            yield from (ExtractedLetter(letter, "text") for letter in self._with_text(text))
 
     def declared(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 5, of strong phrases: the last one counts."""
@@ -189,11 +196,13 @@ class _LetterReader:
 
     # --- Rules -------------------------------------------------------------------------------------
 
-    def _alone(self, text: str, *, texts: bool = True) -> list[str]:
-        """The letter that `text` is, and the choices whose text it is."""
+    def _alone(self, text: str) -> list[str]:
+        """The letter that `text` is, else the choices whose text it is."""
+        return self._letter_alone(text) or self._with_text(text)
+
+    def _letter_alone(self, text: str) -> list[str]:
         match = phrases.ALONE.fullmatch(text)
-        letters = self._known(match["letter"]) if match else []
-        return [*letters, *(self._with_text(text) if texts else ())]
+        return self._known(match["letter"]) if match else []
 
     def _with_text(self, text: str) -> list[str]:
         same = folded(text)

@@ -48,13 +48,15 @@ class Convbench:
 
     The judge reads the item's caption in place of the picture where there is one, else it is sent
     the picture. `focus` and `turn_judgments` say whether it is told the focus points of the
-    creation, and its judgments of the turns when it compares whole conversations; with
+    creation, and its judgments of the turns when it compares whole conversations; `later_turns`,
+    whether it compares a turn with the turns after it in view, as the paper has it; with
     `single_turn` each instruction is asked alone, without the turns before; with `grades` it also
     grades each turn and the conversation from 1 to 10. Each of these has a version of its own.
     """
 
     name = "convbench"
     context_policies: Sequence[ContextPolicy] = ("truncate",)
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ()
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (0, 1)
@@ -67,6 +69,7 @@ class Convbench:
         *,
         focus: bool = True,
         turn_judgments: bool = True,
+        later_turns: bool = True,
         single_turn: bool = False,
         grades: bool = False,
     ):
@@ -75,6 +78,7 @@ class Convbench:
             trials=(PLAIN,) if single_turn else tuple(N_GIVEN),
             focus=focus,
             turn_judgments=turn_judgments,
+            later_turns=later_turns,
             conversation=not single_turn,
             grades=grades,
         )
@@ -82,10 +86,11 @@ class Convbench:
         told = {
             "without-focus": not focus,
             "without-turn-judgments": not turn_judgments,
+            "without-later-turns": not later_turns,
             "single-turn": single_turn,
             "graded": grades,
         }
-        self.judge_version = " ".join(["pairwise@3", *(name for name, on in told.items() if on)])
+        self.judge_version = " ".join(["pairwise@4", *(name for name, on in told.items() if on)])
         self.judge_prompts: Sequence[str] = (
             COMPARE_TURN_PROMPT,
             *(() if single_turn else (COMPARE_CONVERSATION_PROMPT,)),

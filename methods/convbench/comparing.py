@@ -51,12 +51,14 @@ Told = dict[str, Any]
 class JudgingScope:
     """What is judged of an item: in which trials, whether whole conversations, and what is told.
 
-    Without `conversation` each turn stands alone, and the judge is told of no earlier one.
+    Without `conversation` each turn stands alone, and the judge is shown no other turn. With
+    `later_turns` the judge of a turn is shown the turns after it, too.
     """
 
     trials: Sequence[str]
     focus: bool
     turn_judgments: bool
+    later_turns: bool
     conversation: bool
     grades: bool
 
@@ -101,8 +103,11 @@ class _VariantView:
             }
             for order in ORDERS:
                 sides = self._sides(turn, order)
-                data = {**about, **sides, "earlier": self._earlier(turn, order)}
-                yield self._compared(turn, order, COMPARE_TURN_PROMPT, data)
+                others = {
+                    "earlier": self._exchanges(self._before(turn), order),
+                    "later": self._exchanges(self._after(turn), order),
+                }
+                yield self._compared(turn, order, COMPARE_TURN_PROMPT, about | sides | others)
             if self._how.grades:
                 yield self._graded(turn, GRADE, OF_TURN[turn.turn], [turn])
 
@@ -145,12 +150,21 @@ class _VariantView:
                 return unjudged(metrics, self._trial, last, answer)
         return []
 
-    def _earlier(self, turn: Turn, order: str) -> list[Told]:
-        if not self._how.conversation:
+    def _before(self, turn: Turn) -> list[Turn]:
+        """The turns of the conversation before `turn`."""
+        return [
+            other for other in self._item.turns if other.turn < turn.turn and self._how.conversation
+        ]
+
+    def _after(self, turn: Turn) -> list[Turn]:
+        """The turns after `turn` that have both texts."""
+        if not (self._how.conversation and self._how.later_turns):
             return []
-        return self._exchanges(
-            [earlier for earlier in self._item.turns if earlier.turn < turn.turn], order
-        )
+        return [
+            other
+            for other in self._item.turns
+            if other.turn > turn.turn and not self._unjudged([other], OF_TURN[other.turn])
+        ]
 
     def _exchanges(self, turns: Sequence[Turn], order: str) -> list[Told]:
         """What was said in each turn: by both assistants, or given to both."""
@@ -195,13 +209,15 @@ class _VariantView:
             }
             for graded_turn in turns
         ]
-        earlier = [
-            {"instruction": numbered_question(earlier), "answer": self._text(earlier)}
-            for earlier in self._item.turns
-            if earlier.turn < turns[0].turn and self._how.conversation
-        ]
+        earlier, later = (
+            [
+                {"instruction": numbered_question(other), "answer": self._text(other)}
+                for other in others
+            ]
+            for others in (self._before(turns[0]), self._after(turns[-1]))
+        )
         read = partial(read_grade, dimension=dimension)
-        data = {"dimension": dimension, "earlier": earlier, "turns": graded}
+        data = {"dimension": dimension, "earlier": earlier, "later": later, "turns": graded}
         return self._request(turn, part, GRADE_PROMPT, data, read, RATING_SCHEMA)
 
     def _text(self, turn: Turn) -> str:
@@ -211,7 +227,8 @@ class _VariantView:
         self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
     ) -> JudgeRequest:
         """A request at the place of a turn; a caption stands in the picture's place."""
-        shown = sum(len(earlier.image_positions) for earlier in self._item.turns[: turn.turn])
+        last = max(other.turn for other in (turn, *self._after(turn)))
+        shown = sum(len(other.image_positions) for other in self._item.turns[:last])
         images = () if self._caption else self._item.image_ids[:shown]
         place = JudgmentKey(self._trial, turn.turn, part)
         return JudgeRequest(place, prompt, {**data, "caption": self._caption}, images, read, schema)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from methods.prompts.messages import Message
+from methods.prompts.template import PromptTemplate
 
 PLAIN = "plain"
 """The trial of an item that is asked as it stands."""
@@ -43,11 +44,16 @@ def policy_of(version: str) -> ContextPolicy:
     return next(policy for policy in get_args(ContextPolicy) if policy == named)
 
 
+def _no_prompts(name: str) -> PromptTemplate:
+    raise LookupError(f"No prompt files are given, so {name} cannot be read.")
+
+
 @dataclass(frozen=True)
 class AskingLimits:
-    """What asking one contestant keeps to."""
+    """What asking one contestant keeps to; `prompt` reads the prompt file `<method>/<task>`."""
 
     context_policy: ContextPolicy = "fail"
+    prompt: Callable[[str], PromptTemplate] = _no_prompts
 
 
 @dataclass(frozen=True)

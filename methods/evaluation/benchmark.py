@@ -27,6 +27,9 @@ class Benchmark(Protocol):
     """Version of how it asks; changes when `ask` does."""
     context_policies: Sequence[ContextPolicy] = ()
     """What it permits to be done about dialogues that are too long, beside `fail`."""
+    question_prompts: Sequence[str] = ()
+    """The prompt files that models under evaluation are asked by, `<method>/<task>`; empty where `ask`
+    sends questions as they are. Their versions are part of the answers' version."""
     extractor_prompts: Sequence[str] = ()
     """The prompt files that read answers where no rule can; empty where nothing is read."""
     judge_prompts: Sequence[str] = ()

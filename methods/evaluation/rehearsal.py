@@ -26,10 +26,10 @@ class ItemDryRunError(Exception):
     """An item cannot be asked or judged; the message is a clause that says what is wrong."""
 
 
-def rehearse(benchmark: Benchmark, item: Item) -> None:
+def rehearse(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
     """Ask and judge an item as if each answer were "A" and no judge replied. Raises ItemDryRunError."""
     try:
-        transcript = _asked(benchmark, item)
+        transcript = _asked(benchmark, item, limits)
     except Exception as error:
         raise ItemDryRunError(f"cannot be asked ({_told(error)})") from error
     try:
@@ -45,10 +45,10 @@ def _told(error: Exception) -> str:
     return message if isinstance(error, ItemDryRunError) else f"{type(error).__name__}: {message}"
 
 
-def _asked(benchmark: Benchmark, item: Item) -> Transcript:
+def _asked(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Transcript:
     answers: dict[tuple[str, int], Answer] = {}
     readings: dict[tuple[str, int], str | None] = {}
-    asking = benchmark.ask(item, AskingLimits())
+    asking = benchmark.ask(item, limits)
     came: Answer | str | None = None
     for _ in range(MOST_STEPS):
         try:

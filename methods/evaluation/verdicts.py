@@ -5,6 +5,7 @@ read by one rule or refused with a reason, and what is refused is asked again.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -98,7 +99,7 @@ def place_of_model(order: str) -> Literal["A", "B"]:
 
 
 def _winner(value: object) -> Winner:
-    text = value if isinstance(value, str) else ""
+    text = unicodedata.normalize("NFKC", value) if isinstance(value, str) else ""
     bare = " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())
     if bare in _TIES:
         return "tie"

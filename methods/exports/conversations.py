@@ -45,12 +45,14 @@ class Conversation(NamedTuple):
         return tuple(each.turn for each in self.messages if isinstance(each, ModelAnswerSlot))
 
 
-def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversation]:
+def conversations(
+    item: Item, benchmark: Benchmark | None, limits: AskingLimits
+) -> Iterator[Conversation]:
     """Every conversation of an item; none where the release lacks its picture.
 
     Passes that a miss would end are all there. Where there is no benchmark it is asked turn by turn.
     """
-    asks, choices = _asked(_placed(item), benchmark)
+    asks, choices = _asked(_placed(item), benchmark, limits)
     marks = {_mark(item, ask): ModelAnswerSlot(ask.turn) for ask in asks}
     last: list[AnswerRequest] = []
     for ask in asks:
@@ -73,8 +75,10 @@ def conversations(item: Item, benchmark: Benchmark | None) -> Iterator[Conversat
 class NamedPositions:
     """Places of rows that name item, trial and turn; other rows are left to `forms`."""
 
-    def __init__(self, benchmark: Benchmark | None, forms: PredictionFormats | None) -> None:
-        self._benchmark, self._forms = benchmark, forms
+    def __init__(
+        self, benchmark: Benchmark | None, forms: PredictionFormats | None, limits: AskingLimits
+    ) -> None:
+        self._benchmark, self._forms, self._limits = benchmark, forms, limits
 
     def places(
         self, items: Sequence[Item], rows: Sequence[FileRow]
@@ -96,7 +100,7 @@ class NamedPositions:
                 if item.item_id not in known:
                     known[item.item_id] = {
                         (each.trial, str(number))
-                        for each in conversations(item, self._benchmark)
+                        for each in conversations(item, self._benchmark, self._limits)
                         for number in each.turns
                     }
                 is_there = (trial, turn) in known[item.item_id]
@@ -105,7 +109,7 @@ class NamedPositions:
 
 
 def _asked(
-    item: Item, benchmark: Benchmark | None
+    item: Item, benchmark: Benchmark | None, limits: AskingLimits
 ) -> tuple[list[AnswerRequest], Mapping[tuple[str, int], tuple[str, ...]]]:
     """Every `AnswerRequest` of an item, and the choices as they were asked in it."""
     # Without a key nothing is missed, and every pass is asked.
@@ -117,9 +121,7 @@ def _asked(
     )
     keyless = replace(item, turns=turns)
     asking: Generator[Asking, Any, None] = (
-        benchmark.ask(keyless, AskingLimits())
-        if benchmark
-        else ask_dialogue(keyless, AskingLimits())
+        benchmark.ask(keyless, limits) if benchmark else ask_dialogue(keyless, limits)
     )
     asks: list[AnswerRequest] = []
     choices: dict[tuple[str, int], tuple[str, ...]] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.choice.lettered import SHIFT, Order, in_order, key_of, letter_in, lettered, shifted
+from methods.choice.lettered import SHIFT, Order, asked, key_of, letter_in, shifted
 from methods.choice.passes import (
     EXTRACT_PROMPT,
     OBSERVED,
@@ -24,9 +24,10 @@ from methods.evaluation.published import PublishedFormats
 from methods.evaluation.slices import CHOICES
 from methods.mmbench import predictions as prediction_forms
 from methods.mmbench import published as published_forms
+from methods.mmbench.published import HINT
 from methods.mmbench.taxonomy import L1, L2, L3
-from methods.mmbench.wording import worded, wording_of
 
+QUESTION_PROMPT = "mmbench/question"
 CIRCULAR, CIRCULAR_COMPAT = (
     AllRight(name=name, observation=observation, trials=SHIFT, n_passes=CHOICES)
     for name, observation in (("Circular", RIGHT), ("Circular (compat)", RIGHT_COMPAT))
@@ -47,8 +48,9 @@ class Mmbench:
     """
 
     name = "mmbench"
-    answer_version = "circular@1"
+    answer_version = "circular@2"
     context_policies: Sequence[ContextPolicy] = ()
+    question_prompts: Sequence[str] = (QUESTION_PROMPT,)
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@2"
@@ -69,15 +71,14 @@ class Mmbench:
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """Every pass until the first one that is missed under both readings.
 
-        Without a key, as in a test split, every pass is asked. What stands around the question is in
-        the language of the item.
+        Without a key, as in a test split, every pass is asked.
         """
-        item, instruction = worded(item), wording_of(item.language).instruction
+        template = limits.prompt(QUESTION_PROMPT)
         key = key_of(item)
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
-            below = f"{lettered(in_order(item.choices, order))}\n{instruction}"
-            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below, limits)
+            question = asked(item, template, HINT, order)
+            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, question, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

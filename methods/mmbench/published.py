@@ -28,7 +28,6 @@ from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import shown, tsv_line, tsv_rows
 from methods.mmbench.taxonomy import L1, abilities
-from methods.mmbench.wording import HINT
 
 PUBLISHED_FILES = {
     "mmbench.tsv": "the questions as VLMEvalKit reads them, images inside",
@@ -36,6 +35,8 @@ PUBLISHED_FILES = {
     "mmbench.parquet": "the rows of mmbench.tsv",
     "mmbench-circular.parquet": "the rows of mmbench-circular.tsv",
 }
+HINT = "Hint"
+"""What stands before a hint in the text of a turn."""
 STEP = 1_000_000
 """Between the indexes of the passes of a question."""
 LONGEST_INDEX = 64

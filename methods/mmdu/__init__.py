@@ -37,6 +37,7 @@ class Mmdu:
     name = "mmdu"
     answer_version = "dialogue@1"
     context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
     judge_version = "turns@4"

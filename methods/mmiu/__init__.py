@@ -5,10 +5,9 @@ from typing import Any
 
 from methods.choice.lettered import (
     Order,
-    in_order,
+    asked,
     key_of,
     letter_in,
-    lettered,
     plain,
     shuffled,
 )
@@ -31,10 +30,11 @@ from methods.evaluation.predictions import PredictionFormats
 from methods.evaluation.published import PublishedFormats
 from methods.mmiu import predictions as prediction_forms
 from methods.mmiu import published as published_forms
+from methods.mmiu.published import CONTEXT
 from methods.mmiu.taxonomy import RELATION, TASK
 
 RETEST = "retest-1"
-HINT = "Hint: answer with the letter of the right choice alone, like A, B, C or D."
+QUESTION_PROMPT = "mmiu/question"
 BY_TASK = f"{BY_LABEL}{TASK}"
 
 
@@ -56,6 +56,7 @@ class Mmiu:
 
     name = "mmiu"
     context_policies: Sequence[ContextPolicy] = ("sample", "tile")
+    question_prompts: Sequence[str] = (QUESTION_PROMPT,)
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@2"
@@ -67,7 +68,7 @@ class Mmiu:
 
     def __init__(self, *, retest: bool = False):
         self._retest = retest
-        self.answer_version = "retested@1" if retest else "once@1"
+        self.answer_version = "retested@2" if retest else "once@2"
         once = [
             kind(
                 name=name,
@@ -98,12 +99,11 @@ class Mmiu:
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """The question as it stands, and once more where it is to be retested and was not missed."""
-        key = key_of(item)
+        template, key = limits.prompt(QUESTION_PROMPT), key_of(item)
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
-            choices = lettered(in_order(item.choices, order), "({}) {}")
-            below = f"Choices:\n{choices}\n{HINT}"
-            letters = yield from ask_pass(item, trial, order, below, limits)
+            question = asked(item, template, CONTEXT, order)
+            letters = yield from ask_pass(item, trial, order, question, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

@@ -26,9 +26,8 @@ from methods.convbench.scores import N_GIVEN, N_TURNS
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedItem
-from methods.mmbench.published import STEP
+from methods.mmbench.published import HINT, STEP
 from methods.mmbench.taxonomy import L2, L3
-from methods.mmbench.wording import HINT
 from methods.mmdu.published import mmdu_record
 from methods.mmiu.published import RecordIds, mmiu_record
 from methods.mmiu.taxonomy import TASK

@@ -15,6 +15,7 @@ from methods.batched import batched
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
+from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import encoded
 from methods.evaluation.sample_logs import METRIC
@@ -25,6 +26,7 @@ from methods.prompts.messages import IMAGE_HERE, Message, Text
 from resources.exports.records import IMAGES, ImageCopier, write_page
 from resources.exports.self_contained import self_contained
 from resources.exports.source import ExportSource
+from resources.settings.prompts import prompt
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
@@ -200,6 +202,7 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
     """What the benchmark of a release asks of each item, in each trial, as a record."""
     pictures = ImageCopier(source, folder)
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
+    limits = AskingLimits(prompt=prompt)
     metric = letter_metric(benchmark)
     for batch in source.batches():
         for exported in batch:
@@ -212,7 +215,7 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
                 exported.labels or {},
                 source.edition.language,
             )
-            asked = list(conversations(item, benchmark))
+            asked = list(conversations(item, benchmark, limits))
             if not asked:
                 source.leave_out(exported, NOT_ASKED)
             for number, conversation in enumerate(asked, start=1):

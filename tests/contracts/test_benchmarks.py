@@ -48,7 +48,7 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
 
 
 def asked(benchmark: Benchmark, answer: Answer) -> Transcript:
-    steps = drive(benchmark.ask(ITEM, AskingLimits()), lambda _: answer)
+    steps = drive(benchmark.ask(ITEM, AskingLimits(prompt=prompt)), lambda _: answer)
     answers = {(s.trial, s.turn): answer for s in steps if isinstance(s, AnswerRequest)}
     given = {
         (s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, ReferenceTurn)
@@ -61,6 +61,8 @@ def test_its_name_is_its_key_and_its_prompts_can_be_read(benchmark: Benchmark) -
     assert BENCHMARKS[benchmark.name] is benchmark
     for name in (*benchmark.judge_prompts, *benchmark.extractor_prompts):
         assert prompt(name).task, name
+    for name in benchmark.question_prompts:
+        assert prompt(name).name == name
 
 
 def test_its_metrics_have_names_and_ranges_and_are_about_what_it_observes(
@@ -77,7 +79,9 @@ YES = Answer("answered", "The answer is A.", "call")
 
 
 def test_asking_is_the_same_each_time(benchmark: Benchmark) -> None:
-    steps = [drive(benchmark.ask(ITEM, AskingLimits()), lambda _: YES) for _ in range(2)]
+    steps = [
+        drive(benchmark.ask(ITEM, AskingLimits(prompt=prompt)), lambda _: YES) for _ in range(2)
+    ]
     assert [str(step) for step in steps[0]] == [str(step) for step in steps[1]]
 
 
@@ -86,7 +90,7 @@ def test_what_is_too_long_is_asked_with_less_under_a_permitted_policy_and_comes_
 ) -> None:
     for policy in ("fail", *benchmark.context_policies):
         steps = drive(
-            benchmark.ask(ITEM, AskingLimits(policy)),
+            benchmark.ask(ITEM, AskingLimits(policy, prompt)),
             lambda ask: Answer("failed", too_long=True) if ask.turn > 1 else YES,
         )
         asks = [step for step in steps if isinstance(step, AnswerRequest)]

@@ -129,6 +129,8 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("convbench/write_caption", {"dialogue/turn_references"}),
         ("convbench/write_reference", {"dialogue/turn_references"}),
         ("mmbench/write_item", {"choice/items"}),
+        ("mmbench/question", {"evaluate/answers"}),
+        ("mmiu/question", {"evaluate/answers"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("quality/unseen", {"quality/checks"}),

@@ -49,7 +49,7 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
     (written,) = forms.write_published(items, lambda _: b"").values()
     assert list(forms.read_published("counting.jsonl", written)) == items
     for of in items:
-        rehearse(counting.benchmark, Item(of.item_id, of.turns, of.images))  # type: ignore[arg-type]
+        rehearse(counting.benchmark, Item(of.item_id, of.turns, of.images), AskingLimits())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_ask
         metrics=known.metrics,
     )
     with pytest.raises(ItemDryRunError) as raised:
-        rehearse(benchmark, change.get("item", ITEM))  # type: ignore[arg-type]
+        rehearse(benchmark, change.get("item", ITEM), AskingLimits())  # type: ignore[arg-type]
     assert says in str(raised.value)
 
 
 def test_a_benchmark_that_does_not_end_is_refused(counting: ModuleType) -> None:
     endless = SimpleNamespace(ask=yields(*[ReferenceTurn("plain", 1, "x")] * 2_000))
     with pytest.raises(ItemDryRunError, match="yields more than 1,000 times"):
-        rehearse(endless, ITEM)  # type: ignore[arg-type]
+        rehearse(endless, ITEM, AskingLimits())  # type: ignore[arg-type]

@@ -25,12 +25,14 @@ from PIL import Image as Picture
 from torch import Tensor
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from methods.choice.lettered import LETTERS, asked, key_of, lettered
+from methods.choice.lettered import LETTERS, asked, key_of, plain
 from methods.evaluation.items import Item
+from methods.mmiu.published import CONTEXT
 from methods.prompts.messages import Image, Text
 from methods.release_items import items_of_release
+from resources.settings.prompts import prompt
 
-HINT = "Answer with the letter of the right choice alone."
+QUESTION = prompt("mmiu/question")
 
 
 class Example(NamedTuple):
@@ -118,7 +120,7 @@ def example(processor: Any, item: Item, release: Path, device: torch.device) -> 
     """Pictures, question and lettered choices, by the processor of the model."""
     parts: list[dict[str, Any]] = []
     pictures = []
-    for part in asked(item, f"{lettered(item.choices)}\n{HINT}").parts:
+    for part in asked(item, QUESTION, CONTEXT, plain(len(item.choices))).parts:
         if isinstance(part, Image):
             (path,) = (release / "images").glob(f"{part.image_id}.*")
             pictures.append(Picture.open(path).convert("RGB"))

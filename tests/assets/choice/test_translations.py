@@ -260,8 +260,10 @@ def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(
 ) -> None:
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS | REPORTS)
     assert run.success
-    asked = [each.text for each in world.proxy.requests if "请回答正确选项的字母。" in each.text]
-    assert asked and not any("Answer with the letter" in text for text in asked)
+    asked = [
+        each.text for each in world.proxy.requests if "请从上面的选项中选出正确答案。" in each.text
+    ]
+    assert asked and not any("Please select the correct" in text for text in asked)
     rows = world.rows(
         "SELECT r.split, g.release_id, g.other, g.subject, any_value(g.n) AS n, "
         "any_value(r.language) AS language, any_value(o.language) AS other_language, "

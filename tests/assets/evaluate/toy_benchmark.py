@@ -41,6 +41,7 @@ class Toy:
     name = "toy"
     answer_version = "circular@1"
     context_policies: Sequence[ContextPolicy] = ()
+    question_prompts: Sequence[str] = ()
     extractor_prompts: Sequence[str] = ("toy/extract",)
     judge_prompts: Sequence[str] = ()
     published: PublishedFormats | None = None

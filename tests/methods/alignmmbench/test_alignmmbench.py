@@ -108,6 +108,27 @@ def test_each_task_has_rules_of_its_own_but_the_two_of_dialogues_share_theirs(
     assert rendered["Coherence"] == rendered["Incoherence"]
 
 
+@pytest.mark.parametrize(
+    ("name", "example", "declines"),
+    [
+        ("alignmmbench/judge_en", "For example:\n- The question: ", "declin"),
+        ("alignmmbench/judge_zh", "例如：\n- 问题：", "拒绝"),
+    ],
+)
+def test_a_judge_without_the_picture_gets_an_example_and_no_rule_for_declining(
+    name: str, example: str, declines: str
+) -> None:
+    """The paper's prompt has one example for details that the reference lacks (A.8, Figure 11).
+
+    It has no rule for answers that decline: the bands decide.
+    """
+    data = request_of(ITEM).data
+    (blind, _), (seeing, _) = (prompt(name).render(images, **data) for images in ((), ("sha",)))
+    texts = ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in (blind, seeing)]
+    assert example in texts[0] and example not in texts[1]
+    assert not any(declines in text for text in texts)
+
+
 def test_what_cannot_be_judged_is_an_observation_with_its_status() -> None:
     def status(item: Item, answer: Answer) -> str:
         transcript = Transcript({("plain", 2): answer})

@@ -111,7 +111,7 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("twice", "red", None, None),
     ("twice", "B", "B", "B"),
     # The letter of one choice is the text of another.
-    ("letters", "A", None, "A"),
+    ("letters", "A", "A", "A"),
     ("vitamins", "Vitamin C", "B", "C"),
     ("both", "both A, B, and C", "D", "D"),
     ("both", "D. both A, B, and C", "D", "D"),

@@ -16,6 +16,7 @@ from methods.evaluation.judging import Observation, replay
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.slices import labels_by_turn
 from methods.prompts.messages import Text
+from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 
 
@@ -44,7 +45,7 @@ def run(
         text = reply(ask)
         return Answer("refused") if text is None else Answer(status, text, "call")  # type: ignore[arg-type]
 
-    steps = drive(benchmark.ask(of, AskingLimits()), answer, extract)
+    steps = drive(benchmark.ask(of, AskingLimits(prompt=prompt)), answer, extract)
     asks = [step for step in steps if isinstance(step, AnswerRequest)]
     reads = [step for step in steps if isinstance(step, ExtractionRequest)]
     return steps, Transcript(

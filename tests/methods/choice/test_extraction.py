@@ -17,7 +17,7 @@ def test_the_prompt_has_question_choices_and_answer_and_nothing_of_the_key() -> 
     )
 
 
-@pytest.mark.parametrize("reply", ["B", " b\n", "(B)", "B.", "**B**", '"B"'])
+@pytest.mark.parametrize("reply", ["B", " b\n", "(B)", "B.", "**B**", '"B"', "Ｂ", "（Ｂ）", "B。"])
 def test_a_letter_is_read(reply: str) -> None:
     assert letter_reader(2)(reply) == "B"
 

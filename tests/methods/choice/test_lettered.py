@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from methods.choice.lettered import (
     LETTERS,
-    asked,
     in_order,
     letter_in,
     lettered,
@@ -16,8 +15,6 @@ from methods.choice.lettered import (
     shuffled,
     with_hint,
 )
-from methods.evaluation.items import Item, Turn
-from methods.prompts.messages import IMAGE_HERE, Image, Text
 
 SIZES = st.integers(2, 8)
 
@@ -90,18 +87,6 @@ PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), ma
 def test_question_and_hint_make_the_text_again(question: str, hint: str, n_images: int) -> None:
     text = with_hint(question, hint, "Hint", n_images)
     assert with_hint(*question_and_hint(text, "Hint", n_images), "Hint", n_images) == text
-
-
-def test_choices_are_never_taken_for_places_of_images() -> None:
-    turn = Turn(1, "First <ImageHere>, then <ImageHere>", (1, 2))
-    message = asked(Item("q", (turn,), ("sha-a", "sha-b")), lettered((IMAGE_HERE, "{}")))
-    assert message.parts == (
-        Text("First "),
-        Image("sha-a"),
-        Text(", then "),
-        Image("sha-b"),
-        Text(f"\nA. {IMAGE_HERE}\nB. {{}}"),
-    )
 
 
 def test_more_choices_than_letters_are_refused() -> None:

@@ -11,6 +11,7 @@ from methods.choice.read_answers import STRATA, ExtractedAnswer, drawn
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, Transcript, readings_of
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
+from resources.settings.prompts import prompt
 from tests.methods.choice.questions import item, run
 
 ONE = ExtractedAnswer(
@@ -95,7 +96,7 @@ def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
     letters = {"shift-0": "B", "shift-1": "A", "shift-2": "C"}
     steps, transcript = run(Mmbench(), question, lambda ask: f"({letters[ask.trial]})")
     asked = [step for step in steps if isinstance(step, ExtractionRequest)]
-    found = list(readings_of(Mmbench().ask(question, AskingLimits()), transcript))
+    found = list(readings_of(Mmbench().ask(question, AskingLimits(prompt=prompt)), transcript))
     assert [(each.trial, each.choices) for each in found] == [
         ("shift-0", ("red", "green", "blue")),
         ("shift-1", ("green", "blue", "red")),
@@ -109,9 +110,13 @@ def test_readings_end_where_nothing_was_answered() -> None:
     _, transcript = run(Mmiu(retest=True), question, lambda ask: "(B)")
     assert [
         each.trial
-        for each in readings_of(Mmiu(retest=True).ask(question, AskingLimits()), transcript)
+        for each in readings_of(
+            Mmiu(retest=True).ask(question, AskingLimits(prompt=prompt)), transcript
+        )
     ]
     first = Transcript({("plain", 1): transcript.answer("plain", 1)}, {("plain", 1): "B"})
-    found = list(readings_of(Mmiu(retest=True).ask(question, AskingLimits()), first))
+    found = list(readings_of(Mmiu(retest=True).ask(question, AskingLimits(prompt=prompt)), first))
     assert [(each.trial, each.by_rule) for each in found] == [("plain", "B")]
-    assert list(readings_of(Mmiu().ask(question, AskingLimits()), Transcript({}))) == []
+    assert (
+        list(readings_of(Mmiu().ask(question, AskingLimits(prompt=prompt)), Transcript({}))) == []
+    )

@@ -110,6 +110,17 @@ def test_a_choices_text_is_read_whatever_its_first_letter(choices: list[str], pl
     assert strict(f"The correct answer is {choices[place]}.", choices).letter == LETTERS[place]
 
 
+@given(st.permutations("ABCD"), st.sampled_from("ABCD"), st.sampled_from(FORMS))
+def test_a_bare_letter_is_that_of_a_choice_also_where_a_choice_is_another_letter(
+    choices: list[str], letter: str, form: str
+) -> None:
+    """ "C" to the choices B, C, A, D: of 4,377 published answers to MMBench 10 were not read."""
+    wide = chr(ord(letter) + 0xFEE0)
+    assert strict(form.format(letter), choices).letter == letter
+    assert strict(form.format(wide), choices).letter == letter
+    assert compat(letter, choices) == letter
+
+
 @given(st.text(max_size=300), QUESTIONS)
 def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(
     answer: str, choices: list[str]

@@ -65,6 +65,11 @@ def judged(
             return steps, end.value
 
 
+def graded(request: JudgeRequest) -> str:
+    """A reply that is a verdict and a grade."""
+    return '{"Reason": "So.", "Rating": 7, "winner": "B"}'
+
+
 def shown(request: JudgeRequest) -> str:
     *_, user = prompt(request.prompt).render(images=request.images, **request.data)
     return "".join(f"[{p.image_id[0]}]" if isinstance(p, Image) else p.text for p in user.parts)
@@ -174,7 +179,8 @@ def test_the_second_order_is_the_first_with_the_letters_turned_round() -> None:
     assert shown(first) == (
         "<caption>A cat.</caption>\n<asked><image-1>\nWhat is it?</asked>\n"
         "<saida>M1</saida>\n<saidb>R1</saidb>\n<instruction>Why is it there?</instruction>\n"
-        "<answera>M2</answera>\n<answerb>R2</answerb>"
+        "<answera>M2</answera>\n<answerb>R2</answerb>\n"
+        "<asked>Write a line.</asked>\n<saida>M3</saida>\n<saidb>R3</saidb>"
     )
     turned = {"M": "R", "R": "M"}
     assert "".join(turned.get(c, c) for c in shown(first)) == shown(second)
@@ -220,6 +226,33 @@ def test_without_turn_judgments_the_conversation_is_compared_by_its_texts() -> N
     whole = by_place(steps)[PLAIN, 3, "overall-model-first"]
     system, _ = prompt(whole.prompt).render(images=(), **whole.data)
     assert "<verdict>" not in shown(whole) + system.parts[0].text
+
+
+def test_a_turn_is_judged_within_all_three_turns_of_both_sides() -> None:
+    """Formula (i) of section 4: the judge of turn i gets M1 to M3 and R1 to R3."""
+    steps, _ = judged(Convbench(grades=True).judge(ITEM, transcript(Convbench())), graded)
+    for turn in (1, 2, 3):
+        text = shown(by_place(steps)[PLAIN, turn, "model-first"])
+        assert all(f">{side}{n}<" in text for side in "MR" for n in (1, 2, 3))
+        assert all(f">M{n}<" in shown(by_place(steps)[PLAIN, turn, "grade"]) for n in (1, 2, 3))
+
+
+def test_without_later_turns_a_turn_is_judged_by_the_turns_up_to_it() -> None:
+    benchmark = Convbench(later_turns=False, grades=True)
+    steps, _ = judged(benchmark.judge(ITEM, transcript(benchmark)), graded)
+    for part in ("model-first", "grade"):
+        text = shown(by_place(steps)[PLAIN, 2, part])
+        assert ">M1<" in text and ">M3<" not in text and "Write a line." not in text
+
+
+def test_a_later_turn_that_the_model_failed_is_not_shown() -> None:
+    failed = transcript(
+        Convbench(),
+        answer=lambda ask: Answer("empty") if (ask.trial, ask.turn) == (PLAIN, 3) else own(ask),
+    )
+    steps, _ = judged(Convbench().judge(ITEM, failed))
+    text = shown(by_place(steps)[PLAIN, 1, "model-first"])
+    assert ">M2<" in text and ">R3<" not in text and "Write a line." not in text
 
 
 def test_a_caption_stands_in_the_place_of_the_picture_and_else_the_picture_is_shown() -> None:
@@ -271,10 +304,9 @@ def test_what_the_model_failed_fails_the_conversation_too() -> None:
 
 def test_grades_stand_beside_the_comparisons() -> None:
     benchmark = Convbench(grades=True)
-    reply = '{"Reason": "So.", "Rating": 7, "winner": "B"}'
-    steps, observed = judged(benchmark.judge(ITEM, transcript(benchmark)), lambda _: reply)
-    graded = {(o.metric, o.trial): o.value for o in observed if o.part.endswith("grade")}
-    assert len(graded) == 9 and set(graded.values()) == {7}
+    steps, observed = judged(benchmark.judge(ITEM, transcript(benchmark)), graded)
+    grades = {(o.metric, o.trial): o.value for o in observed if o.part.endswith("grade")}
+    assert len(grades) == 9 and set(grades.values()) == {7}
     assert "<reference>R2</reference>\n<answer>M2</answer>" in shown(
         by_place(steps)[PLAIN, 2, "grade"]
     )
@@ -285,7 +317,7 @@ def test_grades_stand_beside_the_comparisons() -> None:
 def test_every_variant_has_versions_of_its_own() -> None:
     variants = [
         Convbench(),
-        *(Convbench(focus=False), Convbench(turn_judgments=False)),
+        *(Convbench(focus=False), Convbench(turn_judgments=False), Convbench(later_turns=False)),
         *(Convbench(single_turn=True), Convbench(grades=True)),
     ]
     assert len({each.judge_version for each in variants}) == len(variants)

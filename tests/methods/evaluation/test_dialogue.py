@@ -20,6 +20,7 @@ from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 from methods.prompts.messages import Image, Message, Text
+from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 
 PICTURES = {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
@@ -179,7 +180,7 @@ def sampled(most: int, of: Item = MANY) -> list[AnswerRequest]:
             return Answer("failed", too_long=True)
         return Answer("answered", "A")
 
-    steps = drive(Mmiu().ask(of, AskingLimits("sample")), answer, lambda step: step.by_rule)
+    steps = drive(Mmiu().ask(of, AskingLimits("sample", prompt)), answer, lambda step: step.by_rule)
     return [step for step in steps if isinstance(step, AnswerRequest)]
 
 
@@ -202,10 +203,11 @@ def test_images_are_left_out_by_a_tenth_until_the_rest_fits() -> None:
 def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
     last = sampled(20)[-1]
     kept = set(pictures(last))
-    due = "".join(
-        f"[p{n}]" if f"p{n}" in kept else f"<image {n + 1} is left out>" for n in range(25)
+    due = ",\n".join(
+        f"Image{n + 1}: " + (f"[p{n}]" if f"p{n}" in kept else f"<image {n + 1} is left out>")
+        for n in range(25)
     )
-    assert words(last).startswith(due) and "(A) x" in words(last)
+    assert words(last).startswith(f"{due}\nQuestion: ") and "(A) x" in words(last)
 
 
 def test_which_images_are_left_out_follows_from_the_item_and_from_nothing_else() -> None:
@@ -239,7 +241,9 @@ def test_a_second_pass_leaves_out_the_same_images() -> None:
         )
 
     steps = drive(
-        Mmiu(retest=True).ask(MANY, AskingLimits("sample")), answer, lambda step: step.by_rule
+        Mmiu(retest=True).ask(MANY, AskingLimits("sample", prompt)),
+        answer,
+        lambda step: step.by_rule,
     )
     sent = {step.trial: pictures(step) for step in steps if isinstance(step, AnswerRequest)}
     assert sent["plain"] == sent["retest-1"] and len(sent["plain"]) == 19
@@ -247,7 +251,7 @@ def test_a_second_pass_leaves_out_the_same_images() -> None:
 
 def test_a_question_with_too_many_images_may_be_one_grid() -> None:
     steps = drive(
-        Mmiu().ask(MANY, AskingLimits("tile")),
+        Mmiu().ask(MANY, AskingLimits("tile", prompt)),
         lambda ask: Answer("answered", "A") if ask.in_a_grid else Answer("failed", too_long=True),
         lambda step: step.by_rule,
     )

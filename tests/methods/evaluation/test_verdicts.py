@@ -36,6 +36,7 @@ READ = {
     '{"reason": "r", "winner": "the assistant B"}': "B",
     '{"reason": "r", "winner": "[[A]]"}': "A",
     '{"reason": "r", "winner": "(B)"}': "B",
+    '{"reason": "r", "winner": "（Ｂ）"}': "B",
     '{"reason": "r", "winner": "**A**"}': "A",
     '{"reason": "r", "winner": "\'B\'"}': "B",
     '{"reason": "r", "winner": "TIE"}': "tie",

@@ -39,7 +39,8 @@ def value(name: str, rows: list[ScoredObservation], *, floor: bool = True) -> fl
 def test_what_is_asked() -> None:
     steps, _ = run(MMBENCH, APPLES, knows)
     assert text_of(steps[0]) == (
-        "\nWhat is it?\nA. 4\nB. 3\nC. 2\nD. 1\nAnswer with the letter of the choice that is right."
+        "\nQuestion: What is it?\nA. 4\nB. 3\nC. 2\nD. 1\n"
+        "Please select the correct answer from the options above."
     )
     assert "A. 3\nB. 2\nC. 1\nD. 4\n" in text_of(steps[2])
 

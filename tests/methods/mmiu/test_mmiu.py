@@ -27,11 +27,11 @@ def number(benchmark: Mmiu, name: str, over: str, rows: list[ScoredObservation])
 
 
 def test_what_is_asked() -> None:
-    turn = Turn(1, "Image1: <ImageHere>\nContext: Birds.\nQuestion: Which?", (1,), {"key": "A"})
+    turn = Turn(1, "<ImageHere>\nContext: Birds.\nQuestion: Which?", (1,), {"key": "A"})
     steps, _ = run(ONCE, Item("q", (turn,), ("sha",), ("crow", "owl")), lambda ask: "A")
     assert text_of(steps[0]) == (
-        "Image1: \nContext: Birds.\nQuestion: Which?\nChoices:\n(A) crow\n(B) owl\n"
-        "Hint: answer with the letter of the right choice alone, like A, B, C or D."
+        "\nContext: Birds.\nQuestion: Which?\nChoices:\n(A) crow\n(B) owl\n"
+        "Hint: Please answer the option directly like A, B, C, D…"
     )
 
 

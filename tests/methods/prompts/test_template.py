@@ -271,6 +271,7 @@ def data_of(name: str, outside: str) -> dict:
                 {"instruction": outside, "given": outside, "a": outside, "b": outside},
                 {"instruction": outside, "given": None, "a": outside, "b": outside},
             ],
+            "later": [{"instruction": outside, "given": None, "a": outside, "b": outside}],
             "instruction": outside,
             "caption": outside,
             "focus": outside,
@@ -295,6 +296,7 @@ def data_of(name: str, outside: str) -> dict:
             "dimension": "Creation",
             "caption": outside,
             "earlier": [{"instruction": outside, "answer": outside}],
+            "later": [{"instruction": outside, "answer": outside}],
             "turns": [
                 {"instruction": outside, "focus": outside, "reference": outside, "answer": outside}
             ],
@@ -341,7 +343,8 @@ OURS = pytest.mark.parametrize("name", IMAGES_OF)
 
 def test_every_prompt_file_is_tested_here():
     files = {f"{path.parts[-3]}/{path.stem}" for path in ROOT.glob("*/prompts/*.md")}
-    assert files == set(IMAGES_OF)
+    # The questions of models under evaluation: tests/methods/choice/test_questions.py.
+    assert files == {*IMAGES_OF, "mmbench/question", "mmiu/question"}
 
 
 @OURS

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey, predictions_of
 from methods.exports.conversations import Conversation, NamedPositions, conversations
 from methods.release import Edition
+from resources.settings.prompts import prompt
 
 HERE = "<ImageHere>"
 MORE = (
@@ -51,9 +53,17 @@ def asked_items(texts: Sequence[str], image_ids: Sequence[str]) -> dict[str, lis
 
 def asked_of(benchmark: str, items: Sequence[Item]) -> list[Conversation]:
     """All that is asked."""
-    return [each for item in items for each in conversations(item, BENCHMARKS[benchmark])]
+    return [
+        each
+        for item in items
+        for each in conversations(item, BENCHMARKS[benchmark], AskingLimits(prompt=prompt))
+    ]
 
 
 def placed(benchmark: str, items: Sequence[Item], rows) -> dict[PredictionKey, str]:
     """What rows of a log are predictions of."""
-    return dict(predictions_of(NamedPositions(BENCHMARKS[benchmark], None), items, rows).texts)
+    return dict(
+        predictions_of(
+            NamedPositions(BENCHMARKS[benchmark], None, AskingLimits(prompt=prompt)), items, rows
+        ).texts
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
 from methods.choice.strict import strict
-from methods.evaluation.asking import Answer, Transcript
+from methods.evaluation.asking import Answer, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
 from methods.evaluation.metrics import ScoredObservation
@@ -16,6 +16,7 @@ from methods.evaluation.scoring import score_rows
 from methods.evaluation.slices import labels_by_turn
 from methods.exports.conversations import Conversation, conversations
 from resources.images.store import ImageStore
+from resources.settings.prompts import prompt
 from tests.resources.exports.recorder import Said, expected
 
 N_QUESTIONS = 50
@@ -100,7 +101,11 @@ def reply(conversation: Conversation, number: int) -> str:
 
 def asked(benchmark: str, items: Sequence[Item]) -> Iterator[tuple[Conversation, str]]:
     """Every pass with the reply to it."""
-    passes = [each for item in items for each in conversations(item, BENCHMARKS[benchmark])]
+    passes = [
+        each
+        for item in items
+        for each in conversations(item, BENCHMARKS[benchmark], AskingLimits(prompt=prompt))
+    ]
     return ((each, reply(each, number)) for number, each in enumerate(passes))
 
 

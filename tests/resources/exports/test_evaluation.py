@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import AskingLimits
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics.mean import Mean
@@ -164,7 +165,7 @@ def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(
 class Counting:
     """A benchmark of one's own: F1 over texts, by rule."""
 
-    judge_prompts = extractor_prompts = ()
+    judge_prompts = extractor_prompts = question_prompts = ()
     name, answer_version, judge_version, dimensions = "counting", "1", "1", ("F1",)
     metrics = (Mean(name="F1", lowest=0.0, highest=100.0),)
     ask = staticmethod(ask_dialogue)
@@ -269,7 +270,9 @@ def test_a_log_of_rounds_is_a_prediction_for_each_turn(
         {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "gone", "turns": [1], **here}},
     ]
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    found = predictions_of(NamedPositions(BENCHMARKS["mmdu"], None), dialogues, read_rows(file))
+    found = predictions_of(
+        NamedPositions(BENCHMARKS["mmdu"], None, AskingLimits()), dialogues, read_rows(file)
+    )
     assert found.texts == {
         PredictionKey("dialogue/1", "plain", 1): "one",
         PredictionKey("dialogue/1", "plain", 2): "",

@@ -131,7 +131,7 @@ def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
     assert (first["score"], first["chosen"], first["raters"]) == (7, "ann", ["ann", "bob"])
     assert (first["origin"], first["source"]) == ("external", "file")
     assert first["prompt_version"].startswith("alignmmbench/judge_en@")
-    assert first["judge_version"].endswith(" rated@3")
+    assert first["judge_version"].endswith(" rated@4")
     texts = " ".join(row[name] for row in found for name in ("system", "prompt", "reply"))
     assert not any(model in texts for model in MODELS), "who answered is hidden"
     (check,) = result.get_asset_check_evaluations()

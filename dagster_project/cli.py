@@ -279,17 +279,21 @@ def verify_folder(folder: Path) -> None:
 
 
 @result.command(
-    "show", cls=ReadingCommand, params=[AS_JSON, PROFILE], example="vlm-loom result show --json"
+    "show",
+    cls=ReadingCommand,
+    params=[AS_JSON, PROFILE],
+    example="vlm-loom result show mmdu --json",
 )
-def show_leaderboards(as_json: bool) -> None:
-    """The leaderboard of each release in force, what is missing and why, paths of reports."""
+@click.argument("release", default="")
+def show_leaderboards(release: str, as_json: bool) -> None:
+    """The leaderboards of a release, or of each one in force; what is missing and why; reports."""
     from dagster_project.results import leaderboard_rows, show_reports, show_results
     from resources.llm.registry import active_profile, load_registry
 
     if as_json:
-        _show(leaderboard_rows())
+        _show(leaderboard_rows(release))
     else:
-        show_results(load_registry().profile(active_profile()).judges)
+        show_results(load_registry().profile(active_profile()).judges, release)
         show_reports()
 
 

@@ -37,26 +37,38 @@ MISSING_SHOWN = 20
 """Models without results that are printed; a judge that fails has one for each model and release."""
 
 
-def leaderboard_rows() -> list[dict[str, Any]]:
-    """The rows of all leaderboards, one for each model, release in force, judge and its version."""
-    return warehouse_of_home().read("evaluate/overall").to_pylist()
+def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
+    """The rows of leaderboards, one for each model, release, judge and its version.
+
+    Args:
+        release: An id, how an id begins, or a name of one release; empty for every release in force.
+
+    Raises:
+        ReleaseError: There is no such release.
+    """
+    from resources.publishing.releases import in_force, release_meant
+
+    warehouse = warehouse_of_home()
+    shown = [release_meant(warehouse, release)] if release else [*in_force(warehouse).values()]
+    return warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
 
 
-def show_results(judges: Sequence[str]) -> int:
-    """Print a table for each release in force, judge and version of its judging.
+def show_results(judges: Sequence[str], release: str = "") -> int:
+    """Print a table for each release, judge and version of its judging.
 
     Below them are the models that have no results, the steps that have failed, the replies that could
     not be read, and the judges that give nearly all answers the same score.
 
     Args:
         judges: The judges whose tables are printed.
+        release: As in `leaderboard_rows`.
 
     Returns:
         How many results were not taken: those of a model on a release of which too much was lost.
     """
     warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
-    rows = [row for row in leaderboard_rows() if row["judge"] in shown]
+    rows = [row for row in leaderboard_rows(release) if row["judge"] in shown]
     of_table = itemgetter("release", "metric", "judge", "judge_version")
     tables = [(key, list(models)) for key, models in groupby(rows, key=of_table)]
     n_versions = Counter(key[:3] for key, _ in tables)

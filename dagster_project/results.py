@@ -268,6 +268,7 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
+        rank += "*" if row["mark"] else ""
         print(
             f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
             f"{judged_only:>11} "
@@ -284,5 +285,8 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         )
     if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
         print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")
+    for row in rows:
+        if row["mark"]:
+            print(f"*: {row['model']}: {row['mark']}")
     if reasons := sorted({row["why"] for row in rows if row["why"]}):
         print(f"-: none. {' '.join(reasons)}")

@@ -167,7 +167,7 @@ def board_data(
             form="floor",
         )
         missing = warehouse.select(
-            "evaluate.missing",
+            "evaluate.shown_missing",
             "model",
             "stage",
             "asked",

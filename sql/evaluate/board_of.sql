@@ -17,6 +17,7 @@ SELECT
     j.value AS judged_only,
     r.coverage,
     r.why AS why_no_rank,
+    r.mark,
     s.n_items,
     s.n_turns,
     s.n_judged,

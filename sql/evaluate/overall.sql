@@ -7,6 +7,7 @@ SELECT
     r.rank_low,
     r.rank_high,
     r.why,
+    r.mark,
     s.metric || '/' || s.aggregation AS metric,
     s.value,
     s.ci_low,

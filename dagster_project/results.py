@@ -236,6 +236,28 @@ def _number(needed: float) -> str:
     return f"{needed:,}" if math.isfinite(needed) else f"more than {MOST_CLUSTERS:,}"
 
 
+def show_costs(run: str) -> None:
+    """Print calls, tokens and dollars of a run by stage and model; one line if it paid for no call.
+
+    Args:
+        run: The id of a run.
+    """
+    with closing(Ledger(home.ledger_path())) as ledger:
+        costs = ledger.costs_of(run)
+    if not costs:
+        print("\nNo model call was paid for in this run.")
+        return
+    line = "{:<24} {:<24} {:>9} {:>13} {:>13} {:>11}"
+    print()
+    print(line.format("stage", "model", "calls", "prompt tok.", "answer tok.", "$"))
+    for stage, model, *numbers in [
+        *costs,
+        ("all", "", *map(sum, zip(*(each[2:] for each in costs), strict=True))),
+    ]:
+        *counts, dollars = numbers
+        print(line.format(stage, model, *(f"{n:,}" for n in counts), f"{dollars:.4f}"))
+
+
 def show_reports() -> None:
     """The path of each report."""
     for report in warehouse_of_home().read("evaluate/report_paths").to_pylist():

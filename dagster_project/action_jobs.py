@@ -68,7 +68,7 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
                 )
                 outdated += MADE_OF_SHARDS
             for table in outdated:
-                if event := _to_be_made_again(context.instance, table, result.text):
+                if event := to_be_made_again(context.instance, table, result.text):
                     context.log_event(event)
         context.add_output_metadata({"result": result.text, **result.metadata})
         return result.text
@@ -90,7 +90,7 @@ def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
     )
 
 
-def _to_be_made_again(
+def to_be_made_again(
     instance: dg.DagsterInstance, table: str, why: str
 ) -> dg.AssetMaterialization | None:
     """The last materialization of an asset without its code version, which makes it Unsynced, and with

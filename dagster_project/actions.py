@@ -12,6 +12,7 @@ from dagster_project.release_actions import (
     UnpinRelease,
 )
 from dagster_project.result_actions import (
+    ArchiveResults,
     AskAnew,
     ImportPredictions,
     ImportScores,
@@ -32,6 +33,7 @@ ACTIONS: tuple[type[Action], ...] = (
     ImportPredictions,
     RemovePredictions,
     ImportScores,
+    ArchiveResults,
     RemoveShard,
     MergeFiles,
     AskAnew,

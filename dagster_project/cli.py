@@ -38,6 +38,12 @@ JOBS = (
 )
 """Jobs; `ingest` is run for each shard."""
 NAME = "vlm-loom"
+LIMIT = click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Items of each release that evaluate asks about, a sample by ability; without it, all.",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,8 +95,9 @@ def demo() -> int:
     multiple=True,
     help="Ingest this shard, or those of a range FIRST...LAST (repeat it for several).",
 )
+@LIMIT
 @click.argument("job", type=ChoiceWithSuggestion(JOBS))
-def run_one(job: str, shards: tuple[str, ...]) -> int:
+def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
     """Run one job on the home with all of its assets: a stage, build, or checks.
 
     The job ingest ingests every shard of the corpus, or those of --partition; build does so first."""
@@ -101,6 +108,10 @@ def run_one(job: str, shards: tuple[str, ...]) -> int:
         return run_ingest(shards)
     if shards:
         raise click.UsageError(f"{job} has no shards: leave --partition out, or run ingest.")
+    if limit and job != "evaluate":
+        raise click.UsageError(
+            f"{job} asks nothing about releases: leave --limit out, or run evaluate."
+        )
 
     if job == "build":
         return run_build()
@@ -108,20 +119,24 @@ def run_one(job: str, shards: tuple[str, ...]) -> int:
         # What models are evaluated on is in a home.
         require_home()
 
-    return run_alone(job)
+    return run_alone(job, limit)
 
 
 @vlm_loom.command(
     "dry-run",
     params=[CORPUS, PROFILE],
-    example="vlm-loom dry-run --profile openai",
+    example="vlm-loom dry-run evaluate --limit 20 --profile openai",
     workspace="optional",
 )
-def dry_run() -> int:
-    """What build would ask of models and what that would cost; nothing is asked."""
+@LIMIT
+@click.argument("job", type=ChoiceWithSuggestion(("build", "evaluate")), default="build")
+def dry_run(job: str, limit: int | None) -> int:
+    """What build or run evaluate would ask of models, and what that would cost; nothing is asked.
+
+    A profile without a writer only evaluates."""
     from dagster_project.dry_run import dry_run
 
-    return dry_run()
+    return dry_run(job, limit)
 
 
 @vlm_loom.command(params=[PROFILE], example="vlm-loom site")
@@ -279,17 +294,21 @@ def verify_folder(folder: Path) -> None:
 
 
 @result.command(
-    "show", cls=ReadingCommand, params=[AS_JSON, PROFILE], example="vlm-loom result show --json"
+    "show",
+    cls=ReadingCommand,
+    params=[AS_JSON, PROFILE],
+    example="vlm-loom result show mmdu --json",
 )
-def show_leaderboards(as_json: bool) -> None:
-    """The leaderboard of each release in force, what is missing and why, paths of reports."""
+@click.argument("release", default="")
+def show_leaderboards(release: str, as_json: bool) -> None:
+    """The leaderboards of a release, or of each one in force; what is missing and why; reports."""
     from dagster_project.results import leaderboard_rows, show_reports, show_results
     from resources.llm.registry import active_profile, load_registry
 
     if as_json:
-        _show(leaderboard_rows())
+        _show(leaderboard_rows(release))
     else:
-        show_results(load_registry().profile(active_profile()).judges)
+        show_results(load_registry().profile(active_profile()).judges, release)
         show_reports()
 
 

@@ -15,6 +15,7 @@ from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
+from dagster_project.run import limit_of_items
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.files import home
 from resources.files import object_storage as shared_files
@@ -42,10 +43,22 @@ ASKING = [
     for name in ("answers", "judgments", "second_readings", "judge_probes", "pairs")
 ]
 """The assets of the stage `evaluate` that ask models."""
+EVALUATE: Run = ("evaluate", None, ASKING)
 
 
-def dry_run() -> int:
-    """Print the estimate of the main job; 0, or 1 when a run failed. Raises UserError."""
+def dry_run(job: str = "build", limit: int | None = None) -> int:
+    """Print the estimate of the main job, or of the evaluation only.
+
+    Args:
+        job: `build` for everything, or `evaluate`; a profile without a writer only evaluates.
+        limit: Items of each release that models are asked about; None for all.
+
+    Returns:
+        0, or 1 when a run failed.
+
+    Raises:
+        UserError: A setting cannot be used.
+    """
     bring_home_up_to_date()
     # Before the home is copied, so that what is wrong names the home's own files.
     read_sections(SECTIONS)
@@ -60,7 +73,8 @@ def dry_run() -> int:
         image_fetcher()
         print("Dry run, on a copy that is thrown away: no provider is asked anything.\n")
         try:
-            failed = _run_all(gateway)
+            only_evaluates = job == "evaluate" or gateway.profile.writer is None
+            failed = _run_all(gateway, [EVALUATE] if only_evaluates else _runs(), limit)
         finally:
             gateway.close()
         _show(gateway)
@@ -113,15 +127,19 @@ def home_at(folder: Path) -> Iterator[None]:
         os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
-def _run_all(gateway: DryGateway) -> str | None:
+def _run_all(gateway: DryGateway, runs: list[Run], limit: int | None) -> str | None:
     """Run the jobs that ask models and those they need; returns what failed, if anything did."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
         lost = []
-        for job, partition, assets in _runs():
+        for job, partition, assets in runs:
             result = run_job(
-                definitions.resolve_job_def(job), instance, partition=partition, assets=assets
+                definitions.resolve_job_def(job),
+                instance,
+                partition=partition,
+                assets=assets,
+                ops=limit_of_items(limit) if job == "evaluate" else {},
             )
             if not result.success and partition is None:
                 return job
@@ -138,7 +156,7 @@ def _runs() -> list[Run]:
         before = [("ingest", shard, None) for shard in corpus_folder().shards()]
         before.append(("cluster", None, None))
     stages = ("dialogue", "rewrite", "choice", "quality", "review", "release")
-    return [*before, *((stage, None, None) for stage in stages), ("evaluate", None, ASKING)]
+    return [*before, *((stage, None, None) for stage in stages), EVALUATE]
 
 
 def _show(gateway: DryGateway) -> None:

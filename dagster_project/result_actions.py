@@ -6,15 +6,16 @@ Modules that take seconds to load are imported when an action is performed.
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from dagster_project.action import Action, ActionResult, File, Quoting, Release
+from dagster_project.action import Action, ActionResult, CommandField, File, Quoting, Release
 
 if TYPE_CHECKING:
     from resources.corpus.corpus import Corpus
     from resources.llm.ledger import Ledger
+    from resources.llm.registry import Profile
     from resources.warehouse import Warehouse
 
 
@@ -81,6 +82,39 @@ class ImportScores(Action):
             f"{imported.sentences()} Run the job evaluate next, which compares judges with them.",
             {"scores": len(imported.found.scores), **counts},
             "evaluate/human_scores",
+        )
+
+
+class ArchiveResults(Action):
+    """Take a model, a judge or what a run made off leaderboards, reports and exports; answers and
+    judgments stay in the tables."""
+
+    COMMAND = "result archive"
+    EXAMPLE = "result archive --model gpt-4o-mini"
+
+    model: str = Field("", description="A model with answers, and its runs without images.")
+    judge: str = Field("", description="A judge; with --model, what it says of this model only.")
+    run_id: Annotated[str, CommandField("run")] = Field(
+        "", description="The beginning of the id of a run: what its model calls gave."
+    )
+    release: Annotated[str, CommandField("release", kind="release")] = Field(
+        "", description="On this release only."
+    )
+    undo: bool = Field(False, description="Show it again, also what left the profile.")
+
+    def perform(self, warehouse: "Warehouse", profile: "Profile") -> ActionResult:
+        from assets.evaluate.archive import archive, restore
+        from resources.publishing.releases import release_meant
+
+        release_id = release_meant(warehouse, self.release) if self.release else ""
+        named = self.model, self.judge, release_id, self.run_id
+        if self.undo:
+            text = f"Shown again: {restore(warehouse, profile, *named)}."
+        else:
+            text = f"Archived: {archive(warehouse, *named)}."
+        return ActionResult(
+            f"{text} Run the job evaluate next, which ranks the models that are shown.",
+            outdated=["evaluate.observations"],
         )
 
 

@@ -37,26 +37,38 @@ MISSING_SHOWN = 20
 """Models without results that are printed; a judge that fails has one for each model and release."""
 
 
-def leaderboard_rows() -> list[dict[str, Any]]:
-    """The rows of all leaderboards, one for each model, release in force, judge and its version."""
-    return warehouse_of_home().read("evaluate/overall").to_pylist()
+def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
+    """The rows of leaderboards, one for each model, release, judge and its version.
+
+    Args:
+        release: An id, how an id begins, or a name of one release; empty for every release in force.
+
+    Raises:
+        ReleaseError: There is no such release.
+    """
+    from resources.publishing.releases import in_force, release_meant
+
+    warehouse = warehouse_of_home()
+    shown = [release_meant(warehouse, release)] if release else [*in_force(warehouse).values()]
+    return warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
 
 
-def show_results(judges: Sequence[str]) -> int:
-    """Print a table for each release in force, judge and version of its judging.
+def show_results(judges: Sequence[str], release: str = "") -> int:
+    """Print a table for each release, judge and version of its judging.
 
     Below them are the models that have no results, the steps that have failed, the replies that could
     not be read, and the judges that give nearly all answers the same score.
 
     Args:
         judges: The judges whose tables are printed.
+        release: As in `leaderboard_rows`.
 
     Returns:
         How many results were not taken: those of a model on a release of which too much was lost.
     """
     warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
-    rows = [row for row in leaderboard_rows() if row["judge"] in shown]
+    rows = [row for row in leaderboard_rows(release) if row["judge"] in shown]
     of_table = itemgetter("release", "metric", "judge", "judge_version")
     tables = [(key, list(models)) for key, models in groupby(rows, key=of_table)]
     n_versions = Counter(key[:3] for key, _ in tables)
@@ -230,6 +242,28 @@ def _number(needed: float) -> str:
     return f"{needed:,}" if math.isfinite(needed) else f"more than {MOST_CLUSTERS:,}"
 
 
+def show_costs(run: str) -> None:
+    """Print calls, tokens and dollars of a run by stage and model; one line if it paid for no call.
+
+    Args:
+        run: The id of a run.
+    """
+    with closing(Ledger(home.ledger_path())) as ledger:
+        costs = ledger.costs_of(run)
+    if not costs:
+        print("\nNo model call was paid for in this run.")
+        return
+    line = "{:<24} {:<24} {:>9} {:>13} {:>13} {:>11}"
+    print()
+    print(line.format("stage", "model", "calls", "prompt tok.", "answer tok.", "$"))
+    for stage, model, *numbers in [
+        *costs,
+        ("all", "", *map(sum, zip(*(each[2:] for each in costs), strict=True))),
+    ]:
+        *counts, dollars = numbers
+        print(line.format(stage, model, *(f"{n:,}" for n in counts), f"{dollars:.4f}"))
+
+
 def show_reports() -> None:
     """The path of each report."""
     for report in warehouse_of_home().read("evaluate/report_paths").to_pylist():
@@ -262,6 +296,7 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
+        rank += "*" if row["mark"] else ""
         print(
             f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
             f"{judged_only:>11} "
@@ -278,5 +313,8 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         )
     if any(row["n_clusters"] is not None and row["n_clusters"] < LEAST_CLUSTERS for row in rows):
         print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")
+    for row in rows:
+        if row["mark"]:
+            print(f"*: {row['model']}: {row['mark']}")
     if reasons := sorted({row["why"] for row in rows if row["why"]}):
         print(f"-: none. {' '.join(reasons)}")

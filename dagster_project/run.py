@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster_project.action import Action
+from dagster_project.action_jobs import to_be_made_again
 from dagster_project.build import build, only_build
 from dagster_project.definitions import build_defs, defs
 from dagster_project.ingestion import (
@@ -32,19 +33,32 @@ from dagster_project.progress import (
     say_not_taken,
 )
 from dagster_project.resources import corpus_folder
-from dagster_project.results import show_reports, show_results, show_site
+from dagster_project.results import show_costs, show_reports, show_results, show_site
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.process import text_embedder
 from resources.llm.registry import active_profile, load_registry
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 from resources.warehouse.configured import warehouse_of_home
 
+ANSWERS = "evaluate.answers"
 
-def run_alone(job: str) -> int:
-    """Run a job; 0 when it succeeded, 1 when it or a check failed. Raises UserError."""
+
+def run_alone(job: str, limit: int | None = None) -> int:
+    """Run a job from a terminal, and print what it came to.
+
+    Args:
+        job: Name of the job.
+        limit: Of the job evaluate, items of each release that models are asked about; None for all.
+
+    Returns:
+        0 when it succeeded, 1 when it or a check failed.
+
+    Raises:
+        UserError: A setting cannot be used.
+    """
     bring_home_up_to_date()
     with usable_home():
-        return _run(job)
+        return _run(job, limit)
 
 
 def run_build() -> int:
@@ -97,10 +111,22 @@ def run_ingest(named: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
-def _run(job: str) -> int:
+def _run(job: str, limit: int | None) -> int:
+    definitions = build_defs()
     with open_instance() as instance:
         end_dead_runs(instance)
-        result = run_job(build_defs().resolve_job_def(job), instance, console=console_of(job))
+        result = run_job(
+            definitions.resolve_job_def(job),
+            instance,
+            ops=limit_of_items(limit),
+            console=console_of(job),
+        )
+        if job == "evaluate":
+            # The tables of costs are current, however the run ended.
+            run_job(definitions.resolve_job_def("ledger"), instance, console=console_of("ledger"))
+        partial = f"The run {result.run_id} asked about up to {limit} items of each release."
+        if limit and (event := to_be_made_again(instance, ANSWERS, partial)):
+            instance.report_runless_asset_event(event)
     wrong = failed_checks(result)
     n_lost = 0
     if job == "evaluate" and (result.success or only_failed(result, MADE)):
@@ -109,6 +135,8 @@ def _run(job: str) -> int:
         show_reports()
     elif job == "evaluate" and (sentence := said_by(result, MADE)):
         print(sentence)
+    if job == "evaluate":
+        show_costs(result.run_id)
     if job == "site" and result.success:
         show_site()
     if result.success and wrong:
@@ -118,6 +146,11 @@ def _run(job: str) -> int:
     if n_lost:
         say_not_taken(n_lost)
     return 0 if result.success and not wrong and not n_lost else 1
+
+
+def limit_of_items(limit: int | None) -> dict[str, Any]:
+    """Run config of ops by which models are asked about some items of each release; None: about all."""
+    return {ANSWERS.replace(".", "__"): {"config": {"limit": limit}}} if limit else {}
 
 
 def perform_as_run(action: type[Action], arguments: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,7 @@
 """Answers: what every contestant says to every item of the releases in force."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import dagster as dg
@@ -11,6 +11,7 @@ from assets.common.automation import SHARDS, when_changed
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
+from assets.evaluate.archive import archived_models, hide_former
 from assets.evaluate.contestants import (
     ImportedPredictions,
     LetterBaselineOptions,
@@ -31,6 +32,8 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_file, model_of
+from methods.evaluation.item_sample import stratified_sample
+from methods.evaluation.items import Item
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.predictions import PredictionError
 from methods.naming import nearest
@@ -56,7 +59,17 @@ class AnswersSettings(EvaluationSettings):
         "are left out with their images; tile, its images are sent as one; sample, images are left out "
         "at random. Named in scores.",
     )
-    seed: int = Field(0, description="Seed of the letters that baseline:random says.")
+    limit: int | None = Field(
+        None,
+        ge=1,
+        description="Items of each release that models are asked about: a sample by ability. Scores "
+        "are marked as partial until a run without a limit asks the rest; items that were answered "
+        "before stay. null: all items.",
+    )
+    seed: int = Field(
+        0,
+        description="Seed of the letters that baseline:random says, and of the sample of `limit`.",
+    )
     also_on: list[str] = Field(
         [], description="Ids of releases to ask on beside those in force, such as earlier ones."
     )
@@ -64,7 +77,7 @@ class AnswersSettings(EvaluationSettings):
 
 @table_asset(
     "evaluate.answers",
-    side_tables=["evaluate.extractions", "evaluate.failed", "evaluate.missing"],
+    side_tables=["evaluate.archive", "evaluate.extractions", "evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[releases, predictions],
     automation_condition=WHEN_RELEASED,
@@ -80,7 +93,8 @@ def answers(
 
     A model that loses too many turns, because its server is gone or refuses its key for example, keeps
     its earlier rows and does not stop the others; `evaluate.missing` names it. Replies that are no
-    answers are the model's own: they are kept, and count in its scores.
+    answers are the model's own: they are kept, and count in its scores. Models and judges that the
+    profile does not name any more are taken off the leaderboards (`evaluate.archive`).
     """
     isolation = Isolation("evaluate.answers")
     models = llm.profile.evaluate if config.models is None else config.models
@@ -89,14 +103,20 @@ def answers(
     # A name that models.yaml does not have is a wrong setting, and no trouble of a release.
     for asks in filter(None, map(model_of, models)):
         llm.registry.model(asks)
-    for release in releases_in_force(warehouse, benchmarks, config.also_on):
+    releases_asked = releases_in_force(warehouse, benchmarks, config.also_on)
+    hide_former(warehouse, llm.profile, models)
+    for release in releases_asked:
         with isolation.release(release.release_id):
             benchmark = release.benchmark
             for name in (*benchmark.question_prompts, *benchmark.extractor_prompts):
                 prompt(name)
             items = items_of(warehouse, release.release_id)
             letters = LetterBaselineOptions(config.seed, label_of(release.benchmark))
-            why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
+            archived = archived_models(warehouse, release.release_id)
+            why = {
+                name: "it is archived" if name in archived else why_not(name, items, letters)
+                for name in filter(is_asked, models)
+            }
             not_run += [
                 f"{name} on {release.release_id}: {reason}"
                 for name, reason in why.items()
@@ -104,8 +124,12 @@ def answers(
             ]
             names = [name for name, reason in why.items() if reason is None]
             asked = contestants(names, llm.registry, items, PARAMS, letters)
+            wanted = _wanted(warehouse, release, items, config)
             runs += [
-                (release, AnswerRun(contestant, item)) for item in items for contestant in asked
+                (release, AnswerRun(contestant, item))
+                for item in items
+                for contestant in asked
+                if wanted is None or item.item_id in wanted(contestant.name)
             ]
     imported = imported_hashes(warehouse)
     runs += _imported(warehouse, benchmarks, config.models, isolation)
@@ -169,6 +193,21 @@ def answers(
             only_these=config.models is not None,
         ),
     )
+
+
+def _wanted(
+    warehouse: Warehouse, release: EvaluatedRelease, items: Sequence[Item], config: AnswersSettings
+) -> Callable[[str], Set[str]] | None:
+    """The items that a contestant is asked about, under a limit: the sample, and those it answered
+    before, whose answers the ledger has; None without a limit."""
+    if config.limit is None:
+        return None
+    sample = stratified_sample(items, config.limit, release.benchmark.abilities, config.seed)
+    rows = warehouse.read("evaluate/answered_items_of", {"release_id": release.release_id})
+    before: dict[str, set[str]] = {}
+    for row in rows.to_pylist():
+        before.setdefault(row["model"], set()).add(row["item_id"])
+    return lambda name: sample | before.get(name, set())
 
 
 def label_of(benchmark: Benchmark) -> str | None:

@@ -19,13 +19,13 @@ PARTS = "evaluate.ability_comparisons"
 
 
 class ComparisonsSettings(ScoringSettings):
-    """How models are compared, and how much of a model has to be judged for a rank."""
+    """How models are compared, and how much of a model has to be judged for a rank without a mark."""
 
     least_coverage: float = Field(
         0.95,
         ge=0,
         le=1,
-        description="A model has no rank by a metric of whose units a smaller share was judged.",
+        description="A rank by a metric of whose units a smaller share was judged has a mark.",
     )
 
 
@@ -46,13 +46,18 @@ def comparisons(
     Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
     what is hard is hard for both. `detectable` is the smallest true difference that would be found four
     times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`, where
-    it is marked whether a model, or one of its family, judged or wrote the release. Where items have
-    abilities, models are compared on each of these, too: `evaluate.ability_comparisons`.
+    it is marked whether a model, or one of its family, judged or wrote the release, and whether its
+    score is of a part only. Where items have abilities, models are compared on each of these, too:
+    `evaluate.ability_comparisons`.
     """
     isolation = Isolation("evaluate.comparisons")
     pairs, ranks, parts = [], [], []
     families = load_registry().families
     writers: dict[str, list[str]] = {}
+    partial = {
+        (row["release_id"], row["model"]): f"{row['n_asked']} of {row['n_items']} items were asked."
+        for row in warehouse.read("evaluate/asked_items").to_pylist()
+    }
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         judges = [member.judge for member in slice_.members or [slice_]]
         if slice_.release_id not in writers:
@@ -66,7 +71,15 @@ def comparisons(
             pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
                 remarks = related(row["model"], judges, writers[slice_.release_id], families)
-                ranks.append({**slice_.columns, **row, "related": ", ".join(remarks) or None})
+                marks = [partial.get((slice_.release_id, row["model"])), row["mark"]]
+                ranks.append(
+                    {
+                        **slice_.columns,
+                        **row,
+                        "related": ", ".join(remarks) or None,
+                        "mark": " ".join(filter(None, marks)) or None,
+                    }
+                )
             # The finest abilities have few items each.
             by_ability = compare_parts(
                 slice_.benchmark.metrics,

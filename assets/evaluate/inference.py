@@ -4,6 +4,7 @@ from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from assets.evaluate.contestants import Candidate
+from methods.choice.lettered import NO_CHOICE
 from methods.evaluation.asking import (
     Answer,
     AnswerRequest,
@@ -16,6 +17,7 @@ from methods.evaluation.asking import (
     with_policy,
 )
 from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import BASELINE
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE
 from resources.llm.model_calls import ModelCalls
@@ -143,9 +145,13 @@ class _Driver:
     async def _extract(self, step: ExtractionRequest) -> str | None:
         key = self._key_of[step.trial, step.turn]
         here = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
-        if step.by_rule is not None:
-            self.extractions.append({**here, "extractor": RULE, "value": step.by_rule})
-            return step.by_rule
+        by_rule = step.by_rule
+        if by_rule is None and step.choices and self._run.contestant.provider == BASELINE:
+            # A baseline's text that no rule reads is another question's: no model needs to read it.
+            by_rule = NO_CHOICE
+        if by_rule is not None:
+            self.extractions.append({**here, "extractor": RULE, "value": by_rule})
+            return by_rule
         request = extraction_request(self._extractor, step)
         read = await complete_and_parse(self._calls, request, step.read)
         made_by = {"call_key": read.key, "prompt_version": read.prompt_version}

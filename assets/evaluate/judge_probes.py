@@ -105,18 +105,18 @@ class JudgeProbesSettings(AssetConfig):
         description="How often a judge without any shift may be said to have one, over all its probes.",
     )
     n_answers: int | None = Field(
-        None,
+        0,
         ge=0,
         description="At most so many answers of each release are judged again by every judge, twice "
-        "each: with neutral text after them, and with an instruction to the judge. Unset: as many as "
-        "the least shift takes. 0 asks nothing.",
+        "each: with neutral text after them, and with an instruction to the judge. 0 asks nothing. "
+        "null: as many as the least shift takes.",
     )
     n_pairs: int | None = Field(
-        None,
+        0,
         ge=0,
         description="At most so many answers of each release are compared with themselves, in both "
-        "orders, by every judge: two calls each. Unset: as many as the least preference takes. 0 asks "
-        "nothing.",
+        "orders, by every judge: two calls each. 0 asks nothing. null: as many as the least preference "
+        "takes.",
     )
     seed: int = Field(0, description="Seed of the sample.")
 

@@ -10,6 +10,7 @@ from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
+from assets.evaluate.archive import archived_judges, kept_models
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import JudgeImages, JudgeReply, JudgeRun, judge_item, judge_version
 from assets.evaluate.released import EvaluatedRelease, releases_in_force
@@ -51,16 +52,19 @@ def judgments(
 ) -> dg.MaterializeResult:
     """What each judge of the profile says of each answer; it is never told who answered.
 
-    Judged are the answers of the profile's models on the releases in force, and whatever one of the
-    judges has not judged yet: of other models, on other releases. Judgments of judges that the profile
-    no longer has stay, and those of models that it no longer evaluates.
+    Judged are the answers of the profile's models and of imported predictions on the releases in force,
+    and those on other releases that one of the judges has not judged yet. Judgments of judges that the
+    profile no longer has stay, and those of models that it no longer evaluates.
     """
     isolation = Isolation("evaluate.judgments")
-    judges = llm.profile.judges
+    archived, kept = archived_judges(warehouse), kept_models(warehouse)
+    judges = [judge for judge in llm.profile.judges if judge not in archived]
     unjudged = [
         row
         for row in warehouse.read("evaluate/unjudged", {"judges": judges}).to_pylist()
-        if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].judge_prompts
+        if row["benchmark"] in benchmarks
+        and benchmarks[row["benchmark"]].judge_prompts
+        and row["model"] not in kept
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})

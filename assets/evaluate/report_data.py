@@ -165,7 +165,7 @@ def board_data(
             form="floor",
         )
         missing = warehouse.select(
-            "evaluate.missing",
+            "evaluate.shown_missing",
             "model",
             "stage",
             "asked",

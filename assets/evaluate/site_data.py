@@ -53,17 +53,17 @@ _READ: dict[str, tuple[str, Sequence[str]]] = {
     "release.choices": ("position", _ITEM),
     "release.references": ("turn, kind", ("item_id", "turn")),
     "release.images": ("position", _ITEM),
-    "evaluate.answers": ("", _ITEM),
+    "evaluate.shown_answers": ("", _ITEM),
     "evaluate.extractions": ("", _ANSWER),
-    "evaluate.failed": ("ALL", _ANSWER),
-    "evaluate.judgments": ("judge, replicate, part", _ANSWER),
+    "evaluate.shown_failed": ("ALL", _ANSWER),
+    "evaluate.shown_judgments": ("judge, replicate, part", _ANSWER),
     "evaluate.observations": ("metric, part", _ANSWER),
 }
 """Table -> its order, and what its rows are of."""
 _TELLING = (
     "release.references",
     "evaluate.extractions",
-    "evaluate.judgments",
+    "evaluate.shown_judgments",
     "evaluate.observations",
 )
 """Tables whose rows tell an answer that is held out."""
@@ -133,7 +133,7 @@ class SiteData:
     @cached_property
     def models(self) -> list[str]:
         """Contestants with answers: models by the score that ranks, then who stands beside them."""
-        answered = self._distinct("evaluate.answers", "model")
+        answered = self._distinct("evaluate.shown_answers", "model")
         place = {name: n for n, name in enumerate(self._in_order())}
         return sorted(answered, key=lambda name: (not is_model(name), place.get(name, 10**6), name))
 
@@ -144,7 +144,7 @@ class SiteData:
             return []
         found = {
             (row["judge"], row["judge_version"])
-            for table in ("evaluate.observations", "evaluate.judgments")
+            for table in ("evaluate.observations", "evaluate.shown_judgments")
             for row in self._warehouse.select(
                 table, "judge", "judge_version", distinct=True, release_id=self.release_id
             ).to_pylist()
@@ -155,7 +155,7 @@ class SiteData:
     @cached_property
     def trials(self) -> list[str]:
         """Which askings of items there are."""
-        return self._distinct("evaluate.answers", "trial")
+        return self._distinct("evaluate.shown_answers", "trial")
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -201,16 +201,16 @@ class SiteData:
     @cached_property
     def _parts(self) -> list[str]:
         """What judgments are of: a turn, or one of several of it."""
-        return [] if self.answers_held_out else self._distinct("evaluate.judgments", "part")
+        return [] if self.answers_held_out else self._distinct("evaluate.shown_judgments", "part")
 
     @cached_property
     def _versions(self) -> list[str]:
         """Versions of the prompts of all that is shown."""
         named: set[str] = set()
-        for table in ("release.turns", "release.references", "evaluate.answers"):
+        for table in ("release.turns", "release.references", "evaluate.shown_answers"):
             named.update(self._distinct(table, "prompt_version"))
         if not self.answers_held_out:
-            for table in ("evaluate.extractions", "evaluate.judgments"):
+            for table in ("evaluate.extractions", "evaluate.shown_judgments"):
                 named.update(self._distinct(table, "prompt_version"))
         return sorted(named)
 
@@ -343,7 +343,9 @@ class SiteData:
         ]
         images = [self._image(image) for image in read["release.images"].get(of, ())]
         choices = [choice["choice"] for choice in read["release.choices"].get(of, ())]
-        answers = [self._answer(answer, read) for answer in read["evaluate.answers"].get(of, ())]
+        answers = [
+            self._answer(answer, read) for answer in read["evaluate.shown_answers"].get(of, ())
+        ]
         answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer.get("trial", 0)))
         labels = dict(row["labels"])
         item = {
@@ -409,7 +411,7 @@ class SiteData:
                 ),
                 "judgments": [
                     self._judgment(each)
-                    for each in read["evaluate.judgments"].get(of, ())
+                    for each in read["evaluate.shown_judgments"].get(of, ())
                     if each["answer_call_key"] == row["call_key"]
                 ],
                 "observed": [
@@ -423,7 +425,7 @@ class SiteData:
                 ],
                 "lost": [
                     {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
-                    for each in read["evaluate.failed"].get(of, ())
+                    for each in read["evaluate.shown_failed"].get(of, ())
                     if not self.answers_held_out or each["stage"] == "answers"
                 ],
             }

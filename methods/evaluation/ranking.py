@@ -53,10 +53,11 @@ def compare(
 ) -> tuple[list[Row], list[Row]]:
     """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
 
-    A model has no rank by a metric of whose units a smaller share than `least_coverage` was judged, and
-    the row says why. Who is no model has no rank: a baseline is not compared, a model without its
-    images only with the model itself (first the model). These pairs are adjusted by Holm among
-    themselves, so that p of two models is the same whether they are there or not.
+    Ranks rest on the scores in which what a model failed counts as the lowest value. A rank by a metric
+    of whose units a smaller share than `least_coverage` was judged has a mark that says so. Who is no
+    model has no rank: a baseline is not compared, a model without its images only with the model itself
+    (first the model). These pairs are adjusted by Holm among themselves, so that p of two models is the
+    same whether they are there or not.
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
@@ -261,7 +262,7 @@ def _without_rank(metric: Metric, observed: Mapping[str, Observations]) -> Itera
     for name in sorted(observed):
         if is_model(name):
             continue
-        none: Row = dict.fromkeys(("rank", "rank_low", "rank_high"))
+        none: Row = dict.fromkeys(("rank", "rank_low", "rank_high", "mark"))
         share = coverage_of(metric, observed[name])
         why = _WITHOUT_RANK[ablation_of(name)]
         yield {"model": name, **none, "coverage": share, "why": why}
@@ -274,22 +275,12 @@ def _ranks(
     pairs: Sequence[Comparison],
     least_coverage: float,
 ) -> list[Row]:
-    enough = [share >= least_coverage for share in covered.values()]
-    ranked = rank_models(
-        [value if is_enough else None for value, is_enough in zip(means, enough, strict=True)],
-        pairs,
-        higher_is_better=metric.higher_is_better != metric.inverse,
-    )
+    ranked = rank_models(means, pairs, higher_is_better=metric.higher_is_better != metric.inverse)
     rows = []
     for (model, share), rank in zip(covered.items(), ranked, strict=True):
-        why = None
-        if rank.rank is None:
-            why = (
-                f"{share:.1%} of what this metric needs was judged, and a rank needs "
-                f"{least_coverage:.0%}."
-                if share < least_coverage
-                else "Nothing was judged that this metric rests on."
-            )
+        is_ranked = rank.rank is not None
+        why = None if is_ranked else "Nothing was judged that this metric rests on."
+        mark = f"{share:.1%} of what this metric needs was judged."
         rows.append(
             {
                 "model": model,
@@ -298,6 +289,7 @@ def _ranks(
                 "rank_high": rank.high,
                 "coverage": share,
                 "why": why,
+                "mark": mark if is_ranked and share < least_coverage else None,
             }
         )
     return rows

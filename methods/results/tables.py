@@ -69,7 +69,9 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     alone = best_alone(results)
     rows = [
         (
-            TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
+            TableCell(
+                f"{NOTHING if row['rank'] is None else row['rank']}{'*' if row['mark'] else ''}"
+            ),
             TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
             TableCell(row["model"], bold=row["model"] == alone),
             TableCell(number=row["value"], bold=row["model"] == alone),
@@ -87,13 +89,15 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         "The best model is bold where its difference to every other one counts (p after Holm "
         "below 0.05)."
     )
+    marks = [f" *: {row['model']}: {row['mark']}" for row in results.models if row["mark"]]
     heads = (
         *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
     return ResultTable(
-        name, results.release_id, f"{_about(results)} {bold}", heads, numeric, tuple(rows)
+        *(name, results.release_id, f"{_about(results)} {bold}{''.join(marks)}"),
+        *(heads, numeric, tuple(rows)),
     )
 
 

@@ -78,7 +78,7 @@ def latex_text(text: str) -> str:
 def in_words(results: JudgeResults, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """How the scores of a board were made: a paragraph for a paper.
 
-    `settings` has least_coverage and version; `card` is that of the release.
+    `settings` has the version; `card` is that of the release.
     """
     models, pairs = results.models, results.pairs(results.leading)
     first = models[0]
@@ -112,9 +112,11 @@ def in_words(results: JudgeResults, card: Mapping[str, Any], settings: Mapping[s
         names = ", ".join(row["model"] for row in unranked)
         sentences.append(
             f"{len(ranked)} models have a rank; the others do not, as they are no models by "
-            f"themselves or less than {100 * settings['least_coverage']:g} % of what the metric needs "
-            f"was judged: {names}."
+            f"themselves or nothing of them was judged: {names}."
         )
+    sentences += [
+        f"Marked in the tables: {row['model']}: {row['mark']}" for row in ranked if row["mark"]
+    ]
     refused = sum(row["n_refused"] for row in models)
     failed = sum(row["n_failed"] for row in models)
     sentences.append(

@@ -77,7 +77,7 @@ def write_submissions(
 def _answers(warehouse: Warehouse, release_id: str, model: str) -> Answers:
     """What a model said itself, by place."""
     rows = warehouse.select(
-        "evaluate.answers",
+        "evaluate.shown_answers",
         *("item_id", "trial", "turn", "status", "answer"),
         release_id=release_id,
         model=model,

@@ -63,6 +63,7 @@ class LeaderboardRow(NamedTuple):
     rank: int | None
     ranks: str
     why: str | None
+    mark: str | None
     floor: ReportEstimate
     judged: ReportEstimate
     common: ReportEstimate
@@ -214,8 +215,10 @@ def _line(of: LeaderboardRow, has_lost: bool) -> list[Cell]:
     no_interval = "not scored" if floor.value is None else "no interval"
     common = [] if of.n_common is None else [f"n = {of.n_common}"]
     return [
-        Cell(str(of.rank or "–"), [of.ranks] if of.rank else []),
-        block.who(of.who, [f"No rank: {of.why}"] if of.why else []),
+        Cell(f"{of.rank or '–'}{'*' if of.mark else ''}", [of.ranks] if of.rank else []),
+        block.who(
+            of.who, [*([f"No rank: {of.why}"] if of.why else []), *([of.mark] if of.mark else [])]
+        ),
         Cell(
             said('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
         ),
@@ -404,6 +407,7 @@ def _entry(
         row["rank"] if row else None,
         _ranks(row),
         row["why"] if row else None,
+        row["mark"] if row else None,
         judged.estimate(who.name, leading),
         judged.estimate(who.name, leading, JUDGED),
         judged.estimate(who.name, leading, COMMON),

@@ -1,6 +1,6 @@
 -- What these contestants answered to these items of a release, and what was read from it.
 SELECT a.item_id, a.model, a.trial, a.status, a.answer, e.value AS reading
-FROM evaluate.answers AS a
+FROM evaluate.shown_answers AS a
 LEFT JOIN evaluate.extractions AS e
     ON e.release_id = a.release_id
     AND e.model = a.model

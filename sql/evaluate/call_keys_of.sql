@@ -10,7 +10,7 @@ SELECT
     any_value(coalesce(a.call_key, md5(a.answer))) AS answer,
     list(DISTINCT o.call_key ORDER BY o.call_key) FILTER (o.call_key IS NOT NULL) AS judge_calls
 FROM evaluate.observations AS o
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
 WHERE o.release_id = $release_id AND o.status NOT IN ('no_reference', 'no_picture')
 GROUP BY o.model, o.judge, o.judge_version, o.item_id, o.trial, o.turn
 ORDER BY ALL;

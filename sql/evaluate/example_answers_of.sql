@@ -9,7 +9,7 @@ SELECT
     a.call_key,
     e.value AS reading,
     f.reason
-FROM evaluate.answers AS a
+FROM evaluate.shown_answers AS a
 JOIN release.items AS i USING (release_id, item_id)
 LEFT JOIN evaluate.extractions AS e
     ON e.release_id = a.release_id
@@ -20,7 +20,7 @@ LEFT JOIN evaluate.extractions AS e
     AND e.answer_call_key IS NOT DISTINCT FROM a.call_key
 LEFT JOIN (
     SELECT release_id, model, item_id, trial, turn, any_value(reason) AS reason
-    FROM evaluate.failed
+    FROM evaluate.shown_failed
     GROUP BY release_id, model, item_id, trial, turn
 ) AS f
     ON f.release_id = a.release_id

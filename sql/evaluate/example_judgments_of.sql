@@ -11,8 +11,8 @@ SELECT
     j.score,
     j.explanation,
     j.call_key
-FROM evaluate.judgments AS j
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+FROM evaluate.shown_judgments AS j
+JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
 JOIN release.items AS i USING (release_id, item_id)
 WHERE j.release_id = $release_id
     AND i.ordinal <= $n_items

@@ -6,7 +6,7 @@ SELECT
     arg_min(struct_pack(reading := e.value), a.trial).reading AS reading,
     count(*) FILTER (a.status NOT IN ('given', 'not_asked')) AS n_asked,
     bool_or(a.status = 'failed') AS lost
-FROM evaluate.answers AS a
+FROM evaluate.shown_answers AS a
 LEFT JOIN evaluate.extractions AS e
     ON e.release_id = a.release_id
     AND e.model = a.model

@@ -10,8 +10,8 @@ WITH judged AS (
         s.dimension,
         s.score
     FROM evaluate.score_queue AS q
-    JOIN evaluate.answers AS a ON a.answer = (q.content ->> 'answer')
-    JOIN evaluate.judgments AS j
+    JOIN evaluate.shown_answers AS a ON a.answer = (q.content ->> 'answer')
+    JOIN evaluate.shown_judgments AS j
         ON j.release_id = a.release_id
         AND j.model = a.model
         AND j.item_id = a.item_id

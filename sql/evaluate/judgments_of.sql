@@ -12,8 +12,8 @@ SELECT
     j.explanation,
     j.call_key,
     j.judge_version
-FROM evaluate.judgments AS j
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+FROM evaluate.shown_judgments AS j
+JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
 SEMI JOIN (SELECT unnest($item_ids) AS item_id) AS wanted USING (item_id)
 WHERE j.release_id = $release_id AND j.answer_call_key IS NOT DISTINCT FROM a.call_key
 ORDER BY j.judge, j.judge_version, j.replicate, j.model;

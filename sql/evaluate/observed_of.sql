@@ -21,8 +21,8 @@ SELECT
         SELECT item_id FROM evaluate.observations WHERE release_id = $release_id AND status = 'no_picture'
     ) AS is_lost
 FROM evaluate.observations AS o
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
-LEFT JOIN evaluate.judgments AS j
+JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
+LEFT JOIN evaluate.shown_judgments AS j
     USING (release_id, model, judge, replicate, item_id, trial, turn, part)
 WHERE o.release_id = $release_id AND o.model IN (SELECT unnest($models)) AND o.status <> 'no_reference'
 GROUP BY o.model, o.judge, o.judge_version, o.metric, o.item_id, o.trial, o.turn, o.part

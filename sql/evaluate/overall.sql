@@ -1,5 +1,5 @@
--- One row for each model on each release in force, by judge and version: the metric that ranks, failures at
--- the floor, best first.
+-- One row for each model on some releases, by judge and version: the metric that ranks, failures at the floor,
+-- best first.
 SELECT
     s.release_id AS release,
     s.model,
@@ -7,6 +7,7 @@ SELECT
     r.rank_low,
     r.rank_high,
     r.why,
+    r.mark,
     s.metric || '/' || s.aggregation AS metric,
     s.value,
     s.ci_low,
@@ -34,6 +35,6 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     )
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
-JOIN release.current AS c ON c.release_id = s.release_id
+SEMI JOIN (SELECT unnest($release_ids) AS release_id) AS wanted ON wanted.release_id = s.release_id
 WHERE s.place = 0 AND s.form = 'floor' AND s.subset_label = ''
 ORDER BY s.benchmark, s.release_id, s.judge, s.judge_version, s.value DESC NULLS LAST, s.n_refused, s.model;

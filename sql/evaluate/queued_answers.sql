@@ -1,7 +1,7 @@
 -- The answers that stand in the score queue: same question, reference and answer.
 SELECT q.item_id AS queue_id, a.release_id, a.model, a.item_id, a.trial, a.turn
 FROM evaluate.score_queue AS q
-JOIN evaluate.answers AS a ON a.answer = (q.content ->> 'answer')
+JOIN evaluate.shown_answers AS a ON a.answer = (q.content ->> 'answer')
 JOIN release.turns AS t
     ON t.release_id = a.release_id
     AND t.item_id = a.item_id

@@ -1,8 +1,8 @@
 -- Who read each answer on one release, what was read, and why nothing was.
 SELECT e.model, e.item_id, e.trial, e.turn, e.extractor, e.value, f.reason
 FROM evaluate.extractions AS e
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
-LEFT JOIN evaluate.failed AS f
+JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
+LEFT JOIN evaluate.shown_failed AS f
     ON f.release_id = e.release_id
     AND f.model = e.model
     AND f.stage = 'answers'

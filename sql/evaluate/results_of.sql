@@ -8,6 +8,7 @@ SELECT
     r.rank_high,
     r.coverage,
     r.why,
+    r.mark,
     r.related
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j

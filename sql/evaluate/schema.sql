@@ -100,6 +100,17 @@ CREATE TABLE IF NOT EXISTS evaluate.missing (
     PRIMARY KEY (release_id, model, stage, asked)
 );
 
+-- Models and judges that leaderboards, reports and exports do not show: archived by a person, or not named by the
+-- profile any more, unless a person keeps them. Empty means any model, any judge or any release.
+CREATE TABLE IF NOT EXISTS evaluate.archive (
+    model VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    state VARCHAR NOT NULL CHECK (state IN ('archived', 'left the profile', 'kept')),
+    PRIMARY KEY (model, judge, release_id),
+    CHECK (model <> '' OR judge <> '')
+);
+
 -- What a step of evaluation did not make in its last run, and why. `release_id` is empty where the step made
 -- nothing: its table has the rows of an earlier run.
 CREATE TABLE IF NOT EXISTS evaluate.not_made (
@@ -205,8 +216,8 @@ CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
 
--- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged. `related`
--- says where the model, or one of its family, judged or wrote the release.
+-- The rank of each model by its 'floor' scores; NULL, with the reason, where it has none. `related` says where the
+-- model, or one of its family, judged or wrote the release, `mark` where the score is of a part only.
 CREATE TABLE IF NOT EXISTS evaluate.ranks (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -221,6 +232,7 @@ CREATE TABLE IF NOT EXISTS evaluate.ranks (
     coverage DOUBLE NOT NULL CHECK (coverage BETWEEN 0 AND 1),
     why VARCHAR,
     related VARCHAR,
+    mark VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, model),
     CHECK ((rank IS NULL) = (why IS NOT NULL)),
     CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))

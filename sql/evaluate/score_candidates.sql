@@ -2,7 +2,7 @@
 -- images shown so far as the judge had them, and nothing of what it said.
 WITH judged AS (
     SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.trial, j.turn
-    FROM evaluate.judgments AS j
+    FROM evaluate.shown_judgments AS j
     JOIN release.current AS c USING (release_id)
     -- What calibrates models and judges is not for people to score.
     ANTI JOIN (SELECT unnest($apart) AS beginning) AS a ON starts_with(j.model, a.beginning)
@@ -44,7 +44,7 @@ JOIN release.references AS r
     AND r.item_id = d.item_id
     AND r.turn = d.turn
     AND r.kind = 'answer'
-JOIN evaluate.answers AS a
+JOIN evaluate.shown_answers AS a
     ON a.release_id = d.release_id
     AND a.model = d.model
     AND a.item_id = d.item_id

@@ -1,7 +1,7 @@
 -- Releases, models and judges where the judge has neither judged nor failed to judge an answer of the model, and
 -- the benchmark of the release. An answer without a reference has nothing to be judged by.
 SELECT DISTINCT a.benchmark, a.release_id, a.model, w.judge
-FROM evaluate.answers AS a
+FROM evaluate.shown_answers AS a
 CROSS JOIN (SELECT unnest($judges) AS judge) AS w
 SEMI JOIN release.references AS r
     ON r.release_id = a.release_id AND r.item_id = a.item_id AND r.turn = a.turn

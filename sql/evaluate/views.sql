@@ -1,3 +1,47 @@
+-- Rows of models and judges that are not archived. Whatever lists or ranks models reads these views.
+CREATE OR REPLACE VIEW evaluate.shown_answers AS
+FROM evaluate.answers AS a
+WHERE NOT EXISTS (
+    FROM evaluate.archive AS x
+    WHERE x.state <> 'kept' AND x.judge = '' AND x.model = a.model AND x.release_id IN ('', a.release_id)
+);
+CREATE OR REPLACE VIEW evaluate.shown_failed AS
+FROM evaluate.failed AS f
+WHERE NOT EXISTS (
+    FROM evaluate.archive AS x
+    WHERE x.state <> 'kept'
+        AND x.judge IN ('', f.asked)
+        AND x.model IN ('', f.model)
+        AND x.release_id IN ('', f.release_id)
+);
+CREATE OR REPLACE VIEW evaluate.shown_missing AS
+FROM evaluate.missing AS m
+WHERE NOT EXISTS (
+    FROM evaluate.archive AS x
+    WHERE x.state <> 'kept'
+        AND x.judge IN ('', m.asked)
+        AND x.model IN ('', m.model)
+        AND x.release_id IN ('', m.release_id)
+);
+CREATE OR REPLACE VIEW evaluate.shown_judgments AS
+FROM evaluate.judgments AS j
+WHERE NOT EXISTS (
+    FROM evaluate.archive AS x
+    WHERE x.state <> 'kept'
+        AND x.judge IN ('', j.judge)
+        AND x.model IN ('', j.model)
+        AND x.release_id IN ('', j.release_id)
+);
+CREATE OR REPLACE VIEW evaluate.shown_pairs AS
+FROM evaluate.pairs AS p
+WHERE NOT EXISTS (
+    FROM evaluate.archive AS x
+    WHERE x.state <> 'kept'
+        AND x.judge IN ('', p.judge)
+        AND x.model IN ('', p.model_a, p.model_b)
+        AND x.release_id IN ('', p.release_id)
+);
+
 -- Judges whose scores do not tell models apart: 95 % or more of at least 30 different answers to at least 5 items,
 -- where models answered differently, have the same score. Fewer can be equal by chance or for good reason.
 CREATE OR REPLACE VIEW evaluate.constant_judges AS
@@ -14,8 +58,8 @@ WITH judged AS (
         a.answer,
         -- Of two orders of a pair: the share of a win that the answer in the first place has.
         avg(CASE WHEN suffix(j.part, 'model-second') THEN 1 - j.score ELSE j.score END) AS score
-    FROM evaluate.judgments AS j
-    JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+    FROM evaluate.shown_judgments AS j
+    JOIN evaluate.shown_answers AS a USING (release_id, model, item_id, trial, turn)
     -- Of comparisons that have a direct grade, too, the comparison ranks.
     WHERE NOT suffix(j.part, 'grade')
     GROUP BY ALL
@@ -57,6 +101,7 @@ SELECT
     s.seed,
     j.value AS judged_only,
     r.coverage,
+    r.mark,
     s.n_items,
     s.n_judged,
     s.n_failed,

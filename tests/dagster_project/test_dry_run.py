@@ -79,8 +79,6 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("evaluate.judgments", "j"),
         # Letters that a rule has read, a few of them.
         ("evaluate.second_readings", "j"),
-        # A few answers with something planted.
-        ("evaluate.judge_probes", "j"),
         ("all", ""),
     ]
     for (stage, _), (calls, _, prompt, answer, likely, at_most) in told.items():

@@ -5,8 +5,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dagster_project.results import power_of, show_results
+from dagster_project.results import leaderboard_rows, power_of, show_results
 from resources.files.home import warehouse_path
+from resources.publishing.releases import ReleaseError
 from resources.publishing.result_files import ReleaseResults, ResultError
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
@@ -82,3 +83,41 @@ def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
     )
     assert show_results([]) == 1
     assert "m on now: the results of answers were not taken" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
+    counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
+    score = {
+        **{f"n_{each}": 0 for each in counts},
+        **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},
+        **{"judge": "rule", "value": 50.0, "ci_low": 40.0, "ci_high": 60.0},
+    }
+    put(
+        Warehouse(warehouse_path()),
+        {
+            "release.releases": [
+                {
+                    "release_id": each,
+                    "name": "mmdu",
+                    "kind": "benchmark",
+                    "origin": "imported",
+                    "review_policy": "none",
+                }
+                for each in names.values()
+            ],
+            "release.current": [{"name": "mmdu", "release_id": names["now"]}],
+            "evaluate.scores": [
+                {**score, "release_id": release_id, "model": f"model-{when}"}
+                for when, release_id in names.items()
+            ],
+        },
+    )
+    for said, shown in (("", "now"), ("mmdu", "now"), ("mmdu-earl", "earlier")):
+        show_results([], said)
+        printed = capsys.readouterr().out
+        assert [when for when in names if f"model-{when}" in printed] == [shown]
+        assert [row["release"] for row in leaderboard_rows(said)] == [names[shown]]
+    with pytest.raises(ReleaseError, match="There is no release mmbench; "):
+        show_results([], "mmbench")

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -114,7 +115,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
         asset: 2 if asset.startswith("ingest/") else 1 for asset in made
     }
     assert in_order(ui, made)
-    assert ui.run.warehouse.read("evaluate/overall").to_pylist()[0]["model"] == "offline-careful"
+    assert overall(ui)[0]["model"] == "offline-careful"
     releases, known = in_force(ui), {call.key for call in ui.run.ledger}
 
     # Three new shards: the sensor makes them partitions, a backfill ingests them and no other.
@@ -183,7 +184,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     assert paid < {call.key for call in calls}
     assert len(newcomer.requests) == len(calls) + in_flight
     # The leaderboard has the new model and names the one whose server is not there.
-    scored = {row["model"] for row in ui.run.warehouse.read("evaluate/overall").to_pylist()}
+    scored = {row["model"] for row in overall(ui)}
     assert "newcomer" in scored and "gone" not in scored
     page.goto(f"{ui.address}/assets/evaluate/leaderboard")
     expect(page.get_by_text("gone").first).to_be_visible()
@@ -314,6 +315,13 @@ def picture(page: Page, name: str, other_paths: Mapping[str, str] | None = None)
         page.wait_for_timeout(4000)
         page.evaluate(REPLACE_IN_TEXTS, dict(other_paths or {}))
         page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def overall(ui: Ui) -> list[dict[str, Any]]:
+    """The leaderboards of the releases in force."""
+    return ui.run.warehouse.read(
+        "evaluate/overall", {"release_ids": [*in_force(ui).values()]}
+    ).to_pylist()
 
 
 def in_force(ui: Ui) -> dict[str, str]:

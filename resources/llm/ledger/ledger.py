@@ -36,13 +36,28 @@ if TYPE_CHECKING:
 
 
 _LOOKUP_CHUNK = 500
-PAID_CALLS = table("paid_calls", column("run"), column("cost_usd"))
+PAID_CALLS = table(
+    "paid_calls",
+    *(column(name) for name in ("run", "stage", "model", "cost_usd")),
+    *(column(name) for name in ("prompt_tokens", "completion_tokens")),
+)
 IS_UNREAD = CALLS.c.outcome == UNREAD
 _CALLS = select(*(CALLS.c[name] for name in Call._fields))
 # Statements are made once where they are run for each request: making one costs more than running it.
 _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(
     CALLS.c.key.in_(bindparam("keys", expanding=True))
 )
+
+
+class RunCost(NamedTuple):
+    """What a run paid for calls of one stage to one model, answered or lost; tokens are counts."""
+
+    stage: str
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
 
 
 class ReAskDecision(NamedTuple):
@@ -204,6 +219,22 @@ class Ledger:
         cost = select(func.coalesce(func.sum(PAID_CALLS.c.cost_usd), 0.0))
         with self._store.read() as connection:
             return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
+
+    def costs_of(self, run: str) -> list[RunCost]:
+        """What a run paid, by stage and model, the most expensive first."""
+        of = PAID_CALLS.c
+        cost = func.sum(of.cost_usd)
+        query = (
+            select(
+                *(of.stage, of.model, func.count()),
+                *(func.sum(of.prompt_tokens), func.sum(of.completion_tokens), cost),
+            )
+            .where(of.run == run)
+            .group_by(of.stage, of.model)
+            .order_by(cost.desc(), of.stage, of.model)
+        )
+        with self._store.read() as connection:
+            return [RunCost(*row) for row in connection.execute(query)]
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
         """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in

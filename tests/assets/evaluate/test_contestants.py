@@ -19,6 +19,7 @@ from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
 from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey
+from methods.mmbench import Mmbench
 from methods.prompts.messages import Image, Message, Text
 from resources.importing.answer_files import read_rows
 from resources.llm.registry import Registry, load_registry
@@ -116,6 +117,23 @@ def test_a_baseline_sends_nothing(registry: Registry) -> None:
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
     assert (calls.sent, reply.row["answer"]) == ([], "green")
+
+
+def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_have(
+    registry: Registry,
+) -> None:
+    """D is the most frequent letter of the right choices, and item-0 has three choices."""
+    of_four = [
+        replace(ITEMS[0], item_id=f"of-four-{n}", choices=("red", "green", "blue", "black"))
+        for n in range(3)
+    ]
+    keyed = [replace(each, turns=(Turn(1, "Which?", (), {"key": "D"}),)) for each in of_four]
+    calls = Calls()
+    (baseline,) = contestants(["baseline:most-frequent"], registry, [*keyed, *ITEMS], PARAMS)
+    run = AnswerRun(baseline, ITEMS[0])
+    answered = asyncio.run(answer_item(calls, Mmbench(), run, "nobody", "fail"))  # type: ignore[arg-type]
+    assert (calls.sent, answered.n_lost) == ([], 0)
+    assert [(row["extractor"], row["value"]) for row in answered.extractions] == [("rule", "Z")]
 
 
 ONE_GROUP = [replace(each, group_id="g") for each in ITEMS]

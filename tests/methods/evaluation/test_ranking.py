@@ -54,13 +54,15 @@ def test_models_that_cannot_be_told_apart_may_have_each_others_ranks() -> None:
     assert {(of["rank_low"], of["rank_high"]) for of in ranks.values()} == {(1, 2)}
 
 
-def test_a_model_of_which_too_little_was_judged_has_no_rank_and_is_told_why() -> None:
+def test_a_model_of_which_too_little_was_judged_is_ranked_by_all_its_failures_and_marked() -> None:
+    """What `a` failed is at the floor: (90 + 90 + 90 + 10) / 4 = 70, above 50."""
     models = {"a": observed([9, 9, 9, None]), "b": observed([5, 5, 5, 5])}
     _, ranks = compared(models)
-    assert (ranks["a"]["rank"], ranks["b"]["rank"]) == (None, 1)
-    assert ranks["a"]["why"] == "75.0% of what this metric needs was judged, and a rank needs 95%."
+    assert (ranks["a"]["rank"], ranks["b"]["rank"]) == (1, 2)
+    assert ranks["a"]["mark"] == "75.0% of what this metric needs was judged."
+    assert (ranks["a"]["why"], ranks["b"]["mark"]) == (None, None)
     _, ranks = compared(models, least_coverage=0.5)
-    assert ranks["a"]["why"] is None
+    assert ranks["a"]["mark"] is None
 
 
 def test_one_model_has_a_rank_and_no_pair() -> None:
@@ -192,9 +194,7 @@ def test_a_model_of_which_nothing_was_judged_is_compared_with_nobody() -> None:
     for metric in (MEAN, macro):
         pairs, ranks = compared({"a": observed([5, 7]), "b": silent}, metric)
         assert (pairs["floor", "a", "b"]["n_units"], pairs["floor", "a", "b"]["p"]) == (0, None)
-        assert (
-            ranks["b"]["why"] == "0.0% of what this metric needs was judged, and a rank needs 95%."
-        )
+        assert ranks["b"]["why"] == "Nothing was judged that this metric rests on."
 
 
 def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label() -> None:

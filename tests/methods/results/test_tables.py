@@ -23,6 +23,7 @@ def model(name: str, value: float | None, rank: int | None, judge: str = "judge"
         **{"metric": "Overall Score", "aggregation": "micro", "model": name, "rank": rank},
         **{"rank_low": rank, "rank_high": rank and rank + 1, "value": value, "ci_low": bounds[0]},
         **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why": None},
+        "mark": None,
         **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 1, "n_refused": 2},
         **{"n_truncated": 1, "n_reasoning_only": 0, "n_empty": 3, "n_clusters": 4},
     }
@@ -171,8 +172,18 @@ def test_a_text_in_latex(text: str, shown: str) -> None:
     assert latex_text(text) == shown
 
 
+def test_a_score_of_a_part_has_a_rank_and_a_mark_that_is_explained() -> None:
+    mark = "20 of 100 items were asked."
+    part = BOARD._replace(models=[{**BOARD.models[0], "mark": mark}, *BOARD.models[1:]])
+    board, *_ = tables(part)
+    assert [row[0].text for row in board.rows] == ["1*", "2", "–"]
+    assert board.caption.endswith(f" *: good: {mark}")
+    said = in_words(part, {"n_items": 4, "n_turns": 20, "n_images": 9}, {"version": "0.2.0"})
+    assert f"Marked in the tables: good: {mark}" in said
+
+
 def test_how_scores_were_made_is_said_in_words() -> None:
-    settings = {"least_coverage": 0.95, "version": "0.2.0"}
+    settings = {"version": "0.2.0"}
     card = {"n_items": 4, "n_turns": 20, "n_images": 9}
     said = in_words(BOARD, card, settings)
     for part in (
@@ -180,7 +191,7 @@ def test_how_scores_were_made_is_said_in_words() -> None:
         "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
         "over up to 4 clusters",
         "(2 pairs)",
-        "less than 95 % of what the metric needs was judged: none.",
+        "nothing of them was judged: none.",
         "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
     ):
         assert part in said

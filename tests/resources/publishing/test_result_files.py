@@ -24,7 +24,7 @@ from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {"least_coverage": 0.95, "version": None}
+SETTINGS = {"version": None}
 CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
     "created_at": "2026-03-02T09:14:55+00:00",

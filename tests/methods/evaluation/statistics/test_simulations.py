@@ -111,6 +111,10 @@ def test_a_model_that_dies_before_the_hard_turns_is_ahead_in_the_mean_of_survivo
     (common,) = (row for row in pairs if row["form"] == "common")
     assert common["n_units"] == 5 * N_DIALOGUES and common["p_holm"] < 0.05
     assert -7 < common["ci_low"] < -5 < common["ci_high"] < -3
-    # A third of its turns was judged: too few for a rank by default.
+    # A third of its turns was judged: its rank has a mark by default.
     _, ranks = compare([metric], observed, least_coverage=0.95)
-    assert {row["model"]: row["rank"] for row in ranks} == {"finishing": 1, "dying": None}
+    assert {row["model"]: row["rank"] for row in ranks} == {"finishing": 1, "dying": 2}
+    assert {row["model"]: row["mark"] is None for row in ranks} == {
+        "finishing": True,
+        "dying": False,
+    }

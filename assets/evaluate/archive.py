@@ -1,0 +1,202 @@
+"""The archive: models, judges and runs that leaderboards, reports and exports do not show.
+
+Answers and judgments stay in their tables and in the ledger. The views `evaluate.shown_answers`,
+`evaluate.shown_judgments`, `evaluate.shown_pairs`, `evaluate.shown_failed` and `evaluate.shown_missing`
+leave out what is archived.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from assets.common.tables import rows_to_arrow
+from methods.errors import UserError
+from methods.evaluation.contestants import is_file, model_of
+from methods.naming import listed, nearest
+from resources.llm.registry import Profile
+from resources.warehouse import TableWrite, Warehouse
+
+TABLE = "evaluate.archive"
+ARCHIVED, LEFT, KEPT = "archived", "left the profile", "kept"
+ANY = ""
+"""Stands in a row for any model, any judge or any release."""
+Row = dict[str, Any]
+Key = tuple[str, str, str]
+"""Model, judge and release of a row."""
+
+
+class ArchiveError(UserError):
+    """Nothing can be archived or restored by these names; the message says what there is."""
+
+
+def archive(warehouse: Warehouse, model: str, judge: str, release_id: str, run: str) -> str:
+    """Archive what is given: a model, a judge, a model under one judge, or what a run made.
+
+    Args:
+        warehouse: The tables.
+        model: A model with answers; empty for any. Its runs without images are archived with it.
+        judge: A judge with judgments; empty for any.
+        release_id: The release on which it is archived; empty for all releases.
+        run: The beginning of the id of a run whose calls gave answers or judgments; empty for any.
+
+    Returns:
+        What is archived, in words.
+
+    Raises:
+        ArchiveError: Nothing is given, or nothing there has these names.
+    """
+    keys = sorted(_named(warehouse, model, judge, release_id, run))
+    _write(warehouse, {key: ARCHIVED for key in keys})
+    return listed([_in_words(key) for key in keys])
+
+
+def restore(
+    warehouse: Warehouse, profile: Profile, model: str, judge: str, release_id: str, run: str
+) -> str:
+    """Show again what is archived, or what the profile does not name any more.
+
+    Args:
+        warehouse: The tables.
+        profile: The profile; what it does not name is kept although it left.
+        model: As in `archive`.
+        judge: As in `archive`.
+        release_id: As in `archive`.
+        run: As in `archive`.
+
+    Returns:
+        What is shown again, in words.
+
+    Raises:
+        ArchiveError: Nothing is given, or nothing that fits is archived.
+    """
+    hidden = {
+        (row["model"], row["judge"], row["release_id"])
+        for row in warehouse.select(TABLE).to_pylist()
+        if row["state"] != KEPT
+    }
+    if run or not (model or judge):
+        found = hidden & _named(warehouse, model, judge, release_id, run)
+    else:
+        found = {
+            key
+            for key in hidden
+            if (not model or model in (key[0], model_of(key[0])))
+            and (not judge or judge == key[1])
+            and (not release_id or release_id == key[2])
+        }
+    if not found:
+        there_are = listed(sorted(map(_in_words, hidden)))
+        raise ArchiveError(f"Nothing of this name is archived; archived: {there_are}.")
+    former = {key: KEPT for key in found if _is_former(key, profile)}
+    _write(warehouse, {key: former.get(key) for key in found})
+    return listed(sorted(map(_in_words, found)))
+
+
+def hide_former(warehouse: Warehouse, profile: Profile, asked: Sequence[str]) -> None:
+    """Take off the leaderboards what has results and is not named by the profile any more.
+
+    Args:
+        warehouse: The tables.
+        profile: The profile.
+        asked: Names of contestants that are asked in this run.
+    """
+    known = warehouse.select(TABLE).to_pylist()
+    decided = {_key(row) for row in known if row["state"] != LEFT}
+    models = warehouse.select("evaluate.answers", "model", distinct=True)["model"].to_pylist()
+    judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"].to_pylist()
+    left = {(model, ANY, ANY) for model in models if model not in asked}
+    left |= {(ANY, judge, ANY) for judge in judges}
+    left = {key for key in left - decided if _is_former(key, profile)}
+    if left != {_key(row) for row in known if row["state"] == LEFT}:
+        rows = [_row(key, LEFT) for key in sorted(left)]
+        warehouse.replace_all([TableWrite(TABLE, rows_to_arrow(TABLE, rows), {"state": LEFT})])
+
+
+def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:
+    """The contestants that a person archived on a release: none of them is asked on it."""
+    return {
+        row["model"]
+        for row in warehouse.select(TABLE, state=ARCHIVED, judge=ANY).to_pylist()
+        if row["release_id"] in (ANY, release_id)
+    }
+
+
+def archived_judges(warehouse: Warehouse) -> set[str]:
+    """The judges that a person archived on all releases: none of them is asked."""
+    rows = warehouse.select(TABLE, state=ARCHIVED, model=ANY, release_id=ANY)
+    return {*rows["judge"].to_pylist()}
+
+
+def kept_models(warehouse: Warehouse) -> set[str]:
+    """The contestants that left the profile and are shown all the same: no new judge is asked about
+    them."""
+    return {*warehouse.select(TABLE, "model", state=KEPT, judge=ANY)["model"].to_pylist()}
+
+
+def _named(warehouse: Warehouse, model: str, judge: str, release_id: str, run: str) -> set[Key]:
+    """The keys of the rows that stand for what is given. Raises ArchiveError."""
+    if not (model or judge or run):
+        raise ArchiveError("Name a model (--model), a judge (--judge) or a run (--run).")
+    models = warehouse.select("evaluate.answers", "model", distinct=True)["model"].to_pylist()
+    judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"].to_pylist()
+    names = [name for name in models if model and model in (name, model_of(name))]
+    _require("model", model, models)
+    _require("judge", judge, judges)
+    if not run:
+        return {(name, judge, release_id) for name in names or [ANY]}
+    made = warehouse.read("evaluate/made_in_run", {"run": run}).to_pylist()
+    found = {
+        _key(row)
+        for row in made
+        if (not model or row["model"] in names)
+        and (not judge or row["judge"] == judge)
+        and (not release_id or row["release_id"] == release_id)
+    }
+    if not found:
+        raise ArchiveError(
+            f"No answer or judgment here was made by a call of the run {run}. ledger.calls has the run "
+            "of each call; run the job ledger to bring it up to date."
+        )
+    return found
+
+
+def _require(kind: str, name: str, there: Iterable[str]) -> None:
+    if name and name not in (known := sorted(there)):
+        raise ArchiveError(f"No {kind} {name} has results here; {nearest(name, known)}.")
+
+
+def _is_former(key: Key, profile: Profile) -> bool:
+    """Whether the profile does not name the model, or the judge of all models."""
+    model, judge, _ = key
+    if model:
+        return not (model in profile.evaluate or is_file(model))
+    return judge not in profile.judges
+
+
+def _write(warehouse: Warehouse, states: dict[Key, str | None]) -> None:
+    """Write the state of each key; None removes its row."""
+    warehouse.replace_all(
+        [
+            TableWrite(
+                TABLE,
+                rows_to_arrow(TABLE, [_row(key, state)] if state else []),
+                dict(zip(("model", "judge", "release_id"), key, strict=True)),
+            )
+            for key, state in states.items()
+        ]
+    )
+
+
+def _key(row: Row) -> Key:
+    return row["model"], row["judge"], row["release_id"]
+
+
+def _row(key: Key, state: str) -> Row:
+    model, judge, release_id = key
+    return {"model": model, "judge": judge, "release_id": release_id, "state": state}
+
+
+def _in_words(key: Key) -> str:
+    model, judge, release_id = key
+    what = model or "every model"
+    by = f" under the judge {judge}" if judge else ""
+    return f"{what}{by}{f' on {release_id}' if release_id else ''}"

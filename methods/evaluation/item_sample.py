@@ -1,0 +1,34 @@
+"""A sample of a release's items, stratified by ability; a larger sample contains a smaller one."""
+
+from collections.abc import Sequence
+
+from methods.evaluation.items import Item
+from methods.ids import content_id
+
+
+def stratified_sample(
+    items: Sequence[Item], n_items: int, labels: Sequence[str], seed: int
+) -> frozenset[str]:
+    """The ids of a sample in which each stratum has its share, up to one item.
+
+    Args:
+        items: The items of a release.
+        n_items: Items of the sample; all items if there are fewer.
+        labels: Items with the same values of these labels are one stratum.
+        seed: Seed of the order of the items within their strata.
+
+    Returns:
+        Ids of items. A sample of more items with the same seed has all of them.
+    """
+    strata: dict[tuple[str, ...], list[str]] = {}
+    for item in items:
+        values = tuple(item.labels.get(label, "") for label in labels)
+        strata.setdefault(values, []).append(item.item_id)
+    order = []
+    for of_stratum in strata.values():
+        shuffled = sorted((content_id(seed, item_id), item_id) for item_id in of_stratum)
+        order += [
+            ((place + 0.5) / len(shuffled), drawn, item_id)
+            for place, (drawn, item_id) in enumerate(shuffled)
+        ]
+    return frozenset(item_id for *_, item_id in sorted(order)[:n_items])

@@ -1,0 +1,149 @@
+"""Models and judges on leaderboards: parts of a release, the archive, who left the profile."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    World,
+    copy_of,
+    made,
+    metadata,
+    models_yaml,
+    sentence,
+)
+
+pytestmark = pytest.mark.slow
+
+N_ITEMS, N_TURNS = 4, 24
+"""Dialogues of the release, and their turns."""
+
+
+@pytest.fixture
+def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Both models evaluated on all dialogues."""
+    copy_of(evaluated.root, tmp_path)
+    return make_world(tmp_path, evaluated.corpus)
+
+
+def shown(world: World) -> set[tuple[str, str]]:
+    """Models and judges on the leaderboard."""
+    assert world.score().success
+    rows = world.rows("SELECT DISTINCT model, judge FROM evaluate.leaderboard")
+    return {(row["model"], row["judge"]) for row in rows}
+
+
+def archived(world: World, **config: Any) -> str:
+    """The sentence of the action that archives."""
+    run = world.run("archive_results", {"result_archive": {"config": config}})
+    return str(run.output_for_node("result_archive")) if run.success else sentence(run)
+
+
+def with_profile(world: World, **profile: Any) -> None:
+    models = models_yaml(world.proxy.base_url)
+    models["models"]["second"] = {**models["models"]["judge"], "model": "offline-obedient"}
+    models["profiles"]["test"] = {"writer": "writer", **profile}
+    world.write_models(models)
+
+
+def marks(world: World) -> Mapping[str, str | None]:
+    assert world.score().success
+    rows = world.rows("SELECT DISTINCT model, mark, rank IS NOT NULL AS ranked FROM evaluate.ranks")
+    assert all(row["ranked"] for row in rows)
+    return {row["model"]: row["mark"] for row in rows}
+
+
+def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    limited = {"evaluate__answers": {"config": {"limit": 2}}}
+
+    assert world.evaluate(config=limited).success
+    asked = world.rows(
+        "SELECT model, count(DISTINCT item_id) AS n FROM evaluate.answers GROUP BY 1"
+    )
+    assert {row["model"]: row["n"] for row in asked} == {"careful": 2, "careless": 2}
+    part = "2 of 4 items were asked."
+    assert marks(world) == {"careful": part, "careless": part}
+
+    whole = world.evaluate()
+    calls = metadata(whole, "evaluate/answers")
+    assert (calls["calls"], calls["cache hits"]) == (N_TURNS, N_TURNS), "half of both models' turns"
+    assert marks(world) == {"careful": None, "careless": None}
+
+    again = world.evaluate(config=limited)
+    assert metadata(again, "evaluate/answers")["calls"] == 0
+    assert marks(world) == {"careful": None, "careless": None}, "what was answered stays"
+
+
+def test_an_archived_model_is_on_no_leaderboard_until_that_is_undone(world: World) -> None:
+    both = {("careful", "judge"), ("careless", "judge")}
+    n_answers = world.warehouse.count("evaluate.answers")
+
+    assert archived(world, model="careless").startswith("Archived: careless. Run the job evaluate")
+    assert shown(world) == {("careful", "judge")}
+    (rank,) = world.rows("SELECT DISTINCT model, rank_high FROM evaluate.ranks")
+    assert rank == {"model": "careful", "rank_high": 1}
+    assert world.warehouse.count("evaluate.answers") == n_answers
+    run = world.evaluate()
+    assert "careless on" in metadata(run, "evaluate/answers")["not run"]
+
+    assert archived(world, model="careless", undo=True).startswith("Shown again: careless.")
+    assert shown(world) == both
+
+
+def test_a_judge_and_a_run_are_archived_too(world: World) -> None:
+    archived(world, judge="judge")
+    assert shown(world) == set(), "nobody else judged"
+    archived(world, judge="judge", undo=True)
+    assert len(shown(world)) == 2
+
+    world.run("ledger")
+    (run,) = world.rows("SELECT DISTINCT run FROM ledger.calls WHERE stage = 'evaluate.answers'")
+    assert archived(world, run_id=run["run"][:8], model="careless").startswith("Archived: careless")
+    assert shown(world) == {("careful", "judge")}
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, "Name a model (--model), a judge (--judge) or a run (--run)."),
+        ({"model": "carefull"}, "No model carefull has results here; the nearest is careful."),
+        (
+            {"model": "careful", "undo": True},
+            "Nothing of this name is archived; archived: none.",
+        ),
+    ],
+)
+def test_what_is_not_there_is_not_archived(world: World, config: dict[str, Any], said: str) -> None:
+    assert archived(world, **config) == said
+
+
+def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(
+    world: World,
+) -> None:
+    with_profile(world, judges=["judge", "second"], evaluate=["careful"])
+    run = world.evaluate()
+    assert run.success and "evaluate/judgments" in made(run)
+    rows = world.rows(
+        "SELECT model, count(*) AS n FROM evaluate.judgments WHERE judge = 'second' GROUP BY 1"
+    )
+    assert rows == [{"model": "careful", "n": N_TURNS}]
+    assert shown(world) == {("careful", "judge"), ("careful", "second"), ("careful", "panel")}
+
+    with_profile(world, judges=["second"], evaluate=["careful"])
+    world.evaluate()
+    assert shown(world) == {("careful", "second")}, "no panel of a judge that left"
+
+    archived(world, model="careless", undo=True)
+    archived(world, judge="judge", undo=True)
+    world.evaluate()
+    assert shown(world) == {
+        *(("careful", judge) for judge in ("judge", "second", "panel")),
+        ("careless", "judge"),
+    }

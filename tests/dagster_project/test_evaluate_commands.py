@@ -1,0 +1,100 @@
+"""Trying an evaluation small: its price before and after, some items first, then the rest."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from resources.warehouse import Warehouse
+from tests.dagster_project.conftest import Commanded
+from tests.dagster_project.test_dry_run import rows
+
+pytestmark = pytest.mark.slow
+
+N_ITEMS = 6
+REGISTRY = """
+profiles: {only: {judge: judge, evaluate: [careful]}}
+models:
+  judge: {provider: offline, model: offline-judge, price: {prompt: 1, completion: 1}}
+  careful: {provider: offline, model: offline-careful, price: {prompt: 1, completion: 1}}
+"""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory, commanded: Commanded) -> Path:
+    """A home with an imported release, and a profile that only evaluates; not to be changed."""
+    folder = tmp_path_factory.mktemp("small")
+    Image.new("RGB", (20, 10), "red").save(folder / "red.png")
+    header = "index\tquestion\tA\tB\tanswer\tcategory\timage_path"
+    lines = [
+        f"{n}\tWhich {n}?\tred\tblue\tA\t{'ocr' if n % 2 else 'celebrity_recognition'}\tred.png"
+        for n in range(N_ITEMS)
+    ]
+    (folder / "q.tsv").write_text("\n".join([header, *lines]) + "\n")
+    (folder / "models.yaml").write_text(REGISTRY)
+    wanted = ("release", "import", str(folder / "q.tsv"), "--benchmark", "mmbench")
+    done = commanded(folder / "home", *wanted, **settings(folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def folder(base: Path, tmp_path: Path) -> Path:
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def settings(folder: Path) -> dict[str, str]:
+    return {"LOOM_MODELS": str(folder / "models.yaml"), "LOOM_PROFILE": "only"}
+
+
+def test_a_profile_that_only_evaluates_is_priced(folder: Path, commanded: Commanded) -> None:
+    calls = {}
+    for limit in ((), ("--limit", "2")):
+        done = commanded(folder / "home", "dry-run", *limit, **settings(folder))
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = rows(done.stdout)
+        assert {stage for stage, _ in told} <= {
+            *("evaluate.answers", "evaluate.second_readings", "all"),
+        }
+        calls[limit] = told["evaluate.answers", "careful"][0]
+        assert told["evaluate.answers", "careful"][4] > 0, "dollars"
+    assert calls["--limit", "2"] == 2 / N_ITEMS * calls[()] > 0
+
+
+def test_a_few_items_are_tried_the_price_is_printed_and_the_rest_is_asked_by_running_again(
+    folder: Path, commanded: Commanded
+) -> None:
+    tables = Warehouse(folder / "home" / "warehouse.duckdb")
+    done = commanded(folder / "home", "run", "evaluate", "--limit", "2", **settings(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"*: careful: 2 of {N_ITEMS} items were asked." in done.stdout
+    first = paid(done.stdout)
+    assert first["evaluate.answers"] > 0
+    costs = tables.select("ledger.costs").to_pylist()
+    assert {row["stage"]: row["cost_usd"] for row in costs} == pytest.approx(first, abs=1e-4)
+
+    done = commanded(folder / "home", "run", "evaluate", **settings(folder))
+    assert done.returncode == 0 and "items were asked" not in done.stdout
+    second = paid(done.stdout)["evaluate.answers"]
+    assert second == pytest.approx(first["evaluate.answers"] * (N_ITEMS - 2) / 2, rel=0.1)
+
+    done = commanded(folder / "home", "run", "evaluate", **settings(folder))
+    assert "No model call was paid for in this run." in done.stdout
+
+
+def test_only_evaluate_has_a_limit(folder: Path, commanded: Commanded) -> None:
+    done = commanded(folder / "home", "run", "ledger", "--limit", "2", **settings(folder))
+    assert done.returncode == 2
+    assert "ledger asks nothing about releases: leave --limit out, or run evaluate." in done.stderr
+
+
+def paid(output: str) -> dict[str, float]:
+    """Dollars by stage."""
+    lines = re.findall(r"^(evaluate\.\w+) .* (\d+\.\d{4})$", output, re.MULTILINE)
+    found: dict[str, float] = {}
+    for stage, dollars in lines:
+        found[stage] = found.get(stage, 0) + float(dollars)
+    return found

@@ -11,7 +11,7 @@ LOCKED = $(VENV)-lock/bin/python -m pip freeze --all --exclude vlm-loom --exclud
   | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui check test test-all test-nightly test-peers test-real strangers bench docs pictures lock
+.PHONY: help setup demo ui check test test-all test-nightly test-peers test-real mutants strangers bench docs pictures lock
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -62,6 +62,9 @@ test-nightly: check ## Every case of each law, and the tests on Label Studio, Me
 	@$(BIN)/python -m tests.mediawiki
 	@$(BIN)/python -m tests.real
 	@$(BIN)/python -m tests.newest_dagster
+
+mutants: $(VENV)/.developer ## Which faults on the lines that differ from BASE, such as main, do TESTS, files or folders, let pass
+	@$(BIN)/python -m tests.mutants $(BASE) $(TESTS)
 
 strangers: $(VENV)/.developer ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)

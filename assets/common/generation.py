@@ -92,11 +92,11 @@ def ask_and_read(
     stage: str,
     template: PromptTemplate,
     asks: Sequence[GenerationRequest[S]],
-    read: Callable[[S, str], list[Row]],
+    parse: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
     smaller: Callable[[S], Sequence[GenerationRequest[S]]] | None = None,
 ) -> GenerationResult:
-    """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
+    """Send `asks` to the model of the stage's role; `parse` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
     endpoints with structured output. A reply that its token limit cut off is not repaired at the same
@@ -109,7 +109,7 @@ def ask_and_read(
         return request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
 
     # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
-    asked = [request(ask) for ask in asks]
+    requests = [request(ask) for ask in asks]
     provider = asked_model(llm, stage).provider
 
     async def answered(
@@ -117,19 +117,19 @@ def ask_and_read(
     ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
         parts = smaller(ask.subject) if smaller else ()
         reply = await complete_and_parse(
-            calls, sent, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
+            calls, sent, lambda text: parse(ask.subject, text), can_be_smaller=bool(parts)
         )
         if not (parts and reply.cut_off):
             return [(ask, reply)]
         of_parts = await all_of([answered(calls, part, request(part)) for part in parts])
         return [pair for pairs in of_parts for pair in pairs]
 
-    async def one(
+    async def ask_for(
         calls: ModelCalls, place: int
     ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
-        return await answered(calls, asks[place], asked[place])
+        return await answered(calls, asks[place], requests[place])
 
-    replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
+    replies, usage = llm.map(stage, range(len(asks)), ask_for, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
     for ask, reply in (pair for pairs in replies for pair in pairs):
@@ -199,8 +199,8 @@ def write_generated(
     """
     lost = Counter(row["reason"] for row in generated.failed)
     # Several rows of one reply are one request.
-    made = {(row["set_id"], row.get("call_key")) for row in generated.rows}
-    n_requests = len(made) + len(generated.failed)
+    sets = {(row["set_id"], row.get("call_key")) for row in generated.rows}
+    n_requests = len(sets) + len(generated.failed)
     require_few_lost(table, "requests", lost, n_requests, max_failed_share, generated.usage)
     rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")

@@ -126,8 +126,8 @@ def _cell(column: str, value: object, images: ImageStore | None) -> str:
 
 def _cut_word(word: str) -> str:
     """The part of a long word that tells it from others: the end of an address, the start of others."""
-    kept = MAX_WORD - 1
-    return f"…{word[-kept:]}" if "://" in word else f"{word[:kept]}…"
+    n_characters = MAX_WORD - 1
+    return f"…{word[-n_characters:]}" if "://" in word else f"{word[:n_characters]}…"
 
 
 def _text(text: str) -> str:

@@ -191,20 +191,20 @@ def _step(
     """The function with what every step does: settings, retries, isolation, data version, counts."""
 
     @wraps(function)
-    def step(*context_if_asked: Any, **given: Any) -> dg.MaterializeResult:
+    def step(*context_if_asked: Any, **arguments: Any) -> dg.MaterializeResult:
         context = dg.AssetExecutionContext.get()
-        warehouse: Warehouse = given["warehouse"]
+        warehouse: Warehouse = arguments["warehouse"]
         with retried_if_passing(context), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
             check_run(context.run.run_config)
-            if "config" in given:
-                chosen = choose(table, given["config"])
+            if "config" in arguments:
+                chosen = choose(table, arguments["config"])
                 for name, value in chosen.overridden.items():
                     context.log.info(f"{name} is {value} in this run only")
-                given["config"], shown = chosen.settings, chosen.metadata()
+                arguments["config"], shown = chosen.settings, chosen.metadata()
 
             def make() -> dg.MaterializeResult:
-                return function(*context_if_asked, **given)
+                return function(*context_if_asked, **arguments)
 
             if table.partition(".")[0] in STAGES:
                 result = _isolated(table, warehouse, retries_left(context), make)
@@ -216,7 +216,7 @@ def _step(
                 rows = {}
                 shown |= _counted(result, warehouse.count(table))
             if context.has_partition_key_range:
-                _show_each_partition(context, table, given)
+                _show_each_partition(context, table, arguments)
             # An asset gives another version where more than its table decides what follows.
             version = result.data_version or dg.DataVersion(warehouse.fingerprint(table, rows))
         return dg.MaterializeResult(

@@ -32,9 +32,9 @@ class AnalysisResult(NamedTuple):
 
 
 def rows_of(
-    findings: Iterable[Finding], of: Mapping[str, str], seed: int | None = None
+    findings: Iterable[Finding], columns: Mapping[str, str], seed: int | None = None
 ) -> list[Row]:
-    """Findings as rows; `of` says what they are of: benchmark, release and judge.
+    """Findings as rows; `columns` says what they are of: benchmark, release and judge.
 
     `seed` is that of the draws, where a method draws.
     """
@@ -43,7 +43,7 @@ def rows_of(
             "judge_version": "",
             **vars(finding),
             "seed": seed if finding.method == PERCENTILES else None,
-            **of,
+            **columns,
         }
         for finding in findings
     ]
@@ -60,14 +60,14 @@ def analysis(
 
     def decorate(function: Callable[..., AnalysisResult]) -> dg.AssetsDefinition:
         @wraps(function)
-        def measured(**given: Any) -> dg.MaterializeResult:
-            rows, details, isolation = function(**given)
+        def measured(**arguments: Any) -> dg.MaterializeResult:
+            rows, details, isolation = function(**arguments)
             unknown = {row["measure"] for row in rows} - measures.keys()
             if unknown:
                 raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
             placed = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
             table = rows_to_arrow(TABLE, placed)
-            warehouse: Warehouse = given["warehouse"]
+            warehouse: Warehouse = arguments["warehouse"]
             warehouse.replace(TABLE, table, {"analysis": name})
             result = report(table, details)
             return isolation.finish(warehouse, result) if isolation else result

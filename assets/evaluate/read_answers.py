@@ -60,8 +60,8 @@ def readings_on(
         asking = release.benchmark.ask(item, AskingLimits(transcript.context_policy))
         for extract in readings_of(asking, transcript):
             place = (model, item_id, extract.trial, extract.turn)
-            row, given = stored.get(place), transcript.answer(extract.trial, extract.turn)
-            if row is None or given.text is None or not extract.choices:
+            row, model_answer = stored.get(place), transcript.answer(extract.trial, extract.turn)
+            if row is None or model_answer.text is None or not extract.choices:
                 continue
             by_rule = row["extractor"] == RULE
             answer = ExtractedAnswer(
@@ -69,14 +69,14 @@ def readings_on(
                 cluster=item.cluster,
                 question=item.turns[extract.turn - 1].question,
                 choices=extract.choices,
-                answer=given.text,
+                answer=model_answer.text,
                 rule=row["value"] if by_rule else None,
                 extractor=None if by_rule else row["value"],
                 lost=row["reason"],
-                compat_rule=compat(given.text, extract.choices),
+                compat_rule=compat(model_answer.text, extract.choices),
                 second=second.get(place),
             )
-            yield AnswerExtraction(answer, extract, given.call_key)
+            yield AnswerExtraction(answer, extract, model_answer.call_key)
 
 
 def _second_readings(

@@ -49,10 +49,10 @@ def releases_in_force(
     no benchmark.
     """
     current = current_of(warehouse, benchmarks)
-    asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
+    named = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
     releases = {
         row["release_id"]: EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
-        for row in [*current, *asked]
+        for row in [*current, *named]
         if row["benchmark"] in benchmarks
     }
     missing = [release_id for release_id in also if release_id not in releases]
@@ -78,9 +78,9 @@ def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
 def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
     """The failure that says which releases of benchmarks are called like one that there is not."""
     rows = warehouse.read("release/all").to_pylist()
-    known = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
+    ids = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
     return dg.Failure(
-        f"There is no benchmark release {release_id}; {nearest(release_id, known)}.",
+        f"There is no benchmark release {release_id}; {nearest(release_id, ids)}.",
         allow_retries=False,
     )
 
@@ -99,15 +99,15 @@ def releases_named(
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order. A release is frozen: a small one is read once in a run."""
-    kept = _KEPT.setdefault(warehouse, {})
-    if release_id in kept:
-        return [*kept[release_id]]
+    items_by_release = _KEPT.setdefault(warehouse, {})
+    if release_id in items_by_release:
+        return [*items_by_release[release_id]]
     with warehouse.kept_open():
         language = language_of(warehouse, release_id)
         rows = rows_of_release(warehouse, release_id)
     items = items_of_release(rows, language)
     if 0 < len(items) <= ITEMS_AT_ONCE:
-        kept[release_id] = items
+        items_by_release[release_id] = items
     return [*items]
 
 

@@ -26,15 +26,15 @@ def transcripts_of(
     """
     wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
     where = {"release_id": release_id, "item_ids": wanted}
-    read = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
+    tables = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
-    for row in read["answers"]:
+    for row in tables["answers"]:
         of_item = answers.setdefault((row["model"], row["item_id"]), {})
         of_item[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
         policies[row["model"], row["item_id"]] = policy_of(row["prompt_version"])
     readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
-    for row in read["extractions"]:
+    for row in tables["extractions"]:
         readings.setdefault((row["model"], row["item_id"]), {})[row["trial"], row["turn"]] = row[
             "value"
         ]

@@ -220,7 +220,6 @@ class _Items:
 
 
 def _numbers(column: "pa.ChunkedArray", numbered: Numbering[str]) -> NDArray[np.int32]:
-    """The numbers of texts."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = np.array([numbered[text] for text in encoded.dictionary.to_pylist()], dtype=np.int32)
     return numbers[encoded.indices.to_numpy()]

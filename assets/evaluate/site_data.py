@@ -163,7 +163,6 @@ class SiteData:
 
     @cached_property
     def image_ids(self) -> list[str]:
-        """Its pictures."""
         return self._distinct("release.images", "image_id")
 
     @cached_property

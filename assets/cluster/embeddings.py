@@ -41,10 +41,17 @@ class EntryVectors:
 
 
 def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
-    """Both vectors of every entry by `model` (`Embedder.name`).
+    """Read both vectors of every entry. A vector that several entries share is read once.
 
-    A vector that several entries share is read once. Raises dg.Failure if there are no entries, if a
-    vector is missing, or if the model's vectors differ in length.
+    Args:
+        warehouse: The tables.
+        model: The embedding model (`Embedder.name`).
+
+    Returns:
+        The vectors.
+
+    Raises:
+        dg.Failure: There are no entries, a vector is missing, or the vectors differ in length.
     """
     ids = warehouse.read("cluster/text_ids")
     if not ids.num_rows:

@@ -168,9 +168,18 @@ def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def used(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
-    """The settings that the rows of `table` were made with: what its last materialization shows.
+    """Read the settings that made a table's rows: those of its last run, else those of the file.
 
-    Without that, those of the file. `model` is their class. Raises SettingsError.
+    Args:
+        instance: Dagster's instance.
+        table: The table.
+        model: The class of its settings.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: The values are not valid.
     """
     values = shown(instance, table)
     if values is None:

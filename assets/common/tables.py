@@ -269,7 +269,15 @@ def recorded_rows(instance: dg.DagsterInstance, table: str) -> int | None:
 
 
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
-    """Rows as Arrow in the columns and types of `table`; what a row lacks is NULL, more is dropped."""
+    """Convert rows to the columns and types of a table.
+
+    Args:
+        table: The table's name, such as `evaluate.scores`.
+        rows: The rows. A missing column becomes NULL, and other keys are dropped.
+
+    Returns:
+        The rows as an Arrow table.
+    """
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
 
 
@@ -281,9 +289,17 @@ def report(
     usage: ModelUsage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """What the UI shows of a materialization: row count, preview, what the models cost, `details`.
+    """Report a materialization: its row count, a preview, the cost of the models and details.
 
-    `n_rows` where `rows` are only the first of them.
+    Args:
+        rows: The new rows, or the first of them.
+        details: More metadata by name.
+        n_rows: The number of all rows, if `rows` are only the first ones.
+        usage: What the models were asked and what it cost.
+        images: Where the preview's thumbnails come from.
+
+    Returns:
+        The result of the asset.
     """
     shown: dict[str, Any] = {
         ROW_COUNT: rows.num_rows if n_rows is None else n_rows,

@@ -34,9 +34,15 @@ class AnalysisResult(NamedTuple):
 def rows_of(
     findings: Iterable[Finding], columns: Mapping[str, str], seed: int | None = None
 ) -> list[Row]:
-    """Findings as rows; `columns` says what they are of: benchmark, release and judge.
+    """Convert findings to rows.
 
-    `seed` is that of the draws, where a method draws.
+    Args:
+        findings: The findings.
+        columns: Columns with the benchmark, the release and the judge.
+        seed: The seed of resampling, for findings with intervals.
+
+    Returns:
+        The rows.
     """
     return [
         {
@@ -52,10 +58,15 @@ def rows_of(
 def analysis(
     name: str, measures: Mapping[str, str], **spec: Any
 ) -> Callable[[Callable[..., AnalysisResult]], dg.AssetsDefinition]:
-    """Decorator for an analysis: `evaluate/<name>` is its asset, and the view of its findings.
+    """Decorate an analysis: `evaluate/<name>` is its asset and the view of its findings.
 
-    `measures` are those of its findings and what they mean: the UI shows them below the docstring.
-    `spec` is that of `table_asset`: what it reads (`deps`), when it is run.
+    Args:
+        name: The name of the analysis.
+        measures: What each measure means; the UI shows it below the docstring.
+        **spec: Arguments of `table_asset`, such as `deps`.
+
+    Returns:
+        The decorator.
     """
 
     def decorate(function: Callable[..., AnalysisResult]) -> dg.AssetsDefinition:

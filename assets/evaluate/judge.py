@@ -124,9 +124,17 @@ def _request(judge_request: JudgeRequest, run: JudgeRun, structured: bool) -> Ch
 
 
 def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
-    """Version of a judging: of all prompts of the benchmark's judge, of `judge`, and of the images.
+    """Make the version of a judging. Judgments of one version are observed together.
 
-    Judgments of one version are observed together. Raises PromptError.
+    Args:
+        benchmark: The benchmark, with its prompts and the version of its judge.
+        images: Which images the judge is shown.
+
+    Returns:
+        The version.
+
+    Raises:
+        PromptError: A prompt cannot be read.
     """
     prompts = (prompt(name).version for name in benchmark.judge_prompts)
     return with_images(" ".join([*prompts, benchmark.judge_version]), images)

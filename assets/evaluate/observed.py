@@ -86,7 +86,17 @@ class JudgeObservations:
 def slices(
     warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, isolation: Isolation
 ) -> Iterator[JudgeObservations]:
-    """Every slice of every release, the panel of a release's judges after them."""
+    """Iterate over the observations of every release, by judge and version.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name; releases of others are skipped.
+        panel: How the scores of several judges are combined.
+        isolation: Collects the failures of single releases.
+
+    Yields:
+        The observations of each judge of a release, then those of the release's panel of judges.
+    """
     observed = warehouse.select(
         "evaluate.observations", "benchmark", "release_id", order="release_id", distinct=True
     )
@@ -103,7 +113,17 @@ def slices(
 def slices_of(
     warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
 ) -> list[JudgeObservations]:
-    """Every slice of one release, then the panels: judges of one version, several of them, each."""
+    """Read the observations of a release, by judge and version.
+
+    Args:
+        warehouse: The tables.
+        benchmark: The release's benchmark.
+        release_id: The release.
+        panel: How the scores of several judges are combined.
+
+    Returns:
+        The observations of each judge, then a panel for each version that several judges have.
+    """
     of_release = _slices(warehouse, benchmark, release_id)
     versions: dict[str, list[JudgeObservations]] = {}
     for slice_ in sorted(of_release, key=lambda slice_: slice_.judge):

@@ -29,7 +29,16 @@ class AnswerExtraction(NamedTuple):
 def answered_choices(
     warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
 ) -> list[EvaluatedRelease]:
-    """The releases with answers whose benchmark reads letters from them: all, or those in force."""
+    """List the releases with answers from which letters are extracted.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        in_force: Whether to list current releases only.
+
+    Returns:
+        The releases, each with its benchmark.
+    """
     answered = [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in warehouse.read("evaluate/answered_releases").to_pylist()

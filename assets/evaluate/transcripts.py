@@ -19,10 +19,15 @@ ITEMS_AT_ONCE = 500
 def transcripts_of(
     warehouse: Warehouse, release_id: str, ids: Sequence[str] | None = None
 ) -> dict[tuple[str, str], Transcript]:
-    """The transcripts on a release by model and item, models in order of name, items in their order.
+    """Read the transcripts of a release. Extractions from answers that have been replaced are left out.
 
-    With `ids` those of these items alone: all of a large release take hundreds of megabytes.
-    A reading of an answer that has been replaced is none.
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+        ids: The items; None reads all, which takes hundreds of megabytes for a large release.
+
+    Returns:
+        The transcripts by (model, item id), in order of models' names and of items.
     """
     wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
     where = {"release_id": release_id, "item_ids": wanted}

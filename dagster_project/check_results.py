@@ -23,7 +23,16 @@ def result(
     metadata: Mapping[str, Any],
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
 ) -> dg.AssetCheckResult:
-    """A result that fails where something is wrong: a sentence that names rows and what to do."""
+    """Make the result of an asset check.
+
+    Args:
+        wrong: What is wrong: a sentence that names rows and says what to do. None if all is well.
+        metadata: What the UI shows with the result.
+        severity: How serious a failure is.
+
+    Returns:
+        The result, which fails if something is wrong.
+    """
     return dg.AssetCheckResult(
         passed=wrong is None, description=wrong, severity=severity, metadata=metadata
     )

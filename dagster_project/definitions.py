@@ -47,9 +47,14 @@ def build_defs(
     benchmarks: Benchmarks = BENCHMARKS,
     resource_overrides: Mapping[str, object] | None = None,
 ) -> dg.Definitions:
-    """The project's definitions for these benchmarks, and the assets and checks of `assets/own`.
+    """Build the project's definitions, with the assets and checks of `assets/own`.
 
-    `resource_overrides` replace resources by name.
+    Args:
+        benchmarks: The benchmarks by name.
+        resource_overrides: Resources that replace those of the same name.
+
+    Returns:
+        The definitions.
     """
     conditions = _without_decisions()
     assets = dg.map_asset_specs(

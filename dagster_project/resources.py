@@ -188,7 +188,6 @@ class CorpusResource(WorkspaceResource[Corpus]):
     pauses: dg.ResourceDependency[HostPauses]
 
     def make(self, context: dg.InitResourceContext) -> Corpus:
-        """The corpus."""
         return corpus_folder(self.path, self.pauses)
 
 
@@ -202,7 +201,6 @@ class ImageFetcherResource(WorkspaceResource[ImageFetcher]):
     pauses: dg.ResourceDependency[HostPauses]
 
     def make(self, context: dg.InitResourceContext) -> ImageFetcher:
-        """The fetcher."""
         return image_fetcher(self.images, self.corpus, self.pauses)
 
 
@@ -210,7 +208,6 @@ class ImageStoreResource(WorkspaceResource[ImageStore]):
     """The images of the workspace, each once, by the SHA-256 of its file."""
 
     def make(self, context: dg.InitResourceContext) -> ImageStore:
-        """The store."""
         return open_images()
 
 
@@ -287,7 +284,6 @@ class ProfileResource(WorkspaceResource[Profile]):
     )
 
     def make(self, context: dg.InitResourceContext) -> Profile:
-        """The profile."""
         return load_registry().profile(self.profile or active_profile())
 
 

@@ -8,7 +8,15 @@ T = TypeVar("T")
 
 
 def batched(items: Iterable[T], size: int | None) -> Iterator[list[T]]:
-    """Lists of `size` items, the last one shorter; None: one list of them all."""
+    """Divide items into batches.
+
+    Args:
+        items: The items.
+        size: The size of a batch; None puts all items into one.
+
+    Yields:
+        Lists of `size` items; the last list may be shorter.
+    """
     waiting = iter(items)
     while portion := list(islice(waiting, size)):
         yield portion

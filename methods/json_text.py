@@ -33,12 +33,23 @@ class DuplicateKeyError(ValueError):
 def from_json(
     text: str | bytes, most: int | None = MOST_CHARACTERS, *, unambiguous: bool = False
 ) -> Any:
-    """The value of a JSON text of at most `most` characters; None where something else limits them.
+    """Decode a JSON text.
 
-    NaN, infinities and whole numbers of more than 100 digits, which no table holds, are read as null:
-    other programs write NaN for a number that is missing. Half a character (a lone surrogate) stays as
-    it is: see `storable`. Raises ValueError for what is no JSON, too long or too deep; where it has to
-    be `unambiguous`, DuplicateKeyError for an object that gives two values to one name.
+    NaN, infinities and whole numbers of more than 100 digits become None, because no table can hold
+    them and other programs write NaN for a missing number. A lone surrogate stays as it is: see
+    `storable`.
+
+    Args:
+        text: The text; bytes are decoded by the encoding that their first bytes show.
+        most: The largest number of characters; None if something else limits the text.
+        unambiguous: Whether an object may not give one name two values.
+
+    Returns:
+        The decoded value.
+
+    Raises:
+        ValueError: The text is not JSON, too long or nested too deeply.
+        DuplicateKeyError: A name has two values, and the text has to be `unambiguous`.
     """
     if most is not None and len(text) > most:
         raise ValueError(f"it has more than {most:,} characters")
@@ -69,7 +80,18 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def to_json(value: object, indent: int | None = None) -> str:
-    """A value as JSON that every file and table can hold. Raises ValueError for what is no JSON."""
+    """Encode a value as JSON that every file and table can hold.
+
+    Args:
+        value: The value.
+        indent: Spaces per level; None writes everything on one line.
+
+    Returns:
+        The JSON text.
+
+    Raises:
+        ValueError: The value cannot be written as JSON.
+    """
     try:
         return storable(json.dumps(value, ensure_ascii=False, indent=indent))
     except (RecursionError, TypeError) as error:

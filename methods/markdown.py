@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table."""
+    """Write a Markdown table.
+
+    Args:
+        heads: The headings of the columns.
+        rows: The cells of each row, as Markdown.
+
+    Returns:
+        The lines of the table.
+    """
     return [
         f"| {' | '.join(cells)} |"
         for cells in (tuple(heads), ["---"] * len(heads), *map(tuple, rows))

@@ -16,10 +16,17 @@ _PARTS = re.compile(r"[a-z_]+[./]([a-z_]\w+)")
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """The known names that are most like `name`; where none is, all that there are, up to ten.
+    """List the names that are most similar to a name, for an error message.
 
-    Case does not count, and the last part of a name is a name of it, too: `judgment` is like
+    Case does not count. The last part of a name counts as a name, too: `judgment` is similar to
     `evaluate.judgments`.
+
+    Args:
+        name: The name that does not exist.
+        candidates: All names that exist.
+
+    Returns:
+        A part of a sentence with the similar names, or with up to ten of all names if none is similar.
     """
     names = sorted(set(candidates))
     like = {other: _likeness(name.casefold(), other.casefold()) for other in names}
@@ -34,13 +41,29 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def listed(names: Collection[str], n: int = N_LISTED) -> str:
-    """The first of the names, and how many more there are."""
+    """List the first names, separated by commas, and count the others.
+
+    Args:
+        names: The names, in the order to list them.
+        n: How many of them are written out.
+
+    Returns:
+        The list, such as "a, b and 3 more", or "none".
+    """
     first = ", ".join(list(names)[:n]) or "none"
     return f"{first} and {len(names) - n} more" if len(names) > n else first
 
 
 def number_of(number: int, noun: str) -> str:
-    """Such as "1 row" and "3 rows"."""
+    """Write a number with its noun, such as "1 row" and "3 rows".
+
+    Args:
+        number: The number.
+        noun: The noun in the singular.
+
+    Returns:
+        Both, with an "s" for the plural.
+    """
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -107,11 +107,18 @@ def build_release(
     answers: Mapping[str, Origin],
     sources: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Release:
-    """Rows of `RELEASE_TABLES` for `dialogues`, in order of item id.
+    """Build the rows of a release from approved dialogues.
 
-    `reviewed` is the policy under which they were approved. `questions` and `answers` have the origin
-    of each question's text and of its answer, by question id; `sources` has the source columns of
-    `images`, by (set id, image id).
+    Args:
+        name: The name of the release.
+        dialogues: The dialogues.
+        reviewed: The policy under which they were approved.
+        questions: The origin of the text of each question, by question id.
+        answers: The origin of the text of each answer, by question id.
+        sources: The source columns of `images`, by (set id, image id).
+
+    Returns:
+        The release with the rows of `RELEASE_TABLES`, in order of item id.
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
@@ -164,7 +171,17 @@ def build_release(
 
 
 def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
-    """The release of these rows, which it writes its id into."""
+    """Give rows the id of their release, which is a hash of their content.
+
+    Args:
+        name: The name of the release.
+        reviewed: The policy under which its items were approved.
+        edition: The benchmark, split and language.
+        rows: The rows by table, without the id.
+
+    Returns:
+        The release.
+    """
     release_id = id_of_release(name, reviewed, rows, edition)
     return Release(
         release_id,

@@ -10,9 +10,14 @@ Row = Mapping[str, Any]
 
 
 def items_of_release(rows: Rows, language: str | None = None) -> list[Item]:
-    """Items in the order of their rows; one may have no images, no choices and no references.
+    """Make items of the rows of a release.
 
-    `language` is the release's, where it is known.
+    Args:
+        rows: The rows by table.
+        language: The release's language, if it is known.
+
+    Returns:
+        The items in the order of their rows. An item may lack images, choices and references.
     """
     turns, choices, images = (_by_item(rows[table]) for table in ("turns", "choices", "images"))
     references: dict[tuple[str, int], dict[ReferenceKind, str]] = {}

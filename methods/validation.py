@@ -11,9 +11,14 @@ _NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
-    """Where the first fault is, in keys with dots between them, and what it is, without a full stop.
+    """Describe the first error of a validation. For an unknown key, the description names similar keys.
 
-    Of an unknown key, the nearest keys that are allowed in its place are named.
+    Args:
+        error: The error.
+        model: The class that the values were validated against.
+
+    Returns:
+        The path to the value, with dots between its keys, and a description without a full stop.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
@@ -24,14 +29,31 @@ def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[str, st
 
 
 def require_known(noun: str, names: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise ValueError for the first name of a `noun` that there is not, with the nearest ones."""
+    """Check that names exist.
+
+    Args:
+        noun: What the names are of, for the message.
+        names: The names.
+        allowed: All names that exist.
+
+    Raises:
+        ValueError: A name does not exist; the message names similar ones.
+    """
     for name in names:
         if name not in allowed:
             raise ValueError(f"there is no {noun} {name!r}; {nearest(name, allowed)}")
 
 
 def require_once(noun: str, names: Collection[str]) -> None:
-    """Raise ValueError if a name of a `noun` is there twice."""
+    """Check that no name occurs twice.
+
+    Args:
+        noun: What the names are of, for the message.
+        names: The names.
+
+    Raises:
+        ValueError: A name occurs twice.
+    """
     if len(set(names)) < len(names):
         raise ValueError(f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} is there twice")
 

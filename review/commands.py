@@ -152,7 +152,6 @@ def _serve(
     listen: str = HOST,
     trusted: Sequence[str] = (),
 ) -> None:
-    """Serve until Ctrl-C."""
     import uvicorn
 
     from resources.images.store import open_images

@@ -30,7 +30,15 @@ class ItemText:
 
 
 def item_texts(kind: str, content: Mapping[str, Any]) -> list[ItemText]:
-    """The texts of a content in reading order; a text that is None is given as an empty one."""
+    """List the texts of an item's content in reading order.
+
+    Args:
+        kind: The kind of the item.
+        content: The content.
+
+    Returns:
+        The texts with their names; None becomes an empty text.
+    """
     return [
         ItemText(_name(path), "" if value is None else str(value), path[0] in KINDS[kind].editable)
         for path, value in _leaves(kind, content)

@@ -114,13 +114,13 @@ def mmiu_items(
     rule, or by a model where no rule makes any; and unanswerable ones beside them."""
     gathered = _gathered(config, warehouse, image_store)
     samples = chosen(gathered.samples, config.max_per_task, config.seed)
-    asked, by_model, lost = _by_rule(samples, gathered, config.seed)
+    questions, by_model, lost = _by_rule(samples, gathered, config.seed)
     written = _by_model(context, llm, by_model, gathered)
-    asked += [SampleQuestion(row["sample"], "text", row["question"]) for row in written.rows]
+    questions += [SampleQuestion(row["sample"], "text", row["question"]) for row in written.rows]
     failed = [*lost, *written.failed]
     if not samples and not gathered.failed:
         context.log.warning(NOTHING)
-    elif not asked:
+    elif not questions:
         why = in_words(Counter(row["reason"] for row in [*gathered.failed, *failed])) or "no sample"
         raise dg.Failure(
             f"{TABLE} keeps its earlier rows: no question could be made ({why}). {LOST}",
@@ -135,16 +135,18 @@ def mmiu_items(
         written.usage,
         LOST,
     )
-    changed, unchanged = _unanswerable(asked, gathered, config)
-    asked += changed
+    changed, unchanged = _unanswerable(questions, gathered, config)
+    questions += changed
     failed += [*gathered.failed, *unchanged]
     # The letters that items have: they stay when more items come.
-    known = warehouse.select("choice.mmiu_items", "item_id", "answer", order="item_id").to_pylist()
-    keys = {row["item_id"]: row["answer"] for row in known}
+    earlier_items = warehouse.select(
+        "choice.mmiu_items", "item_id", "answer", order="item_id"
+    ).to_pylist()
+    keys = {row["item_id"]: row["answer"] for row in earlier_items}
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
         _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))
-        for item in finished(asked, keys, config.seed)
+        for item in finished(questions, keys, config.seed)
     ]
     n_left_out = len(gathered.samples) - len(samples)
     return _write(
@@ -176,14 +178,16 @@ def _gathered(
         require_whole_sets(warehouse)
         subjects = _subjects(warehouse)
         pictures = DerivedImages(image_store)
-        for made in derived(subjects, settings.tasks, settings.n_derived, pictures, settings.seed):
+        for derivation in derived(
+            subjects, settings.tasks, settings.n_derived, pictures, settings.seed
+        ):
             origin = SampleSource(
-                made.subject.set_id, f"entry {made.subject.entry_id}, {made.task}"
+                derivation.subject.set_id, f"entry {derivation.subject.entry_id}, {derivation.task}"
             )
-            if made.sample:
-                gathered.samples.setdefault(made.sample, origin)
-            elif made.loss:
-                gathered.failed.append(_lost(origin, made.loss))
+            if derivation.sample:
+                gathered.samples.setdefault(derivation.sample, origin)
+            elif derivation.loss:
+                gathered.failed.append(_lost(origin, derivation.loss))
         gathered.elsewhere.extend(subject.image_id for subject in subjects)
         gathered.pictures.extend(
             {**picture._asdict(), "source": None} for picture in pictures.made.values()
@@ -210,7 +214,7 @@ def _by_rule(
     pools: dict[str, list[str]] = {}
     for sample in gathered.samples:
         pools.setdefault(sample.task.name, []).append(sample.output)
-    asked, by_model, lost = [], [], []
+    questions, by_model, lost = [], [], []
     for sample in samples:
         pool = sorted(set(pools[sample.task.name]))
         form: Form = form_of(sample, pool)
@@ -222,8 +226,8 @@ def _by_rule(
         except UnusableSampleError as loss:
             lost.append(_lost(gathered.samples[sample], loss))
             continue
-        asked.append(SampleQuestion(sample, form, question_of(sample, wrong)))
-    return asked, by_model, lost
+        questions.append(SampleQuestion(sample, form, question_of(sample, wrong)))
+    return questions, by_model, lost
 
 
 def _by_model(
@@ -254,36 +258,36 @@ def _by_model(
 
 
 def _unanswerable(
-    asked: Sequence[SampleQuestion], gathered: SampleCollection, settings: MmiuSettings
+    questions: Sequence[SampleQuestion], gathered: SampleCollection, settings: MmiuSettings
 ) -> tuple[list[SampleQuestion], list[Row]]:
     """The unanswerable questions, and losses: those that no strategy fits."""
     changed, lost = [], []
     most = settings.unanswerable_per_task
-    for made in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
-        if isinstance(made, SampleQuestion):
-            changed.append(made)
+    for outcome in made_unanswerable(questions, gathered.elsewhere, most, settings.seed):
+        if isinstance(outcome, SampleQuestion):
+            changed.append(outcome)
         else:
-            question, loss = made
+            question, loss = outcome
             lost.append(_lost(gathered.samples[question.sample], loss))
     return changed, lost
 
 
 def _row(item: FinishedItem, origin: SampleSource, written: Row) -> Row:
     """The row of an item; `written` is the call that wrote its wrong choices, empty if a rule did."""
-    asked = item.of
+    sample_question = item.of
     return {
         "set_id": origin.set_id,
         "item_id": item.item_id,
         "group_id": item.group_id,
-        "task": asked.question.task,
-        "source": asked.sample.source,
+        "task": sample_question.question.task,
+        "source": sample_question.sample.source,
         "image_ids": list(item.image_ids),
-        "context": asked.question.context,
-        "question": asked.question.question,
+        "context": sample_question.question.context,
+        "question": sample_question.question.question,
         "choices": list(item.choices),
         "answer": item.answer,
-        "form": asked.form,
-        "strategy": asked.strategy,
+        "form": sample_question.form,
+        "strategy": sample_question.strategy,
         **{key: written.get(key) for key in ("call_key", "prompt_version", "provider")},
     }
 

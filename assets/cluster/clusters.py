@@ -215,14 +215,14 @@ def _detectors(
         yield Detectors(detectors[settings.group_method], detectors[settings.cluster_method])
 
 
-def _counts(kind: str, was: Membership, now: Communities, changes: pa.Table) -> dict[str, int]:
+def _counts(kind: str, prior: Membership, new: Communities, changes: pa.Table) -> dict[str, int]:
     """Counts of communities, of entries in none, of entries assigned by this run, and of changes."""
-    in_none = now.membership.community < 0
-    joined = (now.membership.how == ASSIGNED) & (was.community < 0)
+    in_none = new.membership.community < 0
+    joined = (new.membership.how == ASSIGNED) & (prior.community < 0)
     of_kind = changes.filter(pc.equal(changes["kind"], kind))
     counted = pc.value_counts(of_kind["change"]).to_pylist()
     return {
-        f"{kind}s": len(now.ids),
+        f"{kind}s": len(new.ids),
         f"entries in no {kind}": int(in_none.sum()),
         f"entries assigned to a {kind}": int(joined.sum()),
         **{f"{kind}s {change['values']}": change["counts"] for change in counted},

@@ -41,10 +41,17 @@ class EntryVectors:
 
 
 def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
-    """Both vectors of every entry by `model` (`Embedder.name`).
+    """Read both vectors of every entry. A vector that several entries share is read once.
 
-    A vector that several entries share is read once. Raises dg.Failure if there are no entries, if a
-    vector is missing, or if the model's vectors differ in length.
+    Args:
+        warehouse: The tables.
+        model: The embedding model (`Embedder.name`).
+
+    Returns:
+        The vectors.
+
+    Raises:
+        dg.Failure: There are no entries, a vector is missing, or the vectors differ in length.
     """
     ids = warehouse.read("cluster/text_ids")
     if not ids.num_rows:
@@ -108,7 +115,7 @@ def embeddings(
     if not warehouse.count("ingest.entries"):
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
     model = {"model": embedder.name}
-    known = warehouse.read("cluster/known_texts", model)
+    counts = warehouse.read("cluster/known_texts", model)
     new = warehouse.read("cluster/new_texts", model)
     n_truncated = 0
 
@@ -124,30 +131,30 @@ def embeddings(
             {"text_id": rows["text_id"].to_pylist(), "model": embedder.name},
         )
 
-    here = new
+    local = new
     if config.runner == "ray":
         on_ray = RowsOnRay(context, ray, config.gpus_per_worker)
-        here = on_ray.run(_work(embedder, config.gpus_per_worker), new, store)
+        local = on_ray.run(_work(embedder, config.gpus_per_worker), new, store)
     # The longest texts come first, so the estimated time left is an upper bound.
     progress = StepProgress(context, "texts")
-    for start in range(0, here.num_rows, PORTION):
-        portion = here.slice(start, PORTION)
+    for start in range(0, local.num_rows, PORTION):
+        portion = local.slice(start, PORTION)
 
         def show(n_done: int, before: int = start) -> None:
-            progress.update(before + n_done, here.num_rows)
+            progress.update(before + n_done, local.num_rows)
 
         store(with_vectors(portion, embedder, show))
     details = {
         **model,
         "backend": embedder.backend,
-        "known texts": sum(known["n"].to_pylist()),
+        "known texts": sum(counts["n"].to_pylist()),
         "new texts": new.num_rows,
         "truncated texts": n_truncated,
     }
-    if here.num_rows:
+    if local.num_rows:
         details |= {"device": embedder.device, "texts per second": progress.per_second()}
-    if here.num_rows < new.num_rows:
-        details["texts on Ray"] = new.num_rows - here.num_rows
+    if local.num_rows < new.num_rows:
+        details["texts on Ray"] = new.num_rows - local.num_rows
     return report(
         warehouse.read("cluster/first_embeddings", model),
         details,

@@ -94,9 +94,9 @@ def sides(
     )
     warehouse.replace(TABLE, table)
     details = _details(page_images, side_of, prior)
-    if told := _warning(page_images, side_of):
-        context.log.warning(told)
-        details["warning"] = told
+    if warning := _warning(page_images, side_of):
+        context.log.warning(warning)
+        details["warning"] = warning
     return report(table, details, images=image_store)
 
 
@@ -133,11 +133,11 @@ def _tested(warehouse: Warehouse, image_store: ImageStore) -> ExternalContent:
 
 def _details(
     page_images: list[SplitImage],
-    found: Mapping[Key, SplitDecision],
+    decisions: Mapping[Key, SplitDecision],
     prior: Mapping[Key, SplitDecision],
 ) -> dict[str, Any]:
     """Counts of what is in the corpus; the table has what was in it before, too."""
-    now = {page_image.name: found[page_image.name] for page_image in page_images}
+    now = {page_image.name: decisions[page_image.name] for page_image in page_images}
     counts = Counter(side.side for side in now.values())
     of_cluster: dict[str, set[str | None]] = {}
     for page_image in page_images:
@@ -153,7 +153,7 @@ def _details(
         "joined a side": sum(
             side.reason == "joined" and name not in prior for name, side in now.items()
         ),
-        "sides of images that are not in the corpus now": len(found) - len(now),
+        "sides of images that are not in the corpus now": len(decisions) - len(now),
         "clusters on both sides": sum(
             {"benchmark", "instruction"} <= sides for sides in of_cluster.values()
         ),
@@ -162,17 +162,17 @@ def _details(
     }
 
 
-def _warning(page_images: list[SplitImage], found: Mapping[Key, SplitDecision]) -> str:
+def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecision]) -> str:
     """What a person may want to do something about, in sentences; empty if there is nothing."""
-    now = {page_image.name: found[page_image.name] for page_image in page_images}
-    told = []
+    now = {page_image.name: decisions[page_image.name] for page_image in page_images}
+    sentences = []
     if left_out := Counter(str(side.reason) for side in now.values() if side.side is None):
         why = {
             BRIDGES: "what bridges_sides hangs together with both sides",
             IMPORTED: "what is in_imported_benchmark was for instruction sets before a benchmark with "
             "it was imported",
         }
-        told.append(
+        sentences.append(
             f"Neither benchmarks nor instruction sets may use {in_words(left_out)}: "
             f"{' and '.join(text for reason, text in why.items() if left_out[reason])}."
         )
@@ -182,8 +182,8 @@ def _warning(page_images: list[SplitImage], found: Mapping[Key, SplitDecision]) 
         if page_image.duplicate_group is not None and side is not None:
             of_group.setdefault(page_image.duplicate_group, set()).add(side)
     if both := sum(len(sides) > 1 for sides in of_group.values()):
-        told.append(
+        sentences.append(
             f"{both} groups of near-duplicates are on both sides, as later images or another limit of "
             "bits joined what was apart: redraw divides everything again."
         )
-    return " ".join(told)
+    return " ".join(sentences)

@@ -92,24 +92,36 @@ def ask_and_read(
     stage: str,
     template: PromptTemplate,
     asks: Sequence[GenerationRequest[S]],
-    read: Callable[[S, str], list[Row]],
+    parse: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
     smaller: Callable[[S], Sequence[GenerationRequest[S]]] | None = None,
 ) -> GenerationResult:
-    """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
+    """Send requests to the model of a stage's role, and parse the replies into rows.
 
-    After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
-    endpoints with structured output. A reply that its token limit cut off is not repaired at the same
-    limit: what is asked in place of it says `smaller`, which gives nothing for what cannot be divided.
-    Each row gets its set, call and prompt version; a request that fails becomes one row for the stage's
-    table `failed` and does not stop the others.
+    A reply that cannot be parsed is repaired by the model. Each row gets its set, call and prompt
+    version. A request that fails becomes a row for the stage's table `failed`, and does not stop the
+    others.
+
+    Args:
+        context: Shows the progress.
+        llm: The gateway to the models.
+        stage: The stage, whose role in the profile names the model.
+        template: The prompt.
+        asks: The requests.
+        parse: Makes rows of a request's subject and its reply, or raises ParseError.
+        schema: Gives the JSON schema of a reply, for endpoints with structured output.
+        smaller: Divides a request whose reply was cut off by the token limit; gives nothing if it
+            cannot.
+
+    Returns:
+        The rows, the failures and the usage.
     """
 
     def request(ask: GenerationRequest[S]) -> ChatRequest:
         return request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
 
     # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
-    asked = [request(ask) for ask in asks]
+    requests = [request(ask) for ask in asks]
     provider = asked_model(llm, stage).provider
 
     async def answered(
@@ -117,19 +129,19 @@ def ask_and_read(
     ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
         parts = smaller(ask.subject) if smaller else ()
         reply = await complete_and_parse(
-            calls, sent, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
+            calls, sent, lambda text: parse(ask.subject, text), can_be_smaller=bool(parts)
         )
         if not (parts and reply.cut_off):
             return [(ask, reply)]
         of_parts = await all_of([answered(calls, part, request(part)) for part in parts])
         return [pair for pairs in of_parts for pair in pairs]
 
-    async def one(
+    async def ask_for(
         calls: ModelCalls, place: int
     ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
-        return await answered(calls, asks[place], asked[place])
+        return await answered(calls, asks[place], requests[place])
 
-    replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
+    replies, usage = llm.map(stage, range(len(asks)), ask_for, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
     for ask, reply in (pair for pairs in replies for pair in pairs):
@@ -175,7 +187,18 @@ def request_of(
 def failure(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
-    """A row of a stage's table `failed`."""
+    """Make a row of a stage's table `failed`.
+
+    Args:
+        stage: The stage, such as `dialogue.answers`.
+        where: Columns that locate the subject.
+        subject: What failed, for people.
+        reason: The kind of the failure.
+        detail: A sentence about it.
+
+    Returns:
+        The row.
+    """
     return {
         **where,
         "stage": stage.split(".")[-1],
@@ -193,14 +216,26 @@ def write_generated(
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """Replace `table`, and its rows in its stage's `failed`, at once, and report.
+    """Replace a table together with its rows in its stage's `failed`, and report.
 
-    Raises dg.Failure, and leaves both as they are, if a larger share of the requests failed.
+    Args:
+        warehouse: The tables.
+        table: The table.
+        generated: The rows and the failures.
+        max_failed_share: The largest share of requests that may have failed, 0 to 1.
+        details: More metadata for the UI.
+        image_store: Where the preview's thumbnails come from.
+
+    Returns:
+        The result of the asset.
+
+    Raises:
+        dg.Failure: Too many requests failed. Both tables keep their rows.
     """
     lost = Counter(row["reason"] for row in generated.failed)
     # Several rows of one reply are one request.
-    made = {(row["set_id"], row.get("call_key")) for row in generated.rows}
-    n_requests = len(made) + len(generated.failed)
+    sets = {(row["set_id"], row.get("call_key")) for row in generated.rows}
+    n_requests = len(sets) + len(generated.failed)
     require_few_lost(table, "requests", lost, n_requests, max_failed_share, generated.usage)
     rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")

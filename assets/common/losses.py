@@ -59,10 +59,19 @@ def require_few_lost(
     usage: Usage | None = None,
     todo: str = FAILED_CALLS,
 ) -> None:
-    """Raise dg.Failure, before anything is written, if more than `max_share` of `n_all` were lost.
+    """Refuse to write a table if too many of its inputs were lost.
 
-    The sentence ends with `todo`, or, where models were asked and replies could not be read, with what
-    `usage` says to do about these.
+    Args:
+        name: The table, for the message.
+        things: What was lost, in the plural, for the message.
+        lost: The number of lost ones by reason.
+        n_all: The number of all.
+        max_share: The largest share that may be lost, 0 to 1.
+        usage: What the models were asked; says what to do about replies that could not be parsed.
+        todo: What to do about other losses, for the message.
+
+    Raises:
+        dg.Failure: A larger share was lost.
     """
     n_lost = sum(lost.values())
     if not too_many(n_lost, n_all, max_share):

@@ -70,33 +70,33 @@ class ImageCopyFinder:
             rows = self._warehouse.select(
                 MINIATURES, "image_id", "grey", version=VERSION, image_id=portion
             ).to_pylist()
-            known = {row["image_id"]: row["grey"] for row in rows}
-            made: list[Row] = []
+            grey_of = {row["image_id"]: row["grey"] for row in rows}
+            rows_to_keep: list[Row] = []
             for image_id in portion:
-                if image_id not in known:
+                if image_id not in grey_of:
                     try:
                         grey = self._squares.of(image_id).miniature().tobytes()
                     except ImageRejected:
                         continue
-                    made.append({"image_id": image_id, "version": VERSION, "grey": grey})
-                    known[image_id] = grey
-            self._keep(MINIATURES, "image_id", made)
-            for image_id in sorted(known):
-                miniatures[image_id] = miniature_of(known[image_id])
+                    rows_to_keep.append({"image_id": image_id, "version": VERSION, "grey": grey})
+                    grey_of[image_id] = grey
+            self._keep(MINIATURES, "image_id", rows_to_keep)
+            for image_id in sorted(grey_of):
+                miniatures[image_id] = miniature_of(grey_of[image_id])
             progress(min(len(wanted), len(miniatures)), len(wanted))
         return miniatures
 
     def _look_on_ray(self, on_ray: RowsOnRay, wanted: Sequence[str]) -> None:
         """Have the pictures looked at that have no miniature; what are too few for a job stay so."""
-        known: set[str] = set()
+        stored_ids: set[str] = set()
         for portion in batched(wanted, 16 * PICTURES_AT_ONCE):
             rows = self._warehouse.select(MINIATURES, "image_id", version=VERSION, image_id=portion)
-            known.update(rows["image_id"].to_pylist())
-        todo = pa.table({"image_id": [one for one in wanted if one not in known]})
+            stored_ids.update(rows["image_id"].to_pylist())
+        todo = pa.table({"image_id": [one for one in wanted if one not in stored_ids]})
 
         def store(looks: pa.Table) -> None:
-            made = looks.filter(pc.is_valid(looks["grey"])).to_pylist()
-            self._keep(MINIATURES, "image_id", [{**row, "version": VERSION} for row in made])
+            new_rows = looks.filter(pc.is_valid(looks["grey"])).to_pylist()
+            self._keep(MINIATURES, "image_id", [{**row, "version": VERSION} for row in new_rows])
 
         on_ray.run(
             RowWork(LOOK_ON_WORKER, {"version": VERSION}, PICTURES_AT_ONCE),
@@ -120,15 +120,15 @@ class ImageCopyFinder:
         for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
             way_of = _ways(ids, of_pictures, portion)
             key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
-            known = self._known_pairs(key.values())
-            rest = [pair for pair in portion if key[pair] not in known]
+            is_same = self._known_pairs(key.values())
+            rest = [pair for pair in portion if key[pair] not in is_same]
             compared = [way_of[pair] for pair in rest]
             matches = self._squares.matches(
                 compared,
                 [miniatures[pair.whole] for pair in compared],
                 [miniatures[pair.part] for pair in compared],
             )
-            made = [
+            comparisons = [
                 {
                     "pair_id": key[pair],
                     "first_id": pair[0],
@@ -139,9 +139,9 @@ class ImageCopyFinder:
                 }
                 for pair, matched in zip(rest, matches, strict=True)
             ]
-            self._keep(PAIRS, "pair_id", made)
-            known |= {row["pair_id"]: row["is_same"] for row in made}
-            copies += [pair for pair in portion if known[key[pair]]]
+            self._keep(PAIRS, "pair_id", comparisons)
+            is_same |= {row["pair_id"]: row["is_same"] for row in comparisons}
+            copies += [pair for pair in portion if is_same[key[pair]]]
             done += len(portion)
             progress(done, len(proposed))
         return copies
@@ -157,10 +157,10 @@ class ImageCopyFinder:
         """Have the pairs compared that are not known; what are too few for a job stay so."""
 
         def store(compared: pa.Table) -> None:
-            made = compared.to_pylist()
-            for row in made:
+            comparisons = compared.to_pylist()
+            for row in comparisons:
                 row["first_id"], row["second_id"] = sorted([row.pop("whole"), row.pop("part")])
-            self._keep(PAIRS, "pair_id", [{**row, "version": VERSION} for row in made])
+            self._keep(PAIRS, "pair_id", [{**row, "version": VERSION} for row in comparisons])
 
         for of_job in batched(sorted(proposed), PAIRS_PER_JOB):
             way_of: dict[str, ImageComparison] = {}
@@ -169,8 +169,8 @@ class ImageCopyFinder:
                     content_id(*pair, *way): way
                     for pair, way in _ways(ids, of_pictures, portion).items()
                 }
-                known = self._known_pairs(ways)
-                way_of |= {key: way for key, way in ways.items() if key not in known}
+                is_same = self._known_pairs(ways)
+                way_of |= {key: way for key, way in ways.items() if key not in is_same}
             rows = [
                 {
                     "pair_id": key,
@@ -224,16 +224,16 @@ def _ways(
     }
 
 
-def paired(ids: Sequence[str], found: Iterable[Rows]) -> set[Ids]:
+def paired(ids: Sequence[str], candidates: Iterable[Rows]) -> set[Ids]:
     """What `ImageCopyFinder.copies` is given, of candidates whose rows are those of `ids`.
 
     A picture that has several rows is no candidate with itself.
     """
     proposed = set()
-    for first, second in found:
-        one, other = ids[first], ids[second]
-        if one != other:
-            proposed.add((min(one, other), max(one, other)))
+    for first, second in candidates:
+        first_id, second_id = ids[first], ids[second]
+        if first_id != second_id:
+            proposed.add((min(first_id, second_id), max(first_id, second_id)))
     return proposed
 
 
@@ -249,7 +249,7 @@ def copies_of(
     near = candidates_between(of_ones, of_others)
     by_image = {image_id: [image_id] for image_id in mine & theirs}
     for pair in pictures.copies(miniatures, paired([*ones, *others], near)):
-        for one, other in (pair, pair[::-1]):
-            if one in mine and other in theirs:
-                by_image.setdefault(one, []).append(other)
+        for own_id, their_id in (pair, pair[::-1]):
+            if own_id in mine and their_id in theirs:
+                by_image.setdefault(own_id, []).append(their_id)
     return by_image

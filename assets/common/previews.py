@@ -43,10 +43,18 @@ Cells = dict[str, list[str]]
 
 
 def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
-    """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails.
+    """Show the first rows as a Markdown table, with texts cut and escaped and thumbnails for image ids.
 
-    Of a table too wide for the dialog, what is the same in these rows stands above it, and what none of
-    them has is left out. If it still is too wide, its columns stand below each other.
+    If the table is too wide for the dialog, equal columns move above it and empty columns are left out.
+    If it still is too wide, its columns are listed below each other.
+
+    Args:
+        rows: The rows.
+        images: Where thumbnails come from; None shows the ids.
+        n_rows: The number of rows to show.
+
+    Returns:
+        The table as Markdown.
     """
     shown = rows.slice(0, n_rows).to_pylist()
     cells = {
@@ -126,8 +134,8 @@ def _cell(column: str, value: object, images: ImageStore | None) -> str:
 
 def _cut_word(word: str) -> str:
     """The part of a long word that tells it from others: the end of an address, the start of others."""
-    kept = MAX_WORD - 1
-    return f"…{word[-kept:]}" if "://" in word else f"{word[:kept]}…"
+    n_characters = MAX_WORD - 1
+    return f"…{word[-n_characters:]}" if "://" in word else f"{word[:n_characters]}…"
 
 
 def _text(text: str) -> str:

@@ -50,15 +50,15 @@ class UnitProgress:
             return
         self._due = now + PROGRESS_SECONDS
         self._pace.mark(ProgressSnapshot.of_units(now, done))
-        left = self._pace.seconds_left(total - done)
+        remaining = self._pace.seconds_left(total - done)
         pace = self._pace.per_second()
         self._show(
             f"{self._stage}: {done}/{total} {self._units}, {pace:.1f}/s"
-            + ("" if left is None else f", at most about {left:.0f} s left"),
+            + ("" if remaining is None else f", at most about {remaining:.0f} s left"),
             {
                 "done": f"{done} of {total}",
                 f"{self._units} per second": round(pace, 1),
-                **({} if left is None else {"seconds left": round(left)}),
+                **({} if remaining is None else {"seconds left": round(remaining)}),
             },
         )
 

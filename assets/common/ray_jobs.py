@@ -120,17 +120,17 @@ class RowsOnRay:
     def _run(
         self, folder: RowFolder, work: RowWork, rows: pa.Table, store: Callable[[pa.Table], None]
     ) -> pa.Table:
-        left = rows
+        rest = rows
         for block in folder.take():
             store(block)
-            left = without(left, block.column(0))
-        if left.num_rows >= (MIN_ROWS_FOR_JOB if work.min_rows is None else work.min_rows):
-            n_blocks = folder.plan(left, work.n_rows)
-            self._context.log.info(f"{left.num_rows:,} rows in {n_blocks} blocks")
+            rest = without(rest, block.column(0))
+        if rest.num_rows >= (MIN_ROWS_FOR_JOB if work.min_rows is None else work.min_rows):
+            n_blocks = folder.plan(rest, work.n_rows)
+            self._context.log.info(f"{rest.num_rows:,} rows in {n_blocks} blocks")
             self._run_job(folder, work, store)
-            left = left.slice(0, 0)
+            rest = rest.slice(0, 0)
         shutil.rmtree(folder.path, ignore_errors=True)
-        return left
+        return rest
 
     def _run_job(self, folder: RowFolder, work: RowWork, store: Callable[[pa.Table], None]) -> None:
         finished = Event()
@@ -186,11 +186,11 @@ def _require(cluster: RayCluster) -> None:
             allow_retries=False,
         ) from None
     if not (cluster.address or "").startswith(("http://", "https://")):
-        given = (
+        problem = (
             f"'{cluster.address}' is not" if cluster.address else "LOOM_RAY_ADDRESS is not set to"
         )
         raise dg.Failure(
-            f"{given} the address of a Ray dashboard: set LOOM_RAY_ADDRESS to one such as "
+            f"{problem} the address of a Ray dashboard: set LOOM_RAY_ADDRESS to one such as "
             "http://127.0.0.1:8265, or set runner to local.",
             allow_retries=False,
         )
@@ -201,7 +201,7 @@ def _run_job(
     cluster: RayCluster,
     environment: Mapping[str, str],
     extras: Mapping[str, Any],
-    kept: str,
+    stored_work: str,
 ) -> None:
     """Submit the job of `resources.ray_rows` with the project's code and wait for it.
 
@@ -210,7 +210,7 @@ def _run_job(
         cluster: The cluster.
         environment: Variables of the job.
         extras: What the job gets by its Pipes session.
-        kept: What is not lost if the job fails, for the error message.
+        stored_work: What is not lost if the job fails, for the error message.
 
     Raises:
         dg.Failure: The job did not finish.
@@ -234,7 +234,7 @@ def _run_job(
         reason = str(error).strip().splitlines()[-1][:REASON_CHARACTERS]
         raise dg.Failure(
             f"The Ray job at {cluster.address} did not finish ({reason}): fix the cause, then run this "
-            f"again; {kept}.",
+            f"again; {stored_work}.",
             allow_retries=isinstance(error, OSError),
         ) from None
 

@@ -62,48 +62,48 @@ C = TypeVar("C", bound=AssetConfig)
 def use_settings(table: str, function: Callable[..., Any]) -> None:
     """Make the section of `table` the defaults of the function's parameter `config`, if it has one."""
     function = inspect.unwrap(function)
-    if of := function.__annotations__.get("config"):
-        SECTIONS[table] = of
-        function.__annotations__["config"] = with_file_defaults(table, of)
+    if config := function.__annotations__.get("config"):
+        SECTIONS[table] = config
+        function.__annotations__["config"] = with_file_defaults(table, config)
 
 
-def with_file_defaults(table: str, of: type[C]) -> type[C]:
+def with_file_defaults(table: str, config: type[C]) -> type[C]:
     """A subclass whose defaults are those of settings.yaml at this time.
 
     Args:
         table: The asset's table, whose section of the file it is.
-        of: The class with the project's defaults.
+        config: The class with the project's defaults.
 
     Returns:
         The class that the Launchpad shows.
     """
     derived = create_model(
-        of.__name__,
-        __base__=of,
-        __module__=of.__module__,
-        __doc__=of.__doc__,
-        **fields_with_file_defaults(table, of),
+        config.__name__,
+        __base__=config,
+        __module__=config.__module__,
+        __doc__=config.__doc__,
+        **fields_with_file_defaults(table, config),
     )
     derived.TABLE = table
     return derived
 
 
-def fields_with_file_defaults(table: str, of: type[AssetConfig]) -> dict[str, Any]:
-    """The fields of `of`, as `create_model` takes them, with the defaults of settings.yaml.
+def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str, Any]:
+    """The fields of `config`, as `create_model` takes them, with the defaults of settings.yaml.
 
     If the file cannot be used, these are the project's defaults: each run says what is wrong with it.
     """
     try:
         written = read_section(table)
-        kept = checked(table, of, written).model_dump(mode="json", include={*written})
+        file_values = checked(table, config, written).model_dump(mode="json", include={*written})
     except UserError:
-        kept = {}
+        file_values = {}
     fields: dict[str, Any] = {}
-    for name, field in of.model_fields.items():
+    for name, field in config.model_fields.items():
         own = copy(field)
         own.description = f"{field.description or name} In settings.yaml: {table}.{name}."
-        if name in kept:
-            own.default, own.default_factory = kept[name], None
+        if name in file_values:
+            own.default, own.default_factory = file_values[name], None
         fields[name] = (field.annotation, own)
     return fields
 
@@ -136,10 +136,10 @@ def choose(table: str, config: AssetConfig | None = None) -> RunSettings:
         SettingsError: settings.yaml cannot be used, or a value cannot.
     """
     written = read_sections(SECTIONS)[table]
-    given = differing(type(config), config.model_dump()) if config else {}
-    kept = checked(table, SECTIONS[table], written).model_dump()
-    overridden = {name: value for name, value in given.items() if value != kept[name]}
-    return RunSettings(checked(table, SECTIONS[table], {**written, **given}), overridden)
+    run_values = differing(type(config), config.model_dump()) if config else {}
+    file_values = checked(table, SECTIONS[table], written).model_dump()
+    overridden = {name: value for name, value in run_values.items() if value != file_values[name]}
+    return RunSettings(checked(table, SECTIONS[table], {**written, **run_values}), overridden)
 
 
 def check_run(run_config: Mapping[str, Any]) -> None:
@@ -152,10 +152,10 @@ def check_run(run_config: Mapping[str, Any]) -> None:
         SettingsError: A value cannot be used.
     """
     written = read_sections(SECTIONS)
-    for op, given in run_config.get("ops", {}).items():
+    for op, op_config in run_config.get("ops", {}).items():
         table = op.replace("__", ".", 1)
         if table in SECTIONS:
-            checked(table, SECTIONS[table], {**written[table], **_literal(given.get("config"))})
+            checked(table, SECTIONS[table], {**written[table], **_literal(op_config.get("config"))})
 
 
 def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -167,16 +167,27 @@ def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def used(instance: dg.DagsterInstance, table: str, of: type[S]) -> S:
-    """The settings that the rows of `table` were made with: what its last materialization shows.
+def used(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
+    """Read the settings that made a table's rows: those of its last run, else those of the file.
 
-    Without that, those of the file. `of` is their class. Raises SettingsError.
+    Args:
+        instance: Dagster's instance.
+        table: The table.
+        model: The class of its settings.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: The values are not valid.
     """
     values = shown(instance, table)
     if values is None:
-        return checked(table, of, read_sections(SECTIONS)[table])
+        return checked(table, model, read_sections(SECTIONS)[table])
     # A setting that a later version does not have says nothing to it.
-    return of.model_validate({name: values[name] for name in of.model_fields if name in values})
+    return model.model_validate(
+        {name: values[name] for name in model.model_fields if name in values}
+    )
 
 
 def shown(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:

@@ -191,20 +191,20 @@ def _step(
     """The function with what every step does: settings, retries, isolation, data version, counts."""
 
     @wraps(function)
-    def step(*context_if_asked: Any, **given: Any) -> dg.MaterializeResult:
+    def step(*context_if_asked: Any, **arguments: Any) -> dg.MaterializeResult:
         context = dg.AssetExecutionContext.get()
-        warehouse: Warehouse = given["warehouse"]
+        warehouse: Warehouse = arguments["warehouse"]
         with retried_if_passing(context), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
             check_run(context.run.run_config)
-            if "config" in given:
-                chosen = choose(table, given["config"])
+            if "config" in arguments:
+                chosen = choose(table, arguments["config"])
                 for name, value in chosen.overridden.items():
                     context.log.info(f"{name} is {value} in this run only")
-                given["config"], shown = chosen.settings, chosen.metadata()
+                arguments["config"], shown = chosen.settings, chosen.metadata()
 
             def make() -> dg.MaterializeResult:
-                return function(*context_if_asked, **given)
+                return function(*context_if_asked, **arguments)
 
             if table.partition(".")[0] in STAGES:
                 result = _isolated(table, warehouse, retries_left(context), make)
@@ -216,7 +216,7 @@ def _step(
                 rows = {}
                 shown |= _counted(result, warehouse.count(table))
             if context.has_partition_key_range:
-                _show_each_partition(context, table, given)
+                _show_each_partition(context, table, arguments)
             # An asset gives another version where more than its table decides what follows.
             version = result.data_version or dg.DataVersion(warehouse.fingerprint(table, rows))
         return dg.MaterializeResult(
@@ -269,7 +269,15 @@ def recorded_rows(instance: dg.DagsterInstance, table: str) -> int | None:
 
 
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
-    """Rows as Arrow in the columns and types of `table`; what a row lacks is NULL, more is dropped."""
+    """Convert rows to the columns and types of a table.
+
+    Args:
+        table: The table's name, such as `evaluate.scores`.
+        rows: The rows. A missing column becomes NULL, and other keys are dropped.
+
+    Returns:
+        The rows as an Arrow table.
+    """
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
 
 
@@ -281,9 +289,17 @@ def report(
     usage: ModelUsage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """What the UI shows of a materialization: row count, preview, what the models cost, `details`.
+    """Report a materialization: its row count, a preview, the cost of the models and details.
 
-    `n_rows` where `rows` are only the first of them.
+    Args:
+        rows: The new rows, or the first of them.
+        details: More metadata by name.
+        n_rows: The number of all rows, if `rows` are only the first ones.
+        usage: What the models were asked and what it cost.
+        images: Where the preview's thumbnails come from.
+
+    Returns:
+        The result of the asset.
     """
     shown: dict[str, Any] = {
         ROW_COUNT: rows.num_rows if n_rows is None else n_rows,

@@ -42,20 +42,20 @@ class QuestionBatch:
     shown: Sequence[Row]
     n_words: int
 
-    def ask(self, asked: Sequence[Row]) -> GenerationRequest["QuestionBatch"]:
+    def ask(self, questions: Sequence[Row]) -> GenerationRequest["QuestionBatch"]:
         """The request for answers to some of these questions, or to all."""
-        places = "" if len(asked) == len(self.questions) else f", {_places(asked)}"
-        part = QuestionBatch(f"{self.name}{places}", asked, self.shown, self.n_words)
+        places = "" if len(questions) == len(self.questions) else f", {_places(questions)}"
+        part = QuestionBatch(f"{self.name}{places}", questions, self.shown, self.n_words)
         return GenerationRequest(
             subject=part,
-            set_id=asked[0]["set_id"],
+            set_id=questions[0]["set_id"],
             name=part.name,
             images=[image["image_id"] for image in self.shown],
             data={
                 "n_words": self.n_words,
-                "questions": [question["question"] for question in asked],
+                "questions": [question["question"] for question in questions],
             },
-            n_words=self.n_words * len(asked),
+            n_words=self.n_words * len(questions),
         )
 
 
@@ -115,6 +115,6 @@ def answers(
     return write_generated(warehouse, "dialogue.answers", generated, config.max_failed_share)
 
 
-def _places(asked: Sequence[Row]) -> str:
-    first, last = asked[0]["ordinal"], asked[-1]["ordinal"]
+def _places(questions: Sequence[Row]) -> str:
+    first, last = questions[0]["ordinal"], questions[-1]["ordinal"]
     return f"question {first}" if first == last else f"questions {first} to {last}"

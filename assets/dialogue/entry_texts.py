@@ -7,6 +7,14 @@ from resources.warehouse import Warehouse
 
 
 def texts_of(warehouse: Warehouse, entry_ids: Iterable[str]) -> dict[str, Row]:
-    """`caption` and `notes` of each entry, by its id."""
+    """Read the texts about entries.
+
+    Args:
+        warehouse: The tables.
+        entry_ids: The entries.
+
+    Returns:
+        `caption` and `notes` by entry id.
+    """
     rows = warehouse.read("dialogue/entry_texts", {"entry_ids": list(entry_ids)}).to_pylist()
     return {row.pop("entry_id"): row for row in rows}

@@ -55,17 +55,17 @@ def instructions(
     if not pictured:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     of_group = {entry.group_id for entry in pictured}
-    taken = drawn(pictured, config.n_instructions, config.seed)
-    told = texts_of(warehouse, (entry.entry_id for entry in taken))
+    sampled = drawn(pictured, config.n_instructions, config.seed)
+    texts = texts_of(warehouse, (entry.entry_id for entry in sampled))
     asks = [
         GenerationRequest(
             subject={"entry_id": entry.entry_id, "image_id": entry.image_id},
             set_id=entry.image_id,
             name=f"entry {entry.entry_id}",
             images=[entry.image_id],
-            data=told[entry.entry_id],
+            data=texts[entry.entry_id],
         )
-        for entry in taken
+        for entry in sampled
     ]
 
     def read(subject: Row, reply: str) -> list[Row]:
@@ -92,8 +92,8 @@ def instructions(
         "pictures that do not look alike": len(of_group),
         **left_out_of_benchmarks(warehouse),
     }
-    if len(taken) < config.n_instructions:
+    if len(sampled) < config.n_instructions:
         details["warning"] = (
-            f"{len(taken)} of {config.n_instructions} were asked for: there are no more pictures."
+            f"{len(sampled)} of {config.n_instructions} were asked for: there are no more pictures."
         )
     return write_generated(warehouse, TABLE, written, config.max_failed_share, details, image_store)

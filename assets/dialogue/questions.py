@@ -98,9 +98,9 @@ def questions(
     instructions = sentences_of(template.text)
 
     def read(subject: QuestionTask, reply: str) -> list[Row]:
-        asked = read_questions(reply, len(subject.angles), len(subject.titles))
-        told = [*instructions, *(angle.says for angle in subject.angles)]
-        require_own_questions(asked, told, subject.titles)
+        texts = read_questions(reply, len(subject.angles), len(subject.titles))
+        instruction_texts = [*instructions, *(angle.says for angle in subject.angles)]
+        require_own_questions(texts, instruction_texts, subject.titles)
         place = subject.position if subject.until is None else f"to {subject.until}"
         return [
             {
@@ -113,7 +113,7 @@ def questions(
                 "angle": angle.name,
             }
             for ordinal, (question, angle) in enumerate(
-                zip(asked, subject.angles, strict=True), start=1
+                zip(texts, subject.angles, strict=True), start=1
             )
         ]
 
@@ -154,9 +154,9 @@ def _asks(
                 QuestionTask(set_id, image["position"], None, angles, _titles([image])), [image]
             )
     n_together = sum(block.n_questions for block in shape.together)
-    left = assigned(ON_SEVERAL, n_together, seed, set_id)
+    angles_left = assigned(ON_SEVERAL, n_together, seed, set_id)
     for block in shape.together:
-        angles, left = left[: block.n_questions], left[block.n_questions :]
+        angles, angles_left = angles_left[: block.n_questions], angles_left[block.n_questions :]
         # Where all images are there from the first question on, no place is named.
         until = None if len(shape.together) == 1 else block.until
         shown = images[: block.until]

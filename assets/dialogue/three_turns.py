@@ -57,7 +57,7 @@ def three_turns(
         "instruction",
         order="instruction_id",
     ).to_pylist()
-    told = texts_of(warehouse, (row["entry_id"] for row in rows))
+    texts = texts_of(warehouse, (row["entry_id"] for row in rows))
     asks = [
         GenerationRequest(
             subject=row,
@@ -68,7 +68,7 @@ def three_turns(
                 "instruction": row["instruction"],
                 "n_words": MOST_CATEGORY_WORDS,
                 "n_points": MOST_POINTS,
-                **told[row["entry_id"]],
+                **texts[row["entry_id"]],
             },
         )
         for row in rows
@@ -76,10 +76,10 @@ def three_turns(
 
     def read(instruction: Row, reply: str) -> list[Row]:
         draft = read_turns(reply)
-        kept = ("instruction_id", "entry_id", "image_id")
+        id_columns = ("instruction_id", "entry_id", "image_id")
         return [
             {
-                **{key: instruction[key] for key in kept},
+                **{key: instruction[key] for key in id_columns},
                 "item_id": item_id(instruction["image_id"], instruction["instruction"], draft),
                 "turns": [turn._asdict() for turn in draft.turns],
                 "focus": list(draft.focus),

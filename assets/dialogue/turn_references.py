@@ -68,14 +68,14 @@ def turn_references(
         "focus",
         order="item_id",
     ).to_pylist()
-    told = texts_of(warehouse, (item["entry_id"] for item in items))
+    texts = texts_of(warehouse, (item["entry_id"] for item in items))
     provider = asked_model(llm, TABLE).provider
 
-    async def one(calls: ModelCalls, place: int) -> tuple[list[Row], Row | None]:
+    async def write_item(calls: ModelCalls, place: int) -> tuple[list[Row], Row | None]:
         item = items[place]
-        return await _written(calls, llm, item, told[item["entry_id"]])
+        return await _written(calls, llm, item, texts[item["entry_id"]])
 
-    written, usage = llm.map(TABLE, range(len(items)), one, show_progress(context))
+    written, usage = llm.map(TABLE, range(len(items)), write_item, show_progress(context))
     rows = [
         {**row, "set_id": item["set_id"], "item_id": item["item_id"], "provider": provider}
         for item, (made, lost) in zip(items, written, strict=True)
@@ -98,19 +98,19 @@ def turn_references(
 
 
 async def _written(
-    calls: ModelCalls, llm: Gateway, item: Row, told: Mapping[str, str]
+    calls: ModelCalls, llm: Gateway, item: Row, texts: Mapping[str, str]
 ) -> tuple[list[Row], Row | None]:
     """Rows of the caption and the references as far as they were written, and why there are no more."""
     questions = [turn["question"] for turn in item["turns"]]
     rows: list[Row] = []
 
     async def write(
-        name: str, data: dict[str, Any], read: Callable[[str], str], turn: int, kind: str
+        name: str, data: dict[str, Any], parse: Callable[[str], str], turn: int, kind: str
     ) -> Row | None:
         """Add the row of the reply, or return the row of its loss."""
         ask = GenerationRequest(item, item["set_id"], item["item_id"], [item["image_id"]], data)
         reply: ParsedReply[str] = await complete_and_parse(
-            calls, request_of(llm, TABLE, prompt(name), ask), read
+            calls, request_of(llm, TABLE, prompt(name), ask), parse
         )
         if reply.loss:
             return _lost(item, reply.key, f", {kind} of turn {turn}", *reply.loss)
@@ -118,7 +118,7 @@ async def _written(
         rows.append({"turn": turn, "kind": kind, "reference": reply.value, **made_by})
         return None
 
-    data = {"questions": questions, **told}
+    data = {"questions": questions, **texts}
     lost = await write(CAPTION_PROMPT, data, read_caption, CAPTIONED_TURN, CAPTION)
     for turn, question in enumerate(questions, start=1):
         if lost is not None:

@@ -123,12 +123,12 @@ def answers(
                 if reason
             ]
             names = [name for name, reason in why.items() if reason is None]
-            asked = contestants(names, llm.registry, items, PARAMS, letters)
+            candidates = contestants(names, llm.registry, items, PARAMS, letters)
             wanted = _wanted(warehouse, release, items, config)
             runs += [
                 (release, AnswerRun(contestant, item))
                 for item in items
-                for contestant in asked
+                for contestant in candidates
                 if wanted is None or item.item_id in wanted(contestant.name)
             ]
     imported = imported_hashes(warehouse)
@@ -153,32 +153,34 @@ def answers(
     results = ResultSet("evaluate.answers", "evaluate.extractions")
     # Predictions that were removed or replaced meanwhile are left to the next run.
     before, imported = imported, imported_hashes(warehouse)
-    taken = [
+    finished_runs = [
         (release, run, answered)
         for (release, run), answered in zip(runs, conversations, strict=True)
         if answered is not None
         and release.release_id not in isolation.lost
         and before.get(place := (release.release_id, run.contestant.name)) == imported.get(place)
     ]
-    for release, run, answered in taken:
-        here = {"item_id": run.item.item_id}
+    for release, run, answered in finished_runs:
+        item_key = {"item_id": run.item.item_id}
         of_model = results.of(release, run.contestant.name)
         of_model.n_turns += len(answered.answers)
         of_model.n_lost += answered.n_lost
         for row in answered.answers:
-            of_model.add("evaluate.answers", {**here, "provider": run.contestant.provider, **row})
+            of_model.add(
+                "evaluate.answers", {**item_key, "provider": run.contestant.provider, **row}
+            )
         for row in answered.extractions:
-            of_model.add("evaluate.extractions", {**here, **row})
+            of_model.add("evaluate.extractions", {**item_key, **row})
         for row in answered.failed:
-            of_model.fail({**here, **row})
-    statuses = Counter(row["status"] for *_, answered in taken for row in answered.answers)
+            of_model.fail({**item_key, **row})
+    statuses = Counter(row["status"] for *_, answered in finished_runs for row in answered.answers)
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     if not_run:
         counted["not run"] = "; ".join(not_run)
     if config.context_policy != "fail":
         left_out = sum(
             bool(row["turns_left_out"] or row["images_left_out"])
-            for *_, answered in taken
+            for *_, answered in finished_runs
             for row in answered.answers
         )
         counted |= {"shortened": left_out, "context policy": _told(runs, config.context_policy)}
@@ -230,18 +232,18 @@ def _imported(
     """
     runs: list[tuple[EvaluatedRelease, AnswerRun]] = []
     wanted = None if models is None else {name for name in models if is_file(name)}
-    known = set()
+    names = set()
     for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
         with isolation.release(release.release_id):
             items = items_of(warehouse, release.release_id)
             for name, texts in imported_texts(warehouse, release.release_id).items():
-                known.add(name)
+                names.add(name)
                 if wanted is None or name in wanted:
                     contestant = ImportedPredictions(name, texts)
                     runs += [(release, AnswerRun(contestant, item)) for item in items]
-    if unknown := sorted((wanted or set()) - known):
+    if unknown := sorted((wanted or set()) - names):
         raise PredictionError(
-            f"There are no predictions of {unknown[0]}; {nearest(unknown[0], known)}: import some, or "
+            f"There are no predictions of {unknown[0]}; {nearest(unknown[0], names)}: import some, or "
             "leave it out."
         )
     return runs
@@ -254,10 +256,12 @@ def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:
 
 def _told(runs: Sequence[tuple[EvaluatedRelease, AnswerRun]], policy: ContextPolicy) -> str:
     """Which benchmarks were asked under which policy."""
-    asked = {release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs}
+    policies = {
+        release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs
+    }
     return ", ".join(
         f"{name}: {permitted}"
         if permitted == policy
         else f"{name}: {permitted}, it does not permit {policy}"
-        for name, permitted in asked.items()
+        for name, permitted in policies.items()
     )

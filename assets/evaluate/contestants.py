@@ -224,22 +224,22 @@ def contestants(
         MOST_FREQUENT: lambda item, ask: most_frequent[item.item_id],
     }
     assert texts.keys() == set(BASELINES)
-    made: list[Candidate] = []
+    candidates: list[Candidate] = []
     for name in names:
         if (model := model_of(name)) is None:
-            made.append(Baseline(name, texts[name]))
+            candidates.append(Baseline(name, texts[name]))
         else:
             sent = _sent(ablation_of(name), items)
-            made.append(ModelCandidate(name, registry.model(model), params, sent))
-    return made
+            candidates.append(ModelCandidate(name, registry.model(model), params, sent))
+    return candidates
 
 
 def why_not(name: str, items: Sequence[Item], letters: LetterBaselineOptions) -> str | None:
     """Why a contestant is not run on a release with these items; None where it is."""
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
         return "it says a letter, and this is no multiple choice"
-    known = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}
-    if name == MOST_FREQUENT and len(known) < len(items):
+    letter_of = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}
+    if name == MOST_FREQUENT and len(letter_of) < len(items):
         return "the right answers are not in this home"
     return None
 

@@ -55,9 +55,9 @@ def extraction_queue(
     for release in answered_choices(warehouse, benchmarks, in_force=True):
         with isolation.release(release.release_id):
             readings = readings_on(warehouse, release, with_second=False)
-            read = (reading.answer for reading in readings)
+            extracted = (reading.answer for reading in readings)
             sample = drawn(
-                (answer for answer in read if is_model(answer.model)),
+                (answer for answer in extracted if is_model(answer.model)),
                 config.n_answers,
                 config.seed,
                 lambda answer: (answer.model, answer.stratum),
@@ -84,16 +84,16 @@ def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
     items = review_store.items([QUEUED_KIND])
     decisions = review_store.decisions([item["item_id"] for item in items])
     ratings = ratings_of(items, decisions, review_store.rules())
-    read = [rating for rating in ratings if rating.dimension == CHOSEN[QUEUED_KIND]]
-    letters = agreed_labels(read)
-    return letters, len({rating.item_id for rating in read}) - len(letters)
+    letter_ratings = [rating for rating in ratings if rating.dimension == CHOSEN[QUEUED_KIND]]
+    letters = agreed_labels(letter_ratings)
+    return letters, len({rating.item_id for rating in letter_ratings}) - len(letters)
 
 
 def _queue_row(answer: ExtractedAnswer) -> Row:
-    made = {
+    queue_item = {
         "item_id": answer.queue_id,
         "kind": QUEUED_KIND,
         "set_id": answer.cluster,
         "image_ids": [],
     }
-    return queue_row(made, answer.content, None)
+    return queue_row(queue_item, answer.content, None)

@@ -32,18 +32,24 @@ class AnalysisResult(NamedTuple):
 
 
 def rows_of(
-    findings: Iterable[Finding], of: Mapping[str, str], seed: int | None = None
+    findings: Iterable[Finding], columns: Mapping[str, str], seed: int | None = None
 ) -> list[Row]:
-    """Findings as rows; `of` says what they are of: benchmark, release and judge.
+    """Convert findings to rows.
 
-    `seed` is that of the draws, where a method draws.
+    Args:
+        findings: The findings.
+        columns: Columns with the benchmark, the release and the judge.
+        seed: The seed of resampling, for findings with intervals.
+
+    Returns:
+        The rows.
     """
     return [
         {
             "judge_version": "",
             **vars(finding),
             "seed": seed if finding.method == PERCENTILES else None,
-            **of,
+            **columns,
         }
         for finding in findings
     ]
@@ -52,22 +58,27 @@ def rows_of(
 def analysis(
     name: str, measures: Mapping[str, str], **spec: Any
 ) -> Callable[[Callable[..., AnalysisResult]], dg.AssetsDefinition]:
-    """Decorator for an analysis: `evaluate/<name>` is its asset, and the view of its findings.
+    """Decorate an analysis: `evaluate/<name>` is its asset and the view of its findings.
 
-    `measures` are those of its findings and what they mean: the UI shows them below the docstring.
-    `spec` is that of `table_asset`: what it reads (`deps`), when it is run.
+    Args:
+        name: The name of the analysis.
+        measures: What each measure means; the UI shows it below the docstring.
+        **spec: Arguments of `table_asset`, such as `deps`.
+
+    Returns:
+        The decorator.
     """
 
     def decorate(function: Callable[..., AnalysisResult]) -> dg.AssetsDefinition:
         @wraps(function)
-        def measured(**given: Any) -> dg.MaterializeResult:
-            rows, details, isolation = function(**given)
+        def measured(**arguments: Any) -> dg.MaterializeResult:
+            rows, details, isolation = function(**arguments)
             unknown = {row["measure"] for row in rows} - measures.keys()
             if unknown:
                 raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
             placed = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
             table = rows_to_arrow(TABLE, placed)
-            warehouse: Warehouse = given["warehouse"]
+            warehouse: Warehouse = arguments["warehouse"]
             warehouse.replace(TABLE, table, {"analysis": name})
             result = report(table, details)
             return isolation.finish(warehouse, result) if isolation else result

@@ -95,41 +95,43 @@ def flagged_items(
     )
 
 
-def _filtered(each: ItemOutcomes, settings: FilterSettings) -> dict[str, FilterResult]:
-    blind = [name for name in sorted(each.outcomes) if ablation_of(name) == NO_IMAGES]
-    given = (each.items, settings.min_models)
+def _filtered(outcomes: ItemOutcomes, settings: FilterSettings) -> dict[str, FilterResult]:
+    blind = [name for name in sorted(outcomes.outcomes) if ablation_of(name) == NO_IMAGES]
+    arguments = (outcomes.items, settings.min_models)
     return {
-        TEXT_ONLY: text_only(each.outcomes, settings.text_only_models or blind, *given),
-        WRONG_ITEM: wrong_items(each.outcomes, settings.wrong_item_models or each.models, *given),
+        TEXT_ONLY: text_only(outcomes.outcomes, settings.text_only_models or blind, *arguments),
+        WRONG_ITEM: wrong_items(
+            outcomes.outcomes, settings.wrong_item_models or outcomes.models, *arguments
+        ),
     }
 
 
-def _summary(found: FilterResult) -> Row:
+def _summary(result: FilterResult) -> Row:
     return {
-        "models": list(found.models),
-        "n_items": found.n_items,
-        "n_flagged": len(found.flagged),
-        "n_undecided": found.n_undecided,
-        "why": found.why,
+        "models": list(result.models),
+        "n_items": result.n_items,
+        "n_flagged": len(result.flagged),
+        "n_undecided": result.n_undecided,
+        "why": result.why,
     }
 
 
-def _rows(warehouse: Warehouse, each: ItemOutcomes, found: FilterResult) -> Iterable[Row]:
-    if not found.flagged:
+def _rows(warehouse: Warehouse, outcomes: ItemOutcomes, result: FilterResult) -> Iterable[Row]:
+    if not result.flagged:
         return
     rows = warehouse.read(
         "evaluate/answers_of_items",
         {
-            "release_id": each.slice.release_id,
-            "item_ids": [item.item_id for item in found.flagged],
-            "models": list(found.models),
+            "release_id": outcomes.slice.release_id,
+            "item_ids": [item.item_id for item in result.flagged],
+            "models": list(result.models),
         },
     ).to_pylist()
     answers: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         answer = {name: row[name] for name in ("trial", "status", "answer", "reading")}
         answers.setdefault((row["item_id"], row["model"]), []).append(answer)
-    for item in found.flagged:
+    for item in result.flagged:
         groups = (("right", item.right), ("wrong", item.wrong), ("not known", item.unknown))
         yield {
             "item_id": item.item_id,
@@ -148,5 +150,7 @@ def _rows(warehouse: Warehouse, each: ItemOutcomes, found: FilterResult) -> Iter
         }
 
 
-def _models(of: FlaggedItem) -> dict[str, Sequence[str]]:
-    return {f"{name}_models": list(getattr(of, name)) for name in ("right", "wrong", "unknown")}
+def _models(flagged: FlaggedItem) -> dict[str, Sequence[str]]:
+    return {
+        f"{name}_models": list(getattr(flagged, name)) for name in ("right", "wrong", "unknown")
+    }

@@ -86,7 +86,7 @@ def import_scores(
             f"{release_id} is no release that a model judges: scores of people are compared with those "
             "of judges."
         )
-    here = {"release_id": release_id}
+    release_key = {"release_id": release_id}
     answered = warehouse.select("evaluate.answers", "model", distinct=True, release_id=release_id)
     rated = RatingScope(
         items_of(warehouse, release_id),
@@ -101,28 +101,28 @@ def import_scores(
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
     content_hash = brought.content_hash
     before = stored_scores(warehouse, release_id)
-    given = {
+    scores_in_file = {
         scored: _given(score, brought.reasons.get(scored), before.get(scored), content_hash)
         for scored, score in brought.scores.items()
     }
     changed = {
         scored
-        for scored, stored in given.items()
+        for scored, stored in scores_in_file.items()
         if scored in before and before[scored][:2] != stored[:2]
     }
     n_new = len(brought.scores.keys() - before.keys())
     if n_new or changed:
         now = before | {
             scored: stored
-            for scored, stored in given.items()
+            for scored, stored in scores_in_file.items()
             if scored in changed or scored not in before
         }
-        kept = [
-            {**here, **scored._asdict(), **stored._asdict()}
+        rows_to_store = [
+            {**release_key, **scored._asdict(), **stored._asdict()}
             for scored, stored in sorted(now.items())
         ]
         source = {
-            **here,
+            **release_key,
             "content_hash": content_hash,
             "file": file.name,
             "sha256": file_hash(file),
@@ -132,9 +132,11 @@ def import_scores(
         }
         warehouse.replace_all(
             [
-                TableWrite(TABLE, rows_to_arrow(TABLE, kept), here),
+                TableWrite(TABLE, rows_to_arrow(TABLE, rows_to_store), release_key),
                 TableWrite(
-                    FILES, rows_to_arrow(FILES, [source]), {**here, "content_hash": content_hash}
+                    FILES,
+                    rows_to_arrow(FILES, [source]),
+                    {**release_key, "content_hash": content_hash},
                 ),
             ]
         )
@@ -152,12 +154,12 @@ def _given(
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
     """The mean over raters of the imported scores of each answer, by dimension."""
-    given: dict[tuple[AnswerKey, str], list[float]] = {}
+    scores_of: dict[tuple[AnswerKey, str], list[float]] = {}
     for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
-        given.setdefault((key, scored.dimension), []).append(stored.score)
+        scores_of.setdefault((key, scored.dimension), []).append(stored.score)
     means: dict[AnswerKey, dict[str, float]] = {}
-    for (key, dimension), scores in given.items():
+    for (key, dimension), scores in scores_of.items():
         means.setdefault(key, {})[dimension] = sum(scores) / len(scores)
     return means
 

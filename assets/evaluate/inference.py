@@ -144,23 +144,23 @@ class _Driver:
 
     async def _extract(self, step: ExtractionRequest) -> str | None:
         key = self._key_of[step.trial, step.turn]
-        here = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
+        turn_key = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
         by_rule = step.by_rule
         if by_rule is None and step.choices and self._run.contestant.provider == BASELINE:
             # A baseline's text that no rule reads is another question's: no model needs to read it.
             by_rule = NO_CHOICE
         if by_rule is not None:
-            self.extractions.append({**here, "extractor": RULE, "value": by_rule})
+            self.extractions.append({**turn_key, "extractor": RULE, "value": by_rule})
             return by_rule
         request = extraction_request(self._extractor, step)
-        read = await complete_and_parse(self._calls, request, step.read)
-        made_by = {"call_key": read.key, "prompt_version": read.prompt_version}
+        reply = await complete_and_parse(self._calls, request, step.read)
+        made_by = {"call_key": reply.key, "prompt_version": reply.prompt_version}
         self.extractions.append(
-            {**here, "extractor": self._extractor, "value": read.value, **made_by}
+            {**turn_key, "extractor": self._extractor, "value": reply.value, **made_by}
         )
-        if read.loss is not None:
-            self._lose(step.trial, step.turn, *read.loss, True, read.key, self._extractor)
-        return read.value
+        if reply.loss is not None:
+            self._lose(step.trial, step.turn, *reply.loss, True, reply.key, self._extractor)
+        return reply.value
 
     def _add(self, row: Row) -> None:
         fixed = {
@@ -177,7 +177,7 @@ class _Driver:
         detail: str,
         lost: bool,
         key: str | None = None,
-        asked: str | None = None,
+        model: str | None = None,
     ) -> None:
         """A row of `evaluate.failed`, a loss or not; asked was the contestant by default."""
         self.n_lost += lost
@@ -185,7 +185,7 @@ class _Driver:
             {
                 "trial": trial,
                 "turn": turn,
-                "asked": asked or self._run.contestant.name,
+                "asked": model or self._run.contestant.name,
                 "reason": reason,
                 "detail": detail,
                 "call_key": key,

@@ -82,13 +82,13 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
 CLEANED = "-cleaned"
 
 
-def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, said: str) -> str:
-    """Write the release that `said` means without what people rejected; the new one's id.
+def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: str) -> str:
+    """Write the release that `reference` means without what people rejected; the new one's id.
 
     It has the name with `-cleaned` after it, and both are in force. Raises ReleaseError where there is
     nothing to leave out, or nothing would be left.
     """
-    release_id = release_meant(warehouse, said)
+    release_id = release_meant(warehouse, reference)
     (card,) = cards_of(warehouse, [release_id])
     if card["origin"] != "imported":
         raise ReleaseError(
@@ -101,16 +101,16 @@ def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, said: str) ->
         if (row["release_id"], row["decision"]) == (release_id, "reject")
     }
     items = items_of(warehouse, release_id)
-    kept = [item for item in items if item.item_id not in rejected]
+    remaining = [item for item in items if item.item_id not in rejected]
     if not rejected:
         raise ReleaseError(
             f"People have rejected no flagged item of {release_id}, or it is not in force: there is "
             "nothing to leave out."
         )
-    if not kept:
+    if not remaining:
         raise ReleaseError(
             f"People have rejected every item of {release_id}: nothing would be left."
         )
     source = {"cleaned from": release_id, "items left out": str(len(rejected))}
     name = f"{card['name'].removesuffix(CLEANED)}{CLEANED}"
-    return write_imported(warehouse, name, edition_of(card), kept, source)
+    return write_imported(warehouse, name, edition_of(card), remaining, source)

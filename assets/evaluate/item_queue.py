@@ -55,8 +55,8 @@ def item_queue(
                 continue
             flags[row["flag"]] += 1
             item, about = of_items[row["item_id"]]
-            kept = queue.setdefault(item["item_id"], {**item, **about, "flags": []})
-            kept["flags"].append(row)
+            entry = queue.setdefault(item["item_id"], {**item, **about, "flags": []})
+            entry["flags"].append(row)
     table = rows_to_arrow("evaluate.item_queue", [_row(row) for row in queue.values()])
     warehouse.replace("evaluate.item_queue", table)
     changes = review_store.update_queue(flagged_in_queue(warehouse), [FLAGGED])
@@ -114,10 +114,10 @@ def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem,
     }
 
 
-def _row(of: Row) -> Row:
+def _row(entry: Row) -> Row:
     context = {
-        "why": evidence(of["flags"]),
-        "page_urls": of["page_urls"],
-        "releases": sorted({flag["release_id"] for flag in of["flags"]}),
+        "why": evidence(entry["flags"]),
+        "page_urls": entry["page_urls"],
+        "releases": sorted({flag["release_id"] for flag in entry["flags"]}),
     }
-    return queue_row(of, of["content"], canonical_json(context))
+    return queue_row(entry, entry["content"], canonical_json(context))

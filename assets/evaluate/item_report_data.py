@@ -18,7 +18,7 @@ def item_report_data(
     """The data of the section; None of a release whose items were not analysed."""
     names = "item_statistics", "subsets"
     with warehouse.kept_open():
-        read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
+        tables = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
         decided = warehouse.select(
             "evaluate.item_decisions",
             "item_id",
@@ -40,7 +40,7 @@ def item_report_data(
             order="filter",
             release_id=release_id,
         )
-    if not read["item_statistics"]:
+    if not tables["item_statistics"]:
         return None
     decisions = {row["item_id"]: row for row in decided.to_pylist()}
     by_id = {item.item_id: item for item in items}
@@ -49,7 +49,7 @@ def item_report_data(
         if row["flag"] not in REVIEWED:
             continue
         item = by_id[row["item_id"]]
-        kept = flagged.setdefault(
+        entry = flagged.setdefault(
             item.item_id,
             {
                 "item_id": item.item_id,
@@ -60,12 +60,12 @@ def item_report_data(
                 "flags": [],
             },
         )
-        kept["flags"].append(row)
+        entry["flags"].append(row)
     return {
         "filters": filters.to_pylist(),
-        "statistics": read["item_statistics"],
+        "statistics": tables["item_statistics"],
         "flagged": list(flagged.values()),
-        "subsets": read["subsets"],
+        "subsets": tables["subsets"],
     }
 
 

@@ -56,11 +56,13 @@ def item_statistics(
     return isolation.finish(warehouse, report(table, flags if rows else {"note": NOTHING}))
 
 
-def _rows(each: ItemOutcomes, settings: ItemStatisticsSettings) -> Iterator[Row]:
-    right = right_matrix(each.outcomes, each.models, each.items)
-    for item_id, statistics in zip(each.items, classical(right, settings.min_models), strict=True):
+def _rows(outcomes: ItemOutcomes, settings: ItemStatisticsSettings) -> Iterator[Row]:
+    right = right_matrix(outcomes.outcomes, outcomes.models, outcomes.items)
+    for item_id, statistics in zip(
+        outcomes.items, classical(right, settings.min_models), strict=True
+    ):
         yield {
-            **each.slice.columns,
+            **outcomes.slice.columns,
             "item_id": item_id,
             **vars(statistics),
             "flags": list(statistics.flags),

@@ -50,11 +50,11 @@ class JudgeReply(NamedTuple):
     loss: tuple[str, str] | None
 
     @classmethod
-    def of(cls, run: JudgeRun, asked: JudgeRequest, reply: ParsedReply[Judgment]) -> "JudgeReply":
+    def of(cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]) -> "JudgeReply":
         """That of a reply as read."""
-        answer = run.transcript.answer(asked.place.trial, asked.place.turn)
+        answer = run.transcript.answer(request.place.trial, request.place.turn)
         answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
-        return cls(asked.place, reply.key, version, answer_key, reply.value, reply.loss)
+        return cls(request.place, reply.key, version, answer_key, reply.value, reply.loss)
 
 
 async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> list[Judged]:
@@ -62,11 +62,11 @@ async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> 
     judging = benchmark.judge(run.item, run.transcript)
     judged: list[Judged] = []
     try:
-        asked = next(judging)
+        requests = next(judging)
         while True:
-            replies = await ask_judge(calls, run, asked)
-            judged += zip(asked, replies, strict=True)
-            asked = judging.send([reply.value for reply in replies])
+            replies = await ask_judge(calls, run, requests)
+            judged += zip(requests, replies, strict=True)
+            requests = judging.send([reply.value for reply in replies])
     except StopIteration:
         return judged
 
@@ -76,13 +76,13 @@ async def judge_place(
     benchmark: Benchmark,
     run: JudgeRun,
     place: JudgmentKey,
-    known: Mapping[JudgmentKey, Judgment],
+    judgments: Mapping[JudgmentKey, Judgment],
 ) -> Judged | None:
     """The one request about that place with the judge's reply; None where the benchmark makes none.
 
-    What else the benchmark asks about the item is not sent: its judgments are those `known`.
+    What else the benchmark asks about the item is not sent: its judgments are those `judgments`.
     """
-    for request in requests_of(benchmark.judge(run.item, run.transcript), known):
+    for request in requests_of(benchmark.judge(run.item, run.transcript), judgments):
         if request.place == place:
             (reply,) = await ask_judge(calls, run, [request])
             return request, reply
@@ -90,7 +90,7 @@ async def judge_place(
 
 
 async def ask_judge(
-    calls: ModelCalls, run: JudgeRun, asked: Sequence[JudgeRequest]
+    calls: ModelCalls, run: JudgeRun, requests: Sequence[JudgeRequest]
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order."""
     structured = bool(calls.context.registry.model(run.judge).structured_output)
@@ -101,30 +101,40 @@ async def ask_judge(
             calls, sent, lambda reply: own_judgment(request.read(reply), sent.messages)
         )
 
-    return await all_of(ask(request) for request in asked)
+    return await all_of(ask(request) for request in requests)
 
 
-def _request(asked: JudgeRequest, run: JudgeRun, structured: bool) -> ChatRequest:
+def _request(judge_request: JudgeRequest, run: JudgeRun, structured: bool) -> ChatRequest:
     """The request; the prompt is told whether the reply is held to a schema: it asks for one form."""
-    template = prompt(asked.prompt)
-    images = {"shown": asked.images, "all": run.item.image_ids, "none": ()}[run.images]
+    template = prompt(judge_request.prompt)
+    images = {"shown": judge_request.images, "all": run.item.image_ids, "none": ()}[run.images]
     return ChatRequest(
         model=run.judge,
         messages=template.render(
-            images=images, structured=structured and asked.schema is not None, **asked.data
+            images=images,
+            structured=structured and judge_request.schema is not None,
+            **judge_request.data,
         ),
         prompt_version=with_images(template.version, run.images),
         params=run.params,
-        schema=asked.schema,
+        schema=judge_request.schema,
         task=template.task,
         replicate=run.replicate,
     )
 
 
 def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
-    """Version of a judging: of all prompts of the benchmark's judge, of `judge`, and of the images.
+    """Make the version of a judging. Judgments of one version are observed together.
 
-    Judgments of one version are observed together. Raises PromptError.
+    Args:
+        benchmark: The benchmark, with its prompts and the version of its judge.
+        images: Which images the judge is shown.
+
+    Returns:
+        The version.
+
+    Raises:
+        PromptError: A prompt cannot be read.
     """
     prompts = (prompt(name).version for name in benchmark.judge_prompts)
     return with_images(" ".join([*prompts, benchmark.judge_version]), images)

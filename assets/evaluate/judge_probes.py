@@ -217,7 +217,7 @@ def judge_probes(
         show_progress(context),
         apart=(lambda place: probes[place].run.judge) if len(judges) > 1 else None,
     )
-    asked = [
+    rows_asked = [
         _row(probe, reply, llm.registry.model(probe.run.judge).provider)
         for probe, reply in zip(probes, replies, strict=True)
         if reply is not None
@@ -232,7 +232,7 @@ def judge_probes(
             sought = _ShiftTestDesigns(release, of_release, judges, config)
             by_judge: dict[str, list[Row]] = {}
             for row in (
-                *_planted_rows(warehouse, release, of_release, asked, sought),
+                *_planted_rows(warehouse, release, of_release, rows_asked, sought),
                 *_verdict_rows(warehouse, release, of_release, sought),
                 *_preference_rows(warehouse, release, judges, families, sought),
             ):
@@ -242,9 +242,12 @@ def judge_probes(
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
     warehouse.replace_all(
-        [TableWrite(TABLE, arrow, named), TableWrite(ASKED, rows_to_arrow(ASKED, asked), named)]
+        [
+            TableWrite(TABLE, arrow, named),
+            TableWrite(ASKED, rows_to_arrow(ASKED, rows_asked), named),
+        ]
     )
-    lost = Counter(row["reason"] for row in asked if row["reason"])
+    lost = Counter(row["reason"] for row in rows_asked if row["reason"])
     shown = {"failed": lost.total(), **reasons(lost)}
     return isolation.finish(
         warehouse,
@@ -274,12 +277,12 @@ def _scores(warehouse: Warehouse, release: EvaluatedRelease, judges: Collection[
             continue
         place = JudgmentKey(row["trial"], row["turn"], row["part"])
         transcript = transcripts[model, item_id]
-        known = judgments.setdefault((judge, version, model, item_id), {})
+        judgments_of_item = judgments.setdefault((judge, version, model, item_id), {})
         scores = map_of(row["scores"]) or {}
-        known.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
+        judgments_of_item.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
         if (transcript.answer(place.trial, place.turn).text or "").strip():
             of_judge = by_judge.setdefault((judge, version), {})
-            answer = _JudgedAnswer(model, item_id, place, transcript, known)
+            answer = _JudgedAnswer(model, item_id, place, transcript, judgments_of_item)
             of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
     return by_judge
 
@@ -350,13 +353,15 @@ def _probes(
         deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
         n = _n_asked(settings.n_answers, sought.of(judge, PLANTED[0]), deviation, len(drawn))
         for key in spread(drawn, n, settings.seed):
-            (model, item_id, place, transcript, known), before = of_judge[key]
+            (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
             for probe in PLANTED:
                 changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
-                yield _BiasTest(release, probe, run, model, place, version, fmean(before), known)
+                yield _BiasTest(
+                    release, probe, run, model, place, version, fmean(before), judgments_of_item
+                )
     # A turn may be judged in several parts, and under several versions; it is compared once.
     for judge in sorted({judge for judge, _ in scores}):
         plain = {
@@ -389,8 +394,8 @@ def _position(
     )
     run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
     version = pairs_version(reference=True, images="shown")
-    for asked in requests(item, turn, transcript, closed, reference=True):
-        yield _BiasTest(release, POSITION, run, model, asked.place, version, EQUAL, {}, asked)
+    for request in requests(item, turn, transcript, closed, reference=True):
+        yield _BiasTest(release, POSITION, run, model, request.place, version, EQUAL, {}, request)
 
 
 def _row(probe: _BiasTest, reply: Judged, provider: str) -> Row:
@@ -428,7 +433,7 @@ def _planted_rows(
     warehouse: Warehouse,
     release: EvaluatedRelease,
     judged: Collection[tuple[str, str]],
-    asked: Sequence[Row],
+    rows_asked: Sequence[Row],
     sought: _ShiftTestDesigns,
 ) -> Iterator[Row]:
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
@@ -441,8 +446,8 @@ def _planted_rows(
         ),
     ]
     for judge, version, probe, why_not in probes:
-        here = _named(release, judge, version)
-        rows = [row for row in asked if row.items() >= here.items()]
+        columns = _named(release, judge, version)
+        rows = [row for row in rows_asked if row.items() >= columns.items()]
         neutral = {_key(row): row["score_after"] for row in rows if row["probe"] == LENGTH}
         of_probe = [row for row in rows if row["probe"] == probe]
         pairs = [
@@ -458,7 +463,7 @@ def _planted_rows(
             n_lost=len(of_probe) - len(pairs),
             sought=sought.of(judge, probe),
         )
-        yield {**here, **shift}
+        yield {**columns, **shift}
 
 
 def _key(row: Row) -> tuple[str | int, ...]:

@@ -182,12 +182,12 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
     by_release: dict[str, People] = {}
     for row in warehouse.read("evaluate/queued_answers").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
-        given = {
+        scores_of = {
             name: by_item[row["queue_id"]]
             for name, by_item in means.items()
             if row["queue_id"] in by_item
         }
-        by_release.setdefault(row["release_id"], {})[key] = given
+        by_release.setdefault(row["release_id"], {})[key] = scores_of
     return by_release
 
 

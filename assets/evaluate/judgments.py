@@ -91,11 +91,13 @@ def judgments(
         release_id = run.release.release_id
         if release_id not in isolation.lost:
             with isolation.release(release_id, asking=True):
-                read = await transcripts[release_id].of(run.model, run.item_id)
-                if read is not None:
-                    asked = JudgeRun(run.judge, run.replicate, *read, config.images, PARAMS)
-                    replies = await judge_item(calls, run.release.benchmark, asked)
-                    return [JudgeReply.of(asked, *reply) for reply in replies]
+                transcript = await transcripts[release_id].of(run.model, run.item_id)
+                if transcript is not None:
+                    judge_run = JudgeRun(
+                        run.judge, run.replicate, *transcript, config.images, PARAMS
+                    )
+                    replies = await judge_item(calls, run.release.benchmark, judge_run)
+                    return [JudgeReply.of(judge_run, *reply) for reply in replies]
         return []
 
     judged, usage = llm.map(
@@ -149,20 +151,20 @@ def _runs(
 
 
 def _add(
-    of: ModelResults, made_by: dict[str, object], item_id: str, replies: list[JudgeReply]
+    results: ModelResults, made_by: dict[str, object], item_id: str, replies: list[JudgeReply]
 ) -> None:
     """Rows of one item's judgments, and of those that were lost."""
     for reply in replies:
         trial, turn, part = reply.place
         where = {"item_id": item_id, "trial": trial, "turn": turn, "call_key": reply.call_key}
-        of.n_turns += 1
+        results.n_turns += 1
         if reply.judgment is None:
             assert reply.loss is not None
             reason, detail = reply.loss
-            of.n_lost += 1
-            of.fail({**where, "reason": reason, "detail": detail})
+            results.n_lost += 1
+            results.fail({**where, "reason": reason, "detail": detail})
             continue
-        of.add(
+        results.add(
             "evaluate.judgments",
             {
                 **where,

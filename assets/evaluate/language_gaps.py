@@ -92,12 +92,14 @@ def _rows(
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:
     """Two releases in force of one benchmark and split in two languages, English first."""
-    known = [row for row in current_of(warehouse, benchmarks) if row["language"]]
-    known.sort(key=lambda row: (row["language"] != SOURCE_LANGUAGE, row["language"], row["name"]))
-    for one, other in combinations(known, 2):
-        same = all(one[name] == other[name] for name in ("benchmark", "split"))
-        if same and one["language"] != other["language"]:
-            yield one, other
+    releases = [row for row in current_of(warehouse, benchmarks) if row["language"]]
+    releases.sort(
+        key=lambda row: (row["language"] != SOURCE_LANGUAGE, row["language"], row["name"])
+    )
+    for english, translation in combinations(releases, 2):
+        same = all(english[name] == translation[name] for name in ("benchmark", "split"))
+        if same and english["language"] != translation["language"]:
+            yield english, translation
 
 
 def _by_judge(slices: list[JudgeObservations]) -> Mapping[tuple[str, str], JudgeObservations]:

@@ -117,9 +117,14 @@ def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterat
                     # A judge that has not judged a model observed nothing of it; who answered nothing
                     # has nothing to be judged, and is observed all the same.
                     if judge_pass.judge == RULE or model in judged_models or model not in answered:
-                        kept = judged.get((model, item_id), {})
+                        stored_judgments = judged.get((model, item_id), {})
                         yield from _observe(
-                            benchmark, items[item_id], model, transcript, judge_pass, kept
+                            benchmark,
+                            items[item_id],
+                            model,
+                            transcript,
+                            judge_pass,
+                            stored_judgments,
                         )
 
 
@@ -142,29 +147,31 @@ def _observe(
     item: Item,
     model: str,
     transcript: Transcript,
-    each: JudgingPass,
-    kept: dict[JudgmentKey, StoredJudgment],
+    judging_pass: JudgingPass,
+    stored_judgments: dict[JudgmentKey, StoredJudgment],
 ) -> Iterator[Row]:
     observed = replay(
         benchmark.judge(item, transcript),
-        {place: stored.judgment for place, stored in kept.items()},
+        {place: stored.judgment for place, stored in stored_judgments.items()},
     )
     lacking = lacks_picture(item) and not is_file(model)
-    for one in observed:
-        without = lacking and one.status in ("failed", "not_asked")
-        by = kept.get(JudgmentKey(one.trial, one.turn, one.part))
+    for observation in observed:
+        without = lacking and observation.status in ("failed", "not_asked")
+        by = stored_judgments.get(
+            JudgmentKey(observation.trial, observation.turn, observation.part)
+        )
         yield {
             "model": model,
-            "judge": each.judge,
-            "judge_version": with_policy(each.version, transcript.context_policy),
-            "replicate": each.replicate,
+            "judge": judging_pass.judge,
+            "judge_version": with_policy(judging_pass.version, transcript.context_policy),
+            "replicate": judging_pass.replicate,
             "item_id": item.item_id,
-            "metric": one.metric,
-            "trial": one.trial,
-            "turn": one.turn,
-            "part": one.part,
-            "status": NO_PICTURE if without else one.status,
-            "value": one.value,
+            "metric": observation.metric,
+            "trial": observation.trial,
+            "turn": observation.turn,
+            "part": observation.part,
+            "status": NO_PICTURE if without else observation.status,
+            "value": observation.value,
             "call_key": by.call_key if by else None,
-            "answer_call_key": transcript.answer(one.trial, one.turn).call_key,
+            "answer_call_key": transcript.answer(observation.trial, observation.turn).call_key,
         }

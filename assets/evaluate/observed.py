@@ -86,7 +86,17 @@ class JudgeObservations:
 def slices(
     warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, isolation: Isolation
 ) -> Iterator[JudgeObservations]:
-    """Every slice of every release, the panel of a release's judges after them."""
+    """Iterate over the observations of every release, by judge and version.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name; releases of others are skipped.
+        panel: How the scores of several judges are combined.
+        isolation: Collects the failures of single releases.
+
+    Yields:
+        The observations of each judge of a release, then those of the release's panel of judges.
+    """
     observed = warehouse.select(
         "evaluate.observations", "benchmark", "release_id", order="release_id", distinct=True
     )
@@ -103,7 +113,17 @@ def slices(
 def slices_of(
     warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
 ) -> list[JudgeObservations]:
-    """Every slice of one release, then the panels: judges of one version, several of them, each."""
+    """Read the observations of a release, by judge and version.
+
+    Args:
+        warehouse: The tables.
+        benchmark: The release's benchmark.
+        release_id: The release.
+        panel: How the scores of several judges are combined.
+
+    Returns:
+        The observations of each judge, then a panel for each version that several judges have.
+    """
     of_release = _slices(warehouse, benchmark, release_id)
     versions: dict[str, list[JudgeObservations]] = {}
     for slice_ in sorted(of_release, key=lambda slice_: slice_.judge):
@@ -198,8 +218,8 @@ class _Items:
         at = np.minimum(np.searchsorted(self._places, places), max(0, len(self._places) - 1))
         labels = np.full(len(items), self._none, dtype=np.int32)
         if len(self._places):
-            known = self._places[at] == places
-            labels[known] = self._labels[at[known]]
+            is_known = self._places[at] == places
+            labels[is_known] = self._labels[at[is_known]]
         replicates = None
         if rows["replicates"].null_count < rows.num_rows:
             replicates = replicates_of([tuple(of or ()) for of in rows["replicates"].to_pylist()])
@@ -220,7 +240,6 @@ class _Items:
 
 
 def _numbers(column: "pa.ChunkedArray", numbered: Numbering[str]) -> NDArray[np.int32]:
-    """The numbers of texts."""
     encoded = column.combine_chunks().dictionary_encode()
     numbers = np.array([numbered[text] for text in encoded.dictionary.to_pylist()], dtype=np.int32)
     return numbers[encoded.indices.to_numpy()]
@@ -230,7 +249,7 @@ def _panel(judges: list[JudgeObservations], panel: Panel) -> JudgeObservations:
     """The judges as one: models that all of them judged."""
     combine = fmean if panel == "mean" else median
     named = ", ".join(judge.judge for judge in judges)
-    made = JudgeObservations(
+    panel_judge = JudgeObservations(
         judges[0].benchmark,
         judges[0].release_id,
         PANEL,
@@ -238,11 +257,13 @@ def _panel(judges: list[JudgeObservations], panel: Panel) -> JudgeObservations:
         members=judges,
     )
     for model in sorted(set.intersection(*(set(judge.observed) for judge in judges))):
-        made.observed[model] = _of_all([judge.observed[model] for judge in judges], combine)
+        panel_judge.observed[model] = _of_all([judge.observed[model] for judge in judges], combine)
         if all(model in judge.with_lost for judge in judges):
-            made.with_lost[model] = _of_all([judge.with_lost[model] for judge in judges], combine)
-        made.providers[model] = set.union(*(judge.providers[model] for judge in judges))
-    return made
+            panel_judge.with_lost[model] = _of_all(
+                [judge.with_lost[model] for judge in judges], combine
+            )
+        panel_judge.providers[model] = set.union(*(judge.providers[model] for judge in judges))
+    return panel_judge
 
 
 def _of_all(judges: list[Observations], combine: Callable[[list[float]], float]) -> Observations:
@@ -256,11 +277,11 @@ def _of_all(judges: list[Observations], combine: Callable[[list[float]], float])
 
 
 def _together(
-    of: list[ScoredObservation], n_judges: int, combine: Callable[[list[float]], float]
+    observations: list[ScoredObservation], n_judges: int, combine: Callable[[list[float]], float]
 ) -> ScoredObservation:
     """One observation of several judges': judged if all have judged it."""
-    values = [scored.value for scored in of if scored.value is not None]
+    values = [scored.value for scored in observations if scored.value is not None]
     if len(values) == n_judges:
-        return replace(of[0], value=combine(values), status="judged", replicates=())
-    lacking = next((scored.status for scored in of if scored.value is None), "not_judged")
-    return replace(of[0], value=None, status=lacking, replicates=())
+        return replace(observations[0], value=combine(values), status="judged", replicates=())
+    lacking = next((scored.status for scored in observations if scored.value is None), "not_judged")
+    return replace(observations[0], value=None, status=lacking, replicates=())

@@ -91,7 +91,7 @@ class PairwiseEvaluation:
 
     def take(self, question: Matchup, replies: Replies, provider: str) -> MatchupOutcomes:
         """Keep the rows of a question, and say what came of it."""
-        one, other = (
+        first, second = (
             transcript.answer(PLAIN, question.unit.turn)
             for transcript in self.transcripts(question)
         )
@@ -101,10 +101,10 @@ class PairwiseEvaluation:
             model_a, model_b = (
                 (question.second, question.first) if swapped else (question.first, question.second)
             )
-            a, b = (other, one) if swapped else (one, other)
+            a, b = (second, first) if swapped else (first, second)
             reply = replies[place] if replies else None
             judgment = reply and reply.value
-            lacking = unanswered(one, other, order)
+            lacking = unanswered(first, second, order)
             status: Status = lacking or ("judged" if judgment else "not_judged")
             winner = arena_winner(judgment.score, order) if judgment else None
             row = ArenaComparison(*question.unit, model_a, model_b, status, winner)
@@ -159,10 +159,10 @@ def ask_in_rounds(
     return usage
 
 
-def _advance(contest: PairwiseEvaluation, asked: list[Matchup], llm: Gateway, came: Any) -> Any:
+def _advance(contest: PairwiseEvaluation, matchups: list[Matchup], llm: Gateway, came: Any) -> Any:
     """The design's next questions; None where it has ended."""
     provider = llm.registry.model(contest.judge).provider
-    outcomes = [contest.take(question, next(came), provider) for question in asked]
+    outcomes = [contest.take(question, next(came), provider) for question in matchups]
     try:
         return contest.design.send(outcomes)
     except StopIteration as end:

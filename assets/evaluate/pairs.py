@@ -110,13 +110,13 @@ def pairs(
         for contest in _contests(warehouse, release, llm.profile.judges, config)
     ]
     usage = ask_in_rounds(llm, TABLE, contests, show_progress(context))
-    taken = [
+    complete = [
         contest
         for contest in contests
         if not too_many(contest.n_lost, contest.asked.n_calls, config.max_failed_share)
     ]
     lost = Counter(row["reason"] for contest in contests for row in contest.rows if row["reason"])
-    if not taken:
+    if not complete:
         sentence = (
             f"{TABLE} keeps its earlier rows: of the comparisons {lost.total()} had no verdict, and at "
             f"most {config.max_failed_share:.0%} may be lost."
@@ -126,22 +126,24 @@ def pairs(
             metadata=reasons(lost),
             allow_retries=False,
         )
-    warehouse.replace_all([write for contest in taken for write in _writes(contest, config)])
-    statuses = Counter(row["status"] for contest in taken for row in contest.rows)
+    warehouse.replace_all([write for contest in complete for write in _writes(contest, config)])
+    statuses = Counter(row["status"] for contest in complete for row in contest.rows)
     counted: dict[str, Any] = {
         **{status: statuses[status] for status in sorted(statuses)},
         "failed": lost.total(),
         **reasons(lost),
-        "designs": dg.MetadataValue.md("\n".join(_designs(contests, taken))),
+        "designs": dg.MetadataValue.md("\n".join(_designs(contests, complete))),
     }
-    made = rows_to_arrow(TABLE, [row for contest in taken for row in contest.rows])
-    return report(made, counted, usage=usage)
+    table = rows_to_arrow(TABLE, [row for contest in complete for row in contest.rows])
+    return report(table, counted, usage=usage)
 
 
 def pairs_version(*, reference: bool, images: JudgeImages) -> str:
     """Version of the comparing: of its prompt, and of what the judge is shown. Raises PromptError."""
-    told = () if reference else (WITHOUT_REFERENCE,)
-    return with_images(" ".join([prompt(COMPARE_PROMPT).version, COMPARE_VERSION, *told]), images)
+    variants = () if reference else (WITHOUT_REFERENCE,)
+    return with_images(
+        " ".join([prompt(COMPARE_PROMPT).version, COMPARE_VERSION, *variants]), images
+    )
 
 
 def _named(
@@ -212,29 +214,29 @@ def _contests(
     ]
 
 
-def _writes(each: PairwiseEvaluation, settings: PairsSettings) -> list[TableWrite]:
+def _writes(evaluation: PairwiseEvaluation, settings: PairsSettings) -> list[TableWrite]:
     design = {
-        **each.named,
+        **evaluation.named,
         "opponents": settings.opponents,
         "adaptive": settings.adaptive and settings.opponents == ALL,
         "budget": settings.budget,
         "seed": settings.seed,
-        "n_models": len(each.models),
-        "n_units": each.n_units,
-        "n_rounds": each.asked.n_rounds,
-        "n_calls": each.asked.n_calls,
-        "n_calls_of_all": each.asked.n_calls_of_all,
-        "why": each.asked.why,
+        "n_models": len(evaluation.models),
+        "n_units": evaluation.n_units,
+        "n_rounds": evaluation.asked.n_rounds,
+        "n_calls": evaluation.asked.n_calls,
+        "n_calls_of_all": evaluation.asked.n_calls_of_all,
+        "why": evaluation.asked.why,
     }
-    slice_of = {"release_id": each.release.release_id, "judge": each.judge}
+    slice_of = {"release_id": evaluation.release.release_id, "judge": evaluation.judge}
     return [
-        TableWrite(TABLE, rows_to_arrow(TABLE, each.rows), slice_of),
+        TableWrite(TABLE, rows_to_arrow(TABLE, evaluation.rows), slice_of),
         TableWrite(DESIGNS, rows_to_arrow(DESIGNS, [design]), slice_of),
     ]
 
 
 def _designs(
-    contests: Sequence[PairwiseEvaluation], taken: Sequence[PairwiseEvaluation]
+    contests: Sequence[PairwiseEvaluation], complete: Sequence[PairwiseEvaluation]
 ) -> list[str]:
     """A Markdown table of what was asked; of too many lost verdicts the earlier rows stay."""
     lines = [
@@ -245,7 +247,7 @@ def _designs(
             f"{contest.asked.n_calls / contest.asked.n_calls_of_all:.0%}",
             str(contest.asked.n_rounds),
             contest.asked.why
-            if contest in taken
+            if contest in complete
             else f"{contest.n_lost} verdicts lost: earlier rows stay",
         ]
         for contest in contests

@@ -108,12 +108,12 @@ def import_predictions(
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))
-    here = {"release_id": release_id, "model": name}
-    made = {
-        TABLE: [{**here, **row} for row in _rows(brought.texts)],
+    model_key = {"release_id": release_id, "model": name}
+    tables = {
+        TABLE: [{**model_key, **row} for row in _rows(brought.texts)],
         FILES: [
             {
-                **here,
+                **model_key,
                 "content_hash": brought.content_hash,
                 "file": file.name,
                 "sha256": file_hash(file),
@@ -125,8 +125,8 @@ def import_predictions(
     }
     warehouse.replace_all(
         [
-            TableWrite(table, rows_to_arrow(table, table_rows), here)
-            for table, table_rows in made.items()
+            TableWrite(table, rows_to_arrow(table, table_rows), model_key)
+            for table, table_rows in tables.items()
         ]
     )
     return PredictionsImport(
@@ -156,9 +156,11 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
         raise PredictionError(
             f"There are no predictions of {name} on {release_id}; there are {there_are}."
         )
-    here = {"release_id": release_id, "model": name}
+    model_key = {"release_id": release_id, "model": name}
     tables = (TABLE, FILES, *ANSWERED)
-    warehouse.replace_all([TableWrite(table, rows_to_arrow(table, []), here) for table in tables])
+    warehouse.replace_all(
+        [TableWrite(table, rows_to_arrow(table, []), model_key) for table in tables]
+    )
     return release_id
 
 

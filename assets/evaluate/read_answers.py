@@ -30,7 +30,16 @@ class AnswerExtraction(NamedTuple):
 def answered_choices(
     warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
 ) -> list[EvaluatedRelease]:
-    """The releases with answers whose benchmark reads letters from them: all, or those in force."""
+    """List the releases with answers from which letters are extracted.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        in_force: Whether to list current releases only.
+
+    Returns:
+        The releases, each with its benchmark.
+    """
     answered = [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in warehouse.read("evaluate/answered_releases").to_pylist()
@@ -61,8 +70,8 @@ def readings_on(
         asking = release.benchmark.ask(item, AskingLimits(transcript.context_policy, prompt))
         for extract in readings_of(asking, transcript):
             place = (model, item_id, extract.trial, extract.turn)
-            row, given = stored.get(place), transcript.answer(extract.trial, extract.turn)
-            if row is None or given.text is None or not extract.choices:
+            row, model_answer = stored.get(place), transcript.answer(extract.trial, extract.turn)
+            if row is None or model_answer.text is None or not extract.choices:
                 continue
             by_rule = row["extractor"] == RULE
             answer = ExtractedAnswer(
@@ -70,14 +79,14 @@ def readings_on(
                 cluster=item.cluster,
                 question=item.turns[extract.turn - 1].question,
                 choices=extract.choices,
-                answer=given.text,
+                answer=model_answer.text,
                 rule=row["value"] if by_rule else None,
                 extractor=None if by_rule else row["value"],
                 lost=row["reason"],
-                compat_rule=compat(given.text, extract.choices),
+                compat_rule=compat(model_answer.text, extract.choices),
                 second=second.get(place),
             )
-            yield AnswerExtraction(answer, extract, given.call_key)
+            yield AnswerExtraction(answer, extract, model_answer.call_key)
 
 
 def _second_readings(

@@ -77,12 +77,19 @@ def write_page(
     image_store: ImageStore,
     profile: Profile,
     benchmarks: Benchmarks,
-    of: ReleaseComparison,
+    comparison: ReleaseComparison,
 ) -> str:
     """Write the page of a comparison and the index anew; the page's path inside the home."""
-    path = page_of(of.first.card["release_id"], of.second.card["release_id"])
+    path = page_of(comparison.first.card["release_id"], comparison.second.card["release_id"])
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    page = render_diff(of.first, of.second, of.found, of.common, image_store, generated)
+    page = render_diff(
+        comparison.first,
+        comparison.second,
+        comparison.found,
+        comparison.common,
+        image_store,
+        generated,
+    )
     write_report(path, page)
     write_index(index_lines(warehouse, benchmarks, profile))
     return relative_to_home(path)
@@ -123,13 +130,13 @@ def _on_common(
     calls = [_calls(warehouse, release_id) for release_id in ids]
     on_common = []
     for key in [key for key in before if key in after]:
-        was, now = before[key], after[key]
-        for model in sorted(was.observed.keys() & now.observed.keys()):
-            repeated = _repeated(model, now, calls[0], calls[1], items)
+        old, new = before[key], after[key]
+        for model in sorted(old.observed.keys() & new.observed.keys()):
+            repeated = _repeated(model, new, calls[0], calls[1], items)
             scores = common_scores(
                 benchmark.metrics,
-                was.observed[model],
-                now.observed[model],
+                old.observed[model],
+                new.observed[model],
                 items,
                 same_calls=repeated.is_all,
             )

@@ -41,18 +41,26 @@ class EvaluatedRelease(NamedTuple):
 def releases_in_force(
     warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()
 ) -> list[EvaluatedRelease]:
-    """The releases of benchmarks that are in force, and the releases `also` by their ids.
+    """List the current releases of the benchmarks, and further ones by their ids.
 
-    A benchmark may have several in force: one that was built, and one of each that was imported.
+    A benchmark may have several current releases: a built one, and one for each import.
 
-    Raises dg.Failure where none is in force, or where `also` has a release that there is not, or one of
-    no benchmark.
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        also: The ids of further releases.
+
+    Returns:
+        The releases, each with its benchmark.
+
+    Raises:
+        dg.Failure: No release is current, or one of `also` does not exist or belongs to no benchmark.
     """
     current = current_of(warehouse, benchmarks)
-    asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
+    named = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
     releases = {
         row["release_id"]: EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
-        for row in [*current, *asked]
+        for row in [*current, *named]
         if row["benchmark"] in benchmarks
     }
     missing = [release_id for release_id in also if release_id not in releases]
@@ -78,9 +86,9 @@ def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
 def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
     """The failure that says which releases of benchmarks are called like one that there is not."""
     rows = warehouse.read("release/all").to_pylist()
-    known = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
+    ids = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
     return dg.Failure(
-        f"There is no benchmark release {release_id}; {nearest(release_id, known)}.",
+        f"There is no benchmark release {release_id}; {nearest(release_id, ids)}.",
         allow_retries=False,
     )
 
@@ -88,7 +96,16 @@ def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: st
 def releases_named(
     warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
 ) -> list[EvaluatedRelease]:
-    """The releases of these ids, without those of benchmarks that are not here."""
+    """List releases by their ids, without those of benchmarks that are not installed.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        release_ids: The ids.
+
+    Returns:
+        The releases, each with its benchmark.
+    """
     rows = warehouse.read("release/named", {"release_ids": list(release_ids)}).to_pylist()
     return [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
@@ -98,16 +115,24 @@ def releases_named(
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
-    """The release's items in order. A release is frozen: a small one is read once in a run."""
-    kept = _KEPT.setdefault(warehouse, {})
-    if release_id in kept:
-        return [*kept[release_id]]
+    """Read the items of a release. A small release is read once in a run: releases never change.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The items in order.
+    """
+    items_by_release = _KEPT.setdefault(warehouse, {})
+    if release_id in items_by_release:
+        return [*items_by_release[release_id]]
     with warehouse.kept_open():
         language = language_of(warehouse, release_id)
         rows = rows_of_release(warehouse, release_id)
     items = items_of_release(rows, language)
     if 0 < len(items) <= ITEMS_AT_ONCE:
-        kept[release_id] = items
+        items_by_release[release_id] = items
     return [*items]
 
 
@@ -135,7 +160,15 @@ def writers_of(warehouse: Warehouse, release_id: str) -> list[str]:
 
 
 def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:
-    """The ids of the release's items in order."""
+    """Read the ids of the items of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The ids in the order of the items.
+    """
     ids: list[str] = warehouse.select(
         "release.items", "item_id", order="ordinal", release_id=release_id
     )["item_id"].to_pylist()

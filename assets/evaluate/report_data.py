@@ -48,12 +48,12 @@ def choice_data(
     if not any(item.choices for item in items):
         return None
     readings: dict[str, dict[str, str | None]] = {}
-    asked: dict[str, dict[str, QuestionPasses]] = {}
+    passes_of: dict[str, dict[str, QuestionPasses]] = {}
     for row in warehouse.read("evaluate/first_readings_of", {"release_id": release_id}).to_pylist():
         model, item_id = row["model"], row["item_id"]
         if model_of(model) is not None:
             readings.setdefault(model, {})[item_id] = row["reading"]
-            asked.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
+            passes_of.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
     if not readings:
         return None
     n_passes = passes_by_item(items, benchmark.metrics if benchmark else ())
@@ -63,7 +63,7 @@ def choice_data(
         "keys": keys_of(items),
         "n_held_out": sum(key_of(item) is None for item in items),
         "shares": letter_shares(items, readings, seed=SEED),
-        "passes": pass_counts(n_passes, asked) if several else {},
+        "passes": pass_counts(n_passes, passes_of) if several else {},
     }
 
 
@@ -107,30 +107,30 @@ def report_data(
     hidden, shown = held_out(edition), exported_rows(rows, edition)
     benchmark = benchmarks.get(release["benchmark"])
     orders = {table: order for section in extra_sections() for table, order in section.rows.items()}
-    read = _read(
+    tables = _read(
         warehouse, (*SECTIONS, *orders), {**where, "n_categories": N_CATEGORIES}, ORDERS | orders
     )
     by_analysis: dict[str, list[Row]] = {}
-    for row in read["findings"]:
+    for row in tables["findings"]:
         by_analysis.setdefault(row["analysis"], []).append(row)
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
-        "failures": read["failures"],
-        "error_attribution": read["error_attribution"],
-        "judge_probes": read["judge_probes"],
-        "page_categories": read["page_categories"],
-        "of_extras": {table: read[table] for table in orders},
+        "failures": tables["failures"],
+        "error_attribution": tables["error_attribution"],
+        "judge_probes": tables["judge_probes"],
+        "page_categories": tables["page_categories"],
+        "of_extras": {table: tables[table] for table in orders},
         "findings": by_analysis,
         "languages": _languages(warehouse, by_analysis.get("language_gaps", [])),
         "attribution_terms": TERMS,
         "pairwise": {
-            "designs": read["pair_designs"],
-            "ratings": read["pair_ratings"],
-            "biases": read["pair_biases"],
-            "counts": read["pair_counts"],
-            "shares": read["pair_shares"],
+            "designs": tables["pair_designs"],
+            "ratings": tables["pair_ratings"],
+            "biases": tables["pair_biases"],
+            "counts": tables["pair_counts"],
+            "shares": tables["pair_shares"],
         },
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
@@ -153,7 +153,7 @@ def board_data(
     """The part of that data that the leaderboard and the index are made of."""
     release_id = release["release_id"]
     with warehouse.kept_open():
-        read = _read(
+        tables = _read(
             warehouse,
             ("results", "ability_comparisons", "constant_judges", "unjudgeable"),
             {"release_id": release_id},
@@ -186,7 +186,7 @@ def board_data(
             "evaluate.not_made", order="step, release_id", release_id=[release_id, ""]
         )
     benchmark = benchmarks.get(release["benchmark"])
-    scores = read["results"]
+    scores = tables["results"]
     scored = {row["model"] for row in scores}
     return {
         "release": release,
@@ -195,14 +195,14 @@ def board_data(
         "judges": profile.judges,
         "families": families,
         "scores": scores,
-        "constant_judges": read["constant_judges"],
+        "constant_judges": tables["constant_judges"],
         "comparisons": comparisons.to_pylist(),
-        "ability_comparisons": read["ability_comparisons"],
+        "ability_comparisons": tables["ability_comparisons"],
         "above": {},
         "missing": missing.to_pylist(),
         "not_made": not_made.to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
-        "unjudgeable": [row["model"] for row in read["unjudgeable"]],
+        "unjudgeable": [row["model"] for row in tables["unjudgeable"]],
         "n_without_picture": len(without_picture),
     }
 
@@ -297,11 +297,11 @@ def _examples(
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (rows_by(released[table], "item_id") for table in ("turns", "images"))
     references = rows_by(released["references"], "item_id", "turn")
-    read = warehouse.read_rows(
+    tables = warehouse.read_rows(
         "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
     )
-    answers = read["example_answers"]
-    judged = [] if hidden else [*read["example_judgments"], *read["example_rules"]]
+    answers = tables["example_answers"]
+    judged = [] if hidden else [*tables["example_judgments"], *tables["example_rules"]]
     for row in judged:
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}

@@ -108,7 +108,7 @@ def write_results(
     Raises dg.Failure, and changes nothing, if all of them lost too much.
     """
     missing: list[Row] = []
-    taken: list[ModelResults] = []
+    accepted: list[ModelResults] = []
     for of_model in results.of_models.values():
         if too_many(of_model.n_lost, of_model.n_turns, max_failed_share):
             why = _why(of_model.failed)
@@ -117,8 +117,8 @@ def write_results(
                 {**of_model.slice, "stage": results.stage, "asked": of_model.asked, **counts}
             )
         else:
-            taken.append(of_model)
-    if missing and not taken:
+            accepted.append(of_model)
+    if missing and not accepted:
         sentence = (
             f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}"
         )
@@ -133,7 +133,7 @@ def write_results(
                 for of_model in results.of_models.values()
             ),
         )
-    writes = [write for of_model in taken for write in _writes(results, of_model)]
+    writes = [write for of_model in accepted for write in _writes(results, of_model)]
     named = {
         "stage": results.stage,
         "release_id": sorted({release_id for release_id, *_ in results.of_models}),
@@ -141,7 +141,7 @@ def write_results(
     }
     writes.append(TableWrite("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
     warehouse.replace_all(writes)
-    lost = Counter(row["reason"] for of_model in taken for row in of_model.failed)
+    lost = Counter(row["reason"] for of_model in accepted for row in of_model.failed)
     # What the release has no reference to ask with is nobody's failure.
     without = lost["no_reference"]
     counted: dict[str, Any] = {
@@ -155,19 +155,19 @@ def write_results(
         counted["missing"] = dg.MetadataValue.md(
             "\n".join(f"- {_sentence(row, max_failed_share)}" for row in missing)
         )
-    made = [of_model.rows(results.table) for of_model in taken]
-    table = pa.concat_tables([ArrowRows(results.table).arrow(), *made])
+    arrow_tables = [of_model.rows(results.table) for of_model in accepted]
+    table = pa.concat_tables([ArrowRows(results.table).arrow(), *arrow_tables])
     return report(table, counted, usage=usage)
 
 
-def _writes(results: ResultSet, each: ModelResults) -> Iterator[TableWrite]:
+def _writes(results: ResultSet, of_model: ModelResults) -> Iterator[TableWrite]:
     for table in results.tables:
-        yield TableWrite(table, each.rows(table), each.owned)
-    losses = [{**row, "stage": results.stage} for row in each.failed]
+        yield TableWrite(table, of_model.rows(table), of_model.owned)
+    losses = [{**row, "stage": results.stage} for row in of_model.failed]
     yield TableWrite(
         "evaluate.failed",
         rows_to_arrow("evaluate.failed", losses),
-        {**each.owned_losses, "stage": results.stage},
+        {**of_model.owned_losses, "stage": results.stage},
     )
 
 

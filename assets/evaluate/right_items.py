@@ -27,7 +27,16 @@ class ItemOutcomes(NamedTuple):
 def right_items(
     warehouse: Warehouse, benchmarks: Benchmarks, isolation: Isolation
 ) -> Iterator[ItemOutcomes]:
-    """Every slice of a benchmark whose observations are right or wrong."""
+    """Iterate over the outcomes of benchmarks whose observations are right or wrong.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name; others are skipped.
+        isolation: Collects the failures of single releases.
+
+    Yields:
+        The outcomes of each judge of each release.
+    """
     having = {
         name: benchmark for name, benchmark in benchmarks.items() if is_right_or_wrong(benchmark)
     }

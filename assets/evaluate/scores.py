@@ -33,8 +33,10 @@ def scores(
     rows = []
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         with isolation.release(slice_.release_id):
-            made = score_rows(slice_.benchmark.metrics, slice_.observed, slice_.with_lost)
-            for row in made:
+            score_rows_of_slice = score_rows(
+                slice_.benchmark.metrics, slice_.observed, slice_.with_lost
+            )
+            for row in score_rows_of_slice:
                 provider = " + ".join(sorted(slice_.providers[row["model"]]))
                 rows.append({**slice_.columns, "provider": provider, **row})
     table = rows_to_arrow("evaluate.scores", rows)

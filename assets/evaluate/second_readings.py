@@ -65,18 +65,20 @@ def second_readings(
     for release in releases:
         where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with isolation.release(release.release_id):
-            read = {reading.answer.place: reading for reading in readings_on(warehouse, release)}
+            extraction_of = {
+                reading.answer.place: reading for reading in readings_on(warehouse, release)
+            }
             sample = drawn(
                 (
                     reading.answer
-                    for reading in read.values()
+                    for reading in extraction_of.values()
                     if reading.answer.rule and is_model(reading.answer.model)
                 ),
                 config.n_answers,
                 config.seed,
                 lambda answer: answer.model,
             )
-            chosen += [(where, read[answer.place]) for answer in sample]
+            chosen += [(where, extraction_of[answer.place]) for answer in sample]
 
     async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
         where, reading = chosen[place]
@@ -102,11 +104,11 @@ def second_readings(
 
 
 def _row(
-    of: dict[str, str], reading: AnswerExtraction, reply: ParsedReply[str], extractor: str
+    columns: dict[str, str], reading: AnswerExtraction, reply: ParsedReply[str], extractor: str
 ) -> dict[str, Any]:
     model, item_id, trial, turn = reading.answer.place
     return {
-        **of,
+        **columns,
         "model": model,
         "item_id": item_id,
         "trial": trial,

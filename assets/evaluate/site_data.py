@@ -142,7 +142,7 @@ class SiteData:
         """Judges with their versions, in the order of the profile; none where answers are held out."""
         if self.answers_held_out:
             return []
-        found = {
+        versions = {
             (row["judge"], row["judge_version"])
             for table in ("evaluate.observations", "evaluate.shown_judgments")
             for row in self._warehouse.select(
@@ -150,7 +150,7 @@ class SiteData:
             ).to_pylist()
         }
         place = {name: n for n, name in enumerate(self._judges_of_profile)}
-        return sorted(found, key=lambda of: (place.get(of[0], len(place)), of))
+        return sorted(versions, key=lambda of: (place.get(of[0], len(place)), of))
 
     @cached_property
     def trials(self) -> list[str]:
@@ -163,17 +163,16 @@ class SiteData:
 
     @cached_property
     def image_ids(self) -> list[str]:
-        """Its pictures."""
         return self._distinct("release.images", "image_id")
 
     @cached_property
     def _labels(self) -> dict[str, list[str]]:
         """Names of labels and their values, those of all items."""
-        found: dict[str, dict[str, None]] = {}
+        values_of: dict[str, dict[str, None]] = {}
         for labels in self._labels_of_items:
             for name, value in labels.items():
-                found.setdefault(name, {})[value] = None
-        return {name: sorted(values, key=in_order) for name, values in sorted(found.items())}
+                values_of.setdefault(name, {})[value] = None
+        return {name: sorted(values, key=in_order) for name, values in sorted(values_of.items())}
 
     @cached_property
     def _labels_of_items(self) -> list[dict[str, str]]:
@@ -193,10 +192,10 @@ class SiteData:
         """Those that give single items a value, each once."""
         if self._benchmark is None or self.answers_held_out:
             return []
-        found: dict[str, Metric] = {}
+        metrics: dict[str, Metric] = {}
         for metric in self._benchmark.metrics:
-            found.setdefault(metric.name, metric)
-        return list(found.values())
+            metrics.setdefault(metric.name, metric)
+        return list(metrics.values())
 
     @cached_property
     def _parts(self) -> list[str]:
@@ -221,11 +220,11 @@ class SiteData:
         for version in self._versions:
             name = version.partition("@")[0]
             try:
-                known = prompt(name)
+                template = prompt(name)
             except (UserError, ValueError):
                 continue
-            if known.version == version:
-                texts[version] = known.text
+            if template.version == version:
+                texts[version] = template.text
         return texts
 
     def _distinct(self, table: str, column: str) -> list[str]:
@@ -248,10 +247,10 @@ class SiteData:
         """What items are filtered by, with a value for each item."""
         for place, (name, values) in enumerate(self._labels.items()):
             number = {value: n for n, value in enumerate(values)}
-            found = [labels.get(name) for labels in self._labels_of_items]
+            labels_of_name = [labels.get(name) for labels in self._labels_of_items]
             yield (
                 {"kind": "label", "label": place},
-                [-1 if value is None else number[value] for value in found],
+                [-1 if value is None else number[value] for value in labels_of_name],
             )
         rows = self._warehouse.read("evaluate/site_counts", {"release_id": self.release_id})
         for name in ("turns", "images", "question_length", "reference_length"):
@@ -303,11 +302,11 @@ class SiteData:
         place = self._place["items"]
         # The key of a unit begins with its item, or is of several items.
         places = np.array([place.get(str(key[0]), -1) for key in units.keys])
-        known = places >= 0
-        if not known.any():
+        is_known = places >= 0
+        if not is_known.any():
             return None
-        n = np.bincount(places[known], minlength=len(self._ids))
-        sums = np.bincount(places[known], units.values[known], minlength=len(self._ids))
+        n = np.bincount(places[is_known], minlength=len(self._ids))
+        sums = np.bincount(places[is_known], units.values[is_known], minlength=len(self._ids))
         with np.errstate(invalid="ignore"):
             means: NDArray[np.float64] = sums / n
         return means
@@ -315,36 +314,36 @@ class SiteData:
     def _entries(self) -> Iterator[SampleBrowserItem]:
         number = 0
         for ids in batched(self._ids, ITEMS_AT_ONCE):
-            read = self._read(ids)
-            for item in read["release.items"]:
-                yield self._entry(number, item, read)
+            tables = self._read(ids)
+            for item in tables["release.items"]:
+                yield self._entry(number, item, tables)
                 number += 1
 
     def _read(self, ids: Sequence[str]) -> dict[str, Any]:
         """The rows of some items: items in order, all else by the columns that say what it is of."""
         left_out = _TELLING if self.answers_held_out else ()
-        read: dict[str, Any] = {}
+        tables: dict[str, Any] = {}
         with self._warehouse.kept_open():
-            for table, (order, of) in _READ.items():
+            for table, (order, key_columns) in _READ.items():
                 rows: list[Row] = []
                 if table not in left_out:
                     where: dict[str, Any] = {"release_id": self.release_id, "item_id": ids}
                     if table == "evaluate.observations":
                         where["judge"] = RULE
                     rows = self._warehouse.select(table, order=order, **where).to_pylist()
-                read[table] = rows_by(rows, *of) if of else rows
-        return read
+                tables[table] = rows_by(rows, *key_columns) if key_columns else rows
+        return tables
 
-    def _entry(self, number: int, row: Row, read: Mapping[str, Any]) -> SampleBrowserItem:
-        of = (row["item_id"],)
+    def _entry(self, number: int, row: Row, tables: Mapping[str, Any]) -> SampleBrowserItem:
+        key = (row["item_id"],)
         turns = [
-            _turn(turn, read["release.references"].get((*of, turn["turn"]), ()))
-            for turn in read["release.turns"].get(of, ())
+            _turn(turn, tables["release.references"].get((*key, turn["turn"]), ()))
+            for turn in tables["release.turns"].get(key, ())
         ]
-        images = [self._image(image) for image in read["release.images"].get(of, ())]
-        choices = [choice["choice"] for choice in read["release.choices"].get(of, ())]
+        images = [self._image(image) for image in tables["release.images"].get(key, ())]
+        choices = [choice["choice"] for choice in tables["release.choices"].get(key, ())]
         answers = [
-            self._answer(answer, read) for answer in read["evaluate.shown_answers"].get(of, ())
+            self._answer(answer, tables) for answer in tables["evaluate.shown_answers"].get(key, ())
         ]
         answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer.get("trial", 0)))
         labels = dict(row["labels"])
@@ -381,10 +380,10 @@ class SiteData:
             },
         }
 
-    def _answer(self, row: Row, read: Mapping[str, Any]) -> Row:
+    def _answer(self, row: Row, tables: Mapping[str, Any]) -> Row:
         """An answer with what was said of it, without what there is nothing of."""
-        of = tuple(row[name] for name in _ANSWER)
-        readings = read["evaluate.extractions"].get(of, ())
+        key = tuple(row[name] for name in _ANSWER)
+        readings = tables["evaluate.extractions"].get(key, ())
         return _said(
             {
                 "model": self._place["models"][row["model"]],
@@ -411,7 +410,7 @@ class SiteData:
                 ),
                 "judgments": [
                     self._judgment(each)
-                    for each in read["evaluate.shown_judgments"].get(of, ())
+                    for each in tables["evaluate.shown_judgments"].get(key, ())
                     if each["answer_call_key"] == row["call_key"]
                 ],
                 "observed": [
@@ -421,11 +420,11 @@ class SiteData:
                         "value": each["value"],
                         "status": each["status"],
                     }
-                    for each in read["evaluate.observations"].get(of, ())
+                    for each in tables["evaluate.observations"].get(key, ())
                 ],
                 "lost": [
                     {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
-                    for each in read["evaluate.shown_failed"].get(of, ())
+                    for each in tables["evaluate.shown_failed"].get(key, ())
                     if not self.answers_held_out or each["stage"] == "answers"
                 ],
             }
@@ -512,10 +511,10 @@ def _metric(metric: Metric) -> Row:
 def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The largest less the smallest value, NaN where fewer than two have one."""
     table = np.vstack(values)
-    known = ~np.isnan(table)
-    top = np.where(known, table, -np.inf).max(axis=0)
-    low = np.where(known, table, np.inf).min(axis=0)
-    return np.where(known.sum(axis=0) > 1, top - low, np.nan)
+    is_known = ~np.isnan(table)
+    top = np.where(is_known, table, -np.inf).max(axis=0)
+    low = np.where(is_known, table, np.inf).min(axis=0)
+    return np.where(is_known.sum(axis=0) > 1, top - low, np.nan)
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:

@@ -56,14 +56,20 @@ def smallest_subsets(
     return isolation.finish(warehouse, report(table, smallest if rows else {"note": NOTHING}))
 
 
-def _rows(each: ItemOutcomes, settings: SubsetSettings) -> list[Row]:
-    right = right_matrix(each.outcomes, each.models, each.items)
+def _rows(outcomes: ItemOutcomes, settings: SubsetSettings) -> list[Row]:
+    right = right_matrix(outcomes.outcomes, outcomes.models, outcomes.items)
     subsets = smallest_subset(right, **settings.model_dump())
-    n: Row = {"n_items": len(each.items), "n_models": len(each.models)}
+    n: Row = {"n_items": len(outcomes.items), "n_models": len(outcomes.models)}
     if subsets.why is not None:
         neither = dict.fromkeys(("is_smallest", "is_smallest_random"), False)
         return [
-            {**n, **neither, "size": len(each.items), "item_ids": each.items, "why": subsets.why}
+            {
+                **n,
+                **neither,
+                "size": len(outcomes.items),
+                "item_ids": outcomes.items,
+                "why": subsets.why,
+            }
         ]
     return [
         {
@@ -78,7 +84,7 @@ def _rows(each: ItemOutcomes, settings: SubsetSettings) -> list[Row]:
             "random_high": subset.random.high,
             "is_smallest": place == subsets.smallest,
             "is_smallest_random": place == subsets.smallest_random,
-            "item_ids": [each.items[item] for item in subset.items],
+            "item_ids": [outcomes.items[item] for item in subset.items],
         }
         for place, subset in enumerate(subsets.of_sizes)
     ]

@@ -19,22 +19,27 @@ ITEMS_AT_ONCE = 500
 def transcripts_of(
     warehouse: Warehouse, release_id: str, ids: Sequence[str] | None = None
 ) -> dict[tuple[str, str], Transcript]:
-    """The transcripts on a release by model and item, models in order of name, items in their order.
+    """Read the transcripts of a release. Extractions from answers that have been replaced are left out.
 
-    With `ids` those of these items alone: all of a large release take hundreds of megabytes.
-    A reading of an answer that has been replaced is none.
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+        ids: The items; None reads all, which takes hundreds of megabytes for a large release.
+
+    Returns:
+        The transcripts by (model, item id), in order of models' names and of items.
     """
     wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
     where = {"release_id": release_id, "item_ids": wanted}
-    read = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
+    tables = warehouse.read_rows("evaluate/{}_of", ("answers", "extractions"), where)
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
-    for row in read["answers"]:
+    for row in tables["answers"]:
         of_item = answers.setdefault((row["model"], row["item_id"]), {})
         of_item[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
         policies[row["model"], row["item_id"]] = policy_of(row["prompt_version"])
     readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
-    for row in read["extractions"]:
+    for row in tables["extractions"]:
         readings.setdefault((row["model"], row["item_id"]), {})[row["trial"], row["turn"]] = row[
             "value"
         ]

@@ -109,9 +109,9 @@ def images(
             "ingest/image_urls_of_shards", {"shards": shards}, folder / "found.parquet"
         )
         total = n_rows(urls)
-        taken = RowsFile(folder / "images.parquet", arrow_schema("ingest.images"))
+        accepted = RowsFile(folder / "images.parquet", arrow_schema("ingest.images"))
         rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
-        with taken, rejected:
+        with accepted, rejected:
             for shard, rows in _by_shard(corpus, urls):
                 for row, image in _taken(intake, shard, rows, wanted.width):
                     if isinstance(image, ImageRejected):
@@ -121,19 +121,19 @@ def images(
                         n_corrected += row.get("stated_mime_type") is not None
                         stored = {"path": image_store.relative_path(image.image_id)}
                         states = row["page_states"], row["attribution"], image.rights, of_corpus
-                        taken.add({**row, **asdict(image), **stored, **licence_of(*states)})
-                    done = taken.n_rows + rejected.n_rows
+                        accepted.add({**row, **asdict(image), **stored, **licence_of(*states)})
+                    done = accepted.n_rows + rejected.n_rows
                     if done % SHOWN_EVERY == 0:
                         context.log.info(
                             f"images: {done:,}/{total:,}, {rejected.n_rows:,} rejected"
                         )
-        n_all = taken.n_rows + rejected.n_rows
+        n_all = accepted.n_rows + rejected.n_rows
         broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
         limit = config.max_lost_share
         require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
         warehouse.replace_all(
             [
-                TableWrite("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),
+                TableWrite("ingest.images", Parquet([accepted.path]), {"wit_shard": shards}),
                 TableWrite(
                     "ingest.rejected",
                     Parquet([rejected.path]),
@@ -141,7 +141,7 @@ def images(
                 ),
             ]
         )
-        shown = first_rows(taken.path)
+        shown = first_rows(accepted.path)
     figures = warehouse.read("ingest/image_figures", {"shards": shards})
     details = {
         "rejected": rejected.n_rows,
@@ -152,7 +152,7 @@ def images(
     return report(
         shown,
         details,
-        n_rows=taken.n_rows,
+        n_rows=accepted.n_rows,
         images=image_store,
     )
 
@@ -180,9 +180,9 @@ def _names_shared_with(
         if (name := file_name(_address(row["image_url"], row, width))) in names:
             for shard in row["shards"]:
                 of_shard.setdefault(shard, set()).add(str(name))
-    here = {name for shard in shards for name in of_shard.pop(shard, ())}
+    own_names = {name for shard in shards for name in of_shard.pop(shard, ())}
     for shard, of_other in sorted(of_shard.items()):
-        if both := sorted(of_other & here):
+        if both := sorted(of_other & own_names):
             context.log.warning(
                 f"Images of the shard {shard} have file names that addresses of {', '.join(shards)} "
                 f"have, too ({listed(both)}): ingest {shard} again if it was ingested before."
@@ -190,13 +190,13 @@ def _names_shared_with(
     return names
 
 
-def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
-    """Rows of `found` in portions of one shard each, with what Wikipedia states of licences.
+def _by_shard(corpus: Corpus, file: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
+    """Rows of `file` in portions of one shard each, with what Wikipedia states of licences.
 
     A shard that contains its images is one portion, because each portion reads the whole shard.
     """
     enricher = Enricher(corpus)
-    every_row = (row for portion in portions(found, IMAGES_AT_ONCE) for row in portion)
+    every_row = (row for portion in portions(file, IMAGES_AT_ONCE) for row in portion)
     for name, of_shard in groupby(every_row, key=lambda row: row["wit_shard"]):
         shard = corpus.shard(name)
         for rows in batched(of_shard, None if shard.carries_images else IMAGES_AT_ONCE):
@@ -211,12 +211,12 @@ def _taken(
     wanted = []
     for url, row in row_of.items():
         wanted.append(WantedImage(url, _address(url, row, width), row["file_sha1"]))
-    for image, taken in intake.take(wanted, shard.images()):
+    for image, result in intake.take(wanted, shard.images()):
         row = row_of[image.url]
         # The row has the type of the original, not that of a rendition of it.
-        if image.address == image.url and isinstance(taken, ImageFacts):
-            row["stated_mime_type"] = wrong_type(row["mime_type"], taken.mime_type)
-        yield {**row, "fetched_from": image.fetched_from or shard.address}, taken
+        if image.address == image.url and isinstance(result, ImageFacts):
+            row["stated_mime_type"] = wrong_type(row["mime_type"], result.mime_type)
+        yield {**row, "fetched_from": image.fetched_from or shard.address}, result
 
 
 def _address(url: str, row: Mapping[str, Any], width: int | None) -> str:

@@ -28,13 +28,13 @@ class DropRecorder:
     def __exit__(self, *error: object) -> None:
         self._file.__exit__(*error)
 
-    def add(self, of: Mapping[str, Any], reference: str, reason: str, detail: str) -> None:
-        """Leave out what `of` stands for: a shard's row, or a page or language with its `n_rows`."""
-        n_rows = of.get("n_rows", 1)
+    def add(self, row: Mapping[str, Any], reference: str, reason: str, detail: str) -> None:
+        """Leave out what `row` stands for: a shard's row, or a page or language with its `n_rows`."""
+        n_rows = row.get("n_rows", 1)
         self._rows[reason] += n_rows
         self._file.add(
             {
-                "wit_shard": of["wit_shard"],
+                "wit_shard": row["wit_shard"],
                 "step": self._step,
                 "reference": reference,
                 "reason": reason,

@@ -97,8 +97,9 @@ def pages(
 def _other(rows: Mapping[str, Any], settings: CorpusSettings) -> tuple[str, str]:
     """Reason and sentence of the rows in a language that is not taken."""
     are = "page is" if rows["n_pages"] == 1 else "pages are"
-    taken = ", ".join(settings.languages)
+    languages = ", ".join(settings.languages)
     return (
         "language",
-        f"{rows['n_pages']} {are} in {rows['language']}, and the languages in corpus.yaml are {taken}.",
+        f"{rows['n_pages']} {are} in {rows['language']}, "
+        f"and the languages in corpus.yaml are {languages}.",
     )

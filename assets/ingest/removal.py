@@ -20,9 +20,9 @@ def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
     Raises:
         UserError: The tables have no such shard, or the corpus still has it.
     """
-    known = warehouse.select("ingest.shards", "wit_shard")["wit_shard"].to_pylist()
-    if shard not in known:
-        raise UserError(f"The tables have no shard {shard!r}; {nearest(shard, known)}.")
+    names = warehouse.select("ingest.shards", "wit_shard")["wit_shard"].to_pylist()
+    if shard not in names:
+        raise UserError(f"The tables have no shard {shard!r}; {nearest(shard, names)}.")
     if shard in corpus.shards():
         raise UserError(
             f"The corpus {corpus.path} still has the shard {shard}, and the next build would ingest it "

@@ -103,12 +103,16 @@ def wit_rows(
         try:
             shard = corpus.shard(name)
             fingerprint = shard.fetch(context.log.info)
-            known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
-            if known and known[0]["fingerprint"] == fingerprint and not config.read_unchanged:
+            earlier_rows = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
+            if (
+                earlier_rows
+                and earlier_rows[0]["fingerprint"] == fingerprint
+                and not config.read_unchanged
+            ):
                 unchanged.append(name)
-                read = known[0] | {"reasons": map_of(known[0]["reasons"])}
+                shard_rows = earlier_rows[0] | {"reasons": map_of(earlier_rows[0]["reasons"])}
             else:
-                read = _read(warehouse, shard, fingerprint, config.max_rejected_share)
+                shard_rows = _read(warehouse, shard, fingerprint, config.max_rejected_share)
         except (UserError, dg.Failure) as error:
             if len(context.partition_keys) == 1:
                 raise
@@ -119,13 +123,13 @@ def wit_rows(
             )
             context.log.warning(f"shard {name} is not read: {failed[name]}")
             continue
-        if not read["n_rows"]:
+        if not shard_rows["n_rows"]:
             empty.append(name)
             context.log.warning(f"shard {name} has no rows: is {shard.address} complete?")
-        n_rows += read["n_rows"]
-        rejected.update(read["reasons"])
+        n_rows += shard_rows["n_rows"]
+        rejected.update(shard_rows["reasons"])
         if len(context.partition_keys) > 1:
-            context.log.info(f"shard {name}: {read['n_rows']:,} rows")
+            context.log.info(f"shard {name}: {shard_rows['n_rows']:,} rows")
     if failed:
         raise dg.Failure(
             f"{len(failed)} of {len(context.partition_keys)} shards were not read, the others were: "

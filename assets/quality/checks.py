@@ -116,13 +116,14 @@ def checks(
 
     A pair of which a wanted check could not be made does not pass.
     """
-    made = warehouse.read("quality/dialogues").to_pylist()
-    if not made:
+    dialogue_rows = warehouse.read("quality/dialogues").to_pylist()
+    if not dialogue_rows:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
-    read = {row["dialogue_id"]: _dialogue(row) for row in made}
-    by_rule = by_rules(list(read.values()), config.limits)
+    content_of = {row["dialogue_id"]: _dialogue(row) for row in dialogue_rows}
+    by_rule = by_rules(list(content_of.values()), config.limits)
     asked_about = [
-        CheckedDialogue(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
+        CheckedDialogue(row["set_id"], row["image_ids"], content_of[row["dialogue_id"]])
+        for row in dialogue_rows
     ]
     findings = ModelCheckFindings()
     if config.model_checks:
@@ -131,8 +132,8 @@ def checks(
         things = f"requests of the step {step!r}"
         require_few_lost(TABLE, things, lost, n_requests, config.max_failed_share, findings.usage)
     rows = []
-    for row in made:
-        for pair in read[row["dialogue_id"]].pairs:
+    for row in dialogue_rows:
+        for pair in content_of[row["dialogue_id"]].pairs:
             place = pair.dialogue_id, pair.question_id
             evidence = {**by_rule[place], **findings.columns[place]}
             rows.append(_row(row, pair, evidence, findings, config.policy))
@@ -156,18 +157,18 @@ def checks(
 
 
 def _row(
-    of: Row,
+    dialogue: Row,
     pair: QuestionAnswerPair,
     evidence: Row,
-    found: ModelCheckFindings,
+    findings: ModelCheckFindings,
     policy: QualityPolicy,
 ) -> Row:
     """A row of the table: where the pair is, what was found in it, and what follows."""
-    not_made = "; ".join(found.not_made[pair.dialogue_id]) or None
+    not_made = "; ".join(findings.not_made[pair.dialogue_id]) or None
     row = {**evidence, NOT_CHECKED: not_made}
     outcome, why = outcome_of(row, policy)
     return {
-        **{name: of[name] for name in ("set_id", "dialogue_id", "kind")},
+        **{name: dialogue[name] for name in ("set_id", "dialogue_id", "kind")},
         **{"question_id": pair.question_id, "turn": pair.turn},
         **{**row, "outcome": outcome, "reasons": list(why)},
     }

@@ -82,8 +82,10 @@ class ModelCheckFindings:
         for loss in self.failed:
             if loss["reason"] != NO_OTHER_SET:
                 lost[loss["subject"].rpartition(", ")[2]][loss["reason"]] += 1
-        made = Counter(row["step"] for row in self.asked)
-        return {step: (made[step] + lost[step].total(), lost[step]) for step in (*made, *lost)}
+        n_replies = Counter(row["step"] for row in self.asked)
+        return {
+            step: (n_replies[step] + lost[step].total(), lost[step]) for step in (*n_replies, *lost)
+        }
 
     def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
         """Note that a step could not be made for a dialogue."""
@@ -119,8 +121,8 @@ def by_model(
             findings,
         )
 
-    def others(each: CheckedDialogue) -> Sequence[str]:
-        return elsewhere.get(each.dialogue.dialogue_id, ())
+    def others(checked: CheckedDialogue) -> Sequence[str]:
+        return elsewhere.get(checked.dialogue.dialogue_id, ())
 
     for subject in checked:
         if not others(subject):
@@ -138,7 +140,7 @@ def by_model(
         (BLIND_GRADES, "blind_answer", "blind_grade"),
         (OTHER_GRADES, "other_answer", "other_grade"),
     ):
-        ask(_grading(name, grade), partial(_beside_references, found=findings, column=answer))
+        ask(_grading(name, grade), partial(_beside_references, findings=findings, column=answer))
     ask(_GROUNDING, _texts, lambda subject: subject.image_ids)
     ask(_REREADING, _texts)
     return findings
@@ -149,7 +151,7 @@ def _ask(
     llm: Gateway,
     step: ModelCheckStep,
     wanted: Sequence[tuple[CheckedDialogue, Sequence[str], Row | None]],
-    found: ModelCheckFindings,
+    findings: ModelCheckFindings,
 ) -> None:
     """Make one step for every dialogue that has data for it, and add what the replies say."""
     asks = [
@@ -171,18 +173,18 @@ def _ask(
             for pair, row in zip(checked.pairs, rows, strict=True)
         ]
 
-    made = ask_and_read(
+    generated = ask_and_read(
         *(context, llm, TABLE, prompt(step.prompt), asks, read),
         lambda checked: step.schema(len(checked.pairs)),
     )
-    found.usage.add(made.usage)
+    findings.usage.add(generated.usage)
     calls: dict[str, Row] = {}
-    for row in made.rows:
-        found.columns[row["place"]].update(row["columns"])
+    for row in generated.rows:
+        findings.columns[row["place"]].update(row["columns"])
         calls[row["place"][0]] = {"dialogue_id": row["place"][0], "step": step.name, **row}
-    found.asked += calls.values()
-    for loss in made.failed:
-        found.lacks(loss["subject"].partition(",")[0], step.name, loss)
+    findings.asked += calls.values()
+    for loss in generated.failed:
+        findings.lacks(loss["subject"].partition(",")[0], step.name, loss)
 
 
 def _loss(checked: CheckedDialogue, step: str, reason: str, detail: str) -> Row:
@@ -235,10 +237,10 @@ def _texts(checked: CheckedDialogue) -> Row:
 
 
 def _beside_references(
-    checked: CheckedDialogue, found: ModelCheckFindings, column: str
+    checked: CheckedDialogue, findings: ModelCheckFindings, column: str
 ) -> Row | None:
     """The answers of a step beside the references; None where there are none."""
-    answers = [found.columns[_place(pair)].get(column) for pair in checked.pairs]
+    answers = [findings.columns[_place(pair)].get(column) for pair in checked.pairs]
     if None in answers:
         return None
     return {

@@ -58,7 +58,7 @@ def built_choices(
         counts |= {f"items in {language}": len(translated)}
         counts |= {f"translations to {language} {why}": n for why, n in left_out.items()}
     by_image = sources(warehouse)
-    made, absent = [], {}
+    releases, absent = [], {}
     for (language, side), name in NAMES.items():
         items, writers = in_languages.get(language, ({}, []))
         on_side = [item for item_id, item in items.items() if of_side[item_id] == side]
@@ -70,13 +70,13 @@ def built_choices(
         edition = Edition(BENCHMARK, side, language)
         if allowed:
             release = build_split(name, edition, allowed, reviewed, by_image)
-            made.append(BuiltRelease(name, edition, release, writers))
+            releases.append(BuiltRelease(name, edition, release, writers))
         elif on_side:
             absent[name] = licences.none_left(name)
         elif rows and language in in_languages:
             what = "multiple-choice item" if language == SOURCE_LANGUAGE else f"item in {language}"
             absent[name] = f"No {what} of the split {side} is approved"
-    return BuiltReleases(made, absent, counts)
+    return BuiltReleases(releases, absent, counts)
 
 
 def _translated(

@@ -44,21 +44,21 @@ def found_by_checks(warehouse: Warehouse) -> Found:
 
 
 def checked(
-    dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: bool
+    dialogues: Sequence[ApprovedDialogue], findings: Found, *, leave_out: bool
 ) -> ReleaseDialogues:
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
 
     A pair that people have edited is not the one that was checked, and stays. Where too little of a
     dialogue is left it is left out as a whole, and its pairs that nothing drops are counted, too.
     """
-    kept, rows, counted = [], [], Counter({UNCHECKED: 0})
+    released, rows, counted = [], [], Counter({UNCHECKED: 0})
     for dialogue in dialogues:
-        of_turns = [_row_of(dialogue, turn, found) for turn in dialogue.turns]
+        of_turns = [_row_of(dialogue, turn, findings) for turn in dialogue.turns]
         rows += [row for row in of_turns if row is not None]
         counted[UNCHECKED] += of_turns.count(None)
         dropped = [place for place, row in enumerate(of_turns) if row and row["outcome"] == DROP]
         if not (leave_out and dropped):
-            kept.append(dialogue)
+            released.append(dialogue)
             continue
         counted[PAIRS_LEFT_OUT] += len(dropped)
         rest = without_turns(dialogue.turns, dialogue.image_ids, dropped)
@@ -71,7 +71,7 @@ def checked(
             {**turn, "question": rest.entering.get(turn["question_id"], "") + turn["question"]}
             for turn in dialogue.generated or dialogue.turns
         ]
-        kept.append(
+        released.append(
             replace(
                 dialogue,
                 turns=tuple(rest.turns),
@@ -79,12 +79,12 @@ def checked(
                 generated=tuple(generated),
             )
         )
-    return ReleaseDialogues(kept, {**counts(rows), **counted})
+    return ReleaseDialogues(released, {**counts(rows), **counted})
 
 
-def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], found: Found) -> Row | None:
+def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: Found) -> Row | None:
     """The row of a turn's pair, if its texts are those that were checked."""
-    row = found.get((dialogue.item_id, turn.get("question_id", "")))
+    row = findings.get((dialogue.item_id, turn.get("question_id", "")))
     unedited = dialogue.generated is None or turn in dialogue.generated
     return row if unedited else None
 
@@ -96,7 +96,7 @@ def found_in_edits(
 
     An answer may rest on the sources of its dialogue's pictures and on all that was generated.
     """
-    found = []
+    edit_findings = []
     for dialogue in dialogues:
         edited = {
             number
@@ -105,7 +105,7 @@ def found_in_edits(
         }
         if not edited:
             continue
-        told = [WriterContext(**source) for source in sources.get(dialogue.item_id, ())]
+        contexts = [WriterContext(**source) for source in sources.get(dialogue.item_id, ())]
         pairs = [
             QuestionAnswerPair(
                 dialogue.item_id,
@@ -119,10 +119,10 @@ def found_in_edits(
         generated = [
             turn[key] for turn in dialogue.generated or () for key in ("question", "answer")
         ]
-        read = DialogueContent(dialogue.item_id, pairs, told, len(dialogue.image_ids))
-        grounds = [*(text for source in told for text in source), *generated]
-        found += findings(read, limits, edited, grounds)
-    return found
+        content = DialogueContent(dialogue.item_id, pairs, contexts, len(dialogue.image_ids))
+        grounds = [*(text for source in contexts for text in source), *generated]
+        edit_findings += findings(content, limits, edited, grounds)
+    return edit_findings
 
 
 BENCHMARK = "mmdu"
@@ -139,13 +139,13 @@ def built_dialogues(
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
-    found = found_by_checks(warehouse)
-    told = {
+    check_findings = found_by_checks(warehouse)
+    contexts = {
         row["dialogue_id"]: row["sources"]
         for row in warehouse.read("quality/dialogues").to_pylist()
     }
     warnings = []
-    made, absent = [], {}
+    releases, absent = [], {}
     counts: dict[str, int] = {}
     for kind, name in NAMES.items():
         approved = _approved(warehouse, kind)
@@ -161,20 +161,20 @@ def built_dialogues(
         if not approved:
             absent[name] = licences.none_left(name)
             continue
-        dialogues, of_checks = checked(approved, found, leave_out=kind == "instruction")
+        dialogues, of_checks = checked(approved, check_findings, leave_out=kind == "instruction")
         counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"
             continue
-        if in_edits := found_in_edits(dialogues, told, limits):
+        if in_edits := found_in_edits(dialogues, contexts, limits):
             of_checks |= counts_of(in_edits)
             warnings.append(
                 f"Rules find in pairs of {name} that people edited: {in_words(in_edits)}."
             )
         release = build_release(name, dialogues, reviewed, *by_question, by_image)
         edition = Edition(BENCHMARK if kind == "benchmark" else None)
-        made.append(BuiltRelease(name, edition, release, providers, of_checks))
-    return BuiltReleases(made, absent, counts, warnings)
+        releases.append(BuiltRelease(name, edition, release, providers, of_checks))
+    return BuiltReleases(releases, absent, counts, warnings)
 
 
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
@@ -197,11 +197,11 @@ def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
 
 def _origins(rows: list[Row]) -> tuple[dict[str, Origin], dict[str, Origin]]:
     """Origins of questions and of answers, by question id."""
-    made = [
+    origins = [
         {
             row["question_id"]: Origin(row[f"{text}_call_key"], row[f"{text}_prompt_version"])
             for row in rows
         }
         for text in ("question", "answer")
     ]
-    return made[0], made[1]
+    return origins[0], origins[1]

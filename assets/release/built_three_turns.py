@@ -41,11 +41,11 @@ def _approved(row: Row) -> ApprovedConversation:
     calls = {(call["turn"], call["kind"]): call for call in row["calls"]}
 
     def turn(number: int, name: str) -> ApprovedTurn:
-        now, made = content[name], generated[name]
+        approved, original = content[name], generated[name]
         return ApprovedTurn(
-            _written(row, now["question"], made["question"]),
-            _written(calls[number, ANSWER], now["reference"], made["reference"]),
-            now["category"],
+            _written(row, approved["question"], original["question"]),
+            _written(calls[number, ANSWER], approved["reference"], original["reference"]),
+            approved["category"],
         )
 
     first, second, third = (turn(number, name) for number, name in enumerate(CAPABILITIES, start=1))

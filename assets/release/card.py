@@ -57,11 +57,11 @@ def new_card(
 def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
     """The cards, but for releases that were made before: they keep the card that they have."""
     ids = [card["release_id"] for card in cards]
-    known = {
+    stored = {
         row["release_id"]: row
         for row in warehouse.select("release.releases", release_id=ids).to_pylist()
     }
-    return [known.get(card["release_id"], card) for card in cards]
+    return [stored.get(card["release_id"], card) for card in cards]
 
 
 def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:

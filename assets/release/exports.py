@@ -82,14 +82,14 @@ class ExportsSettings(AssetConfig):
     )
 
 
-def _known_licence(said: str) -> str:
+def _known_licence(licence: str) -> str:
     """A licence as SPDX writes it. Raises ValueError for a name that it does not have."""
     try:
-        return canonicalize_license_expression(said)
+        return canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
-        known = nearest(said, (name for _, name in SETS))
+        nearest_names = nearest(licence, (name for _, name in SETS))
         raise ValueError(
-            f"{said!r} is no licence of SPDX's list, such as one of these: {known}"
+            f"{licence!r} is no licence of SPDX's list, such as one of these: {nearest_names}"
         ) from None
 
 
@@ -225,12 +225,12 @@ def _together(
 
 def _require_released(warehouse: Warehouse, settings: ExportsSettings) -> None:
     """Raise ExportError for a setting of a release that there is not and that nothing builds."""
-    known = {*NAMES, *(row["name"] for row in warehouse.read("release/all").to_pylist())}
+    names = {*NAMES, *(row["name"] for row in warehouse.read("release/all").to_pylist())}
     for setting in ("licences", "licences_left_out"):
-        for name in sorted(set(getattr(settings, setting)) - known):
+        for name in sorted(set(getattr(settings, setting)) - names):
             raise ExportError(
                 f"{setting} of release.exports names {name!r}, which is the name of no release; "
-                f"{nearest(name, known)}."
+                f"{nearest(name, names)}."
             )
 
 

@@ -107,5 +107,5 @@ def pins() -> dict[str, str]:
 def _write_pins(pinned: Mapping[str, str]) -> None:
     sections = read_sections(SECTIONS)
     others = {name: value for name, value in sections[TABLE].items() if name != "pinned"}
-    given = {**others, "pinned": dict(pinned)} if pinned else others
-    write_sections(SECTIONS, {**sections, TABLE: given})
+    section = {**others, "pinned": dict(pinned)} if pinned else others
+    write_sections(SECTIONS, {**sections, TABLE: section})

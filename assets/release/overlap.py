@@ -104,9 +104,9 @@ class _OverlapRemoval:
         self._built = {made.name: made for made in built}
         self._pinned = set(pinned.values())
         self.made = {made.name: made for made in built if made.name not in pinned}
-        given = {**before, **pinned}
+        release_ids = {**before, **pinned}
         self.given = {
-            name: release_id for name, release_id in given.items() if name not in self.made
+            name: release_id for name, release_id in release_ids.items() if name not in self.made
         }
         cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
         self._cards = {release_id: cards[release_id] for release_id in self.given.values()}
@@ -117,17 +117,17 @@ class _OverlapRemoval:
 
     def contents(self) -> tuple[list[Content], list[Content]]:
         """Benchmarks and instruction sets that would be in force."""
-        for made in self.made.values():
-            if (release_id := made.release.release_id) not in self._contents:
-                kind = "benchmark" if made.edition.benchmark else "instruction"
-                self._contents[release_id] = (kind, content_of(release_id, made.release.rows))
+        for release in self.made.values():
+            if (release_id := release.release.release_id) not in self._contents:
+                kind = "benchmark" if release.edition.benchmark else "instruction"
+                self._contents[release_id] = (kind, content_of(release_id, release.release.rows))
         in_force = sorted(self.current().values())
         return _by_kind({release_id: self._contents[release_id] for release_id in in_force})
 
     def current(self) -> dict[str, str]:
         """The id of the release of each name."""
-        made = {name: built.release.release_id for name, built in self.made.items()}
-        return {**made, **self.given}
+        built_ids = {name: built.release.release_id for name, built in self.made.items()}
+        return {**built_ids, **self.given}
 
     def lose(self, forbidden: Sequence[ContentOverlap], reviewed: ReviewPolicy) -> None:
         """Take out of the releases what they share. Raises ReleaseError, see `without_shared`."""
@@ -184,14 +184,14 @@ class _OverlapRemoval:
         quality = {**(built.quality or {}), **counts}
         self.made[name] = built._replace(release=release, quality=quality)
 
-    def cleared(self, found: list[ContentOverlap]) -> OverlapFreeReleases:
+    def cleared(self, overlaps: list[ContentOverlap]) -> OverlapFreeReleases:
         """What is left; a release whose name is pinned to another one is frozen as it was built."""
         built = [
             self.made.get(name, as_built)
             for name, as_built in self._built.items()
             if name not in self.retired
         ]
-        return OverlapFreeReleases(built, self.current(), self.retired, self.rows, found)
+        return OverlapFreeReleases(built, self.current(), self.retired, self.rows, overlaps)
 
 
 Contents = dict[str, tuple[str, Content]]
@@ -244,9 +244,9 @@ def _alike(
     return copies_of(warehouse, image_store, learned, tested) if tested and learned else {}
 
 
-def blocking(found: Iterable[ContentOverlap]) -> list[ContentOverlap]:
+def blocking(overlaps: Iterable[ContentOverlap]) -> list[ContentOverlap]:
     """Those of which there may be none."""
-    return [overlap for overlap in found if overlap.kind in BLOCKING]
+    return [overlap for overlap in overlaps if overlap.kind in BLOCKING]
 
 
 def told_of_pinned(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
@@ -288,16 +288,16 @@ def left_out(rows: Iterable[Row]) -> dict[str, int]:
     }
 
 
-def in_numbers(found: Iterable[ContentOverlap]) -> str:
+def in_numbers(overlaps: Iterable[ContentOverlap]) -> str:
     """How much of each kind is shared, in a sentence."""
-    counts = counted(found)
+    counts = counted(overlaps)
     return ", ".join(f"{name} ({n})" for name, n in counts.items() if n) or "nothing"
 
 
-def counted(found: Iterable[ContentOverlap]) -> dict[str, int]:
+def counted(overlaps: Iterable[ContentOverlap]) -> dict[str, int]:
     """How many things of each kind are shared, by what they are called."""
     things = {
-        (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in found
+        (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in overlaps
     }
     of_kind = Counter(kind for kind, *_ in things)
     return {name: of_kind[kind] for kind, name in NAMES.items()}

@@ -110,14 +110,14 @@ def write_imported(
     """
     release = imported_release(name, edition, items)
     before = in_force(warehouse).get(name)
-    found = _found_in(items, edition)
+    rule_findings = _found_in(items, edition)
     settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
-    if found and not edition.held_out:
-        settings[FOUND] = in_words(found)
+    if rule_findings and not edition.held_out:
+        settings[FOUND] = in_words(rule_findings)
     n_pairs = sum(map(len, map(_conversation, items)))
     made_with = {
         "settings": {RELEASES: settings},
-        "quality": {UNCHECKED: n_pairs, **counts_of(found)} if n_pairs else None,
+        "quality": {UNCHECKED: n_pairs, **counts_of(rule_findings)} if n_pairs else None,
         "project_version": project_version(),
     }
     card = new_card(release, name, edition, NOBODY, "", before, made_with)
@@ -139,7 +139,7 @@ def _conversation(item: Item) -> Sequence[Turn]:
 
 def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
     """What rules find in imported conversations, whose answers may rest on the captions in the file."""
-    found = []
+    rule_findings = []
     for item in items:
         language = edition.language or item.language
         limits = RuleLimits(language=language if language in SCRIPTS_OF else "en")
@@ -156,9 +156,9 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
         captions = [
             text for turn in item.turns if (text := turn.references.get("caption")) is not None
         ]
-        read = DialogueContent(item.item_id, pairs, [], len(item.image_ids))
-        found += findings(read, limits, [pair.turn for pair in pairs], captions)
-    return found
+        content = DialogueContent(item.item_id, pairs, [], len(item.image_ids))
+        rule_findings += findings(content, limits, [pair.turn for pair in pairs], captions)
+    return rule_findings
 
 
 def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> None:

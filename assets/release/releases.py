@@ -203,9 +203,9 @@ def _freeze(
     retired = {**unlicensed, **cleared.retired}
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
-    made: dict[str, str] = {}
+    new_ids: dict[str, str] = {}
     for name, edition, release, providers, quality in cleared.built:
-        made[name] = release.release_id
+        new_ids[name] = release.release_id
         for table_name, new in release.rows.items():
             rows[table_name] += new
         made_with = {
@@ -220,8 +220,8 @@ def _freeze(
         rows["releases"].append(card)
     rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
-    where = {"release_id": list(made.values())}
-    changed = {*made, *settings.pinned}
+    where = {"release_id": list(new_ids.values())}
+    changed = {*new_ids, *settings.pinned}
     current = {name: release_id for name, release_id in cleared.current.items() if name in changed}
     overlaps = rows_to_arrow(OVERLAPS, cleared.rows)
     warehouse.replace_all(
@@ -231,8 +231,8 @@ def _freeze(
             write_in_force(current, retired),
         ]
     )
-    kept = {**_why_kept(settings, before, made, absent), **retired}
-    warnings = [*kept.values(), *licences.sentences()]
+    reasons = {**_why_kept(settings, before, new_ids, absent), **retired}
+    warnings = [*reasons.values(), *licences.sentences()]
     warnings += [warning for line in lines for warning in line.warnings]
     for why in warnings:
         context.log.warning(why)
@@ -247,26 +247,28 @@ def _freeze(
         f"shared by benchmarks and instruction sets, {name}": n
         for name, n in counted(cleared.shared).items()
     }
-    return FrozenReleases({**tables, "overlaps": overlaps}, cleared.current, kept, counts, warnings)
+    return FrozenReleases(
+        {**tables, "overlaps": overlaps}, cleared.current, reasons, counts, warnings
+    )
 
 
 def _why_kept(
     settings: ReleaseSettings,
     before: Mapping[str, str],
-    made: Mapping[str, str],
+    new_ids: Mapping[str, str],
     absent: Mapping[str, str],
 ) -> dict[str, str]:
     """By name, why the release in force is not the one that was frozen now."""
-    kept = {}
+    reasons = {}
     for name, why in absent.items():
         stays = f"{before[name]} stays in force" if name in before else f"there is no {name}"
-        kept[name] = f"{why}: {stays}."
+        reasons[name] = f"{why}: {stays}."
     for name, pinned in settings.pinned.items():
-        if name not in made:
-            kept[name] = f"{pinned} is pinned."
-        elif made[name] != pinned:
-            kept[name] = f"{pinned} is pinned: {made[name]} is frozen, but not in force."
-    return kept
+        if name not in new_ids:
+            reasons[name] = f"{pinned} is pinned."
+        elif new_ids[name] != pinned:
+            reasons[name] = f"{pinned} is pinned: {new_ids[name]} is frozen, but not in force."
+    return reasons
 
 
 def _require_built(names: Collection[str]) -> None:

@@ -61,13 +61,13 @@ def queue(
     """
     rows = []
     notes = _notes_of_checks(warehouse)
-    for made in warehouse.read("review/reviewable").to_pylist():
-        context = {key: made[key] for key in ("page_urls", "captions", "why") if made[key]}
-        if made["item_id"] in notes:
-            context["checks"] = notes[made["item_id"]]
-        if made["kind"] == "category":
-            made["categories"] = list(CATEGORIES)
-        rows.append(queue_row(made, content_of(made), canonical_json(context) if context else None))
+    for item in warehouse.read("review/reviewable").to_pylist():
+        context = {key: item[key] for key in ("page_urls", "captions", "why") if item[key]}
+        if item["item_id"] in notes:
+            context["checks"] = notes[item["item_id"]]
+        if item["kind"] == "category":
+            item["categories"] = list(CATEGORIES)
+        rows.append(queue_row(item, content_of(item), canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
@@ -104,10 +104,10 @@ def queued(warehouse: Warehouse) -> list[QueueItem]:
     return [queue_item(row) for row in warehouse.read("review/queue").to_pylist()]
 
 
-def queue_row(made: Row, content: Content, context: str | None) -> Row:
+def queue_row(item: Row, content: Content, context: str | None) -> Row:
     """A row of the review queue or the score queue; `content` is what people decide on."""
     return {
-        **{key: made[key] for key in ("item_id", "kind", "set_id", "image_ids")},
+        **{key: item[key] for key in ("item_id", "kind", "set_id", "image_ids")},
         "content": canonical_json(content),
         "content_hash": content_id(content),
         "context": context,

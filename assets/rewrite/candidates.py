@@ -51,8 +51,8 @@ def look_at(
     """The keywords that each picture shows; a picture that was encoded before is not encoded again."""
     import numpy as np
 
-    known = warehouse.select(VECTORS, "image_id", encoder=encoder.name)["image_id"].to_pylist()
-    new = sorted({*image_ids} - {*known})
+    encoded = warehouse.select(VECTORS, "image_id", encoder=encoder.name)["image_id"].to_pylist()
+    new = sorted({*image_ids} - {*encoded})
     progress = StepProgress(context, "pictures")
     for done, portion in enumerate(batched(new, PORTION)):
         vectors = encoder.encode_pictures([image_store.read(image_id) for image_id in portion])
@@ -71,14 +71,14 @@ def look_at(
     phrases = encoder.encode([phrase(word) for words in keywords.values() for word in words])
     similarity = cosines(pictures, phrases)
     best = np.concatenate([part.max(axis=1) for part in similarity])
-    seen = seen_keywords(looked_at, similarity, keywords, at_least)
+    keywords_seen = seen_keywords(looked_at, similarity, keywords, at_least)
     middle, most = np.quantile(best, [0.5, 0.95])
     return ImageSearchResult(
-        seen,
+        keywords_seen,
         {
             "picture encoder": encoder.name,
             "pictures encoded": len(new),
-            "pictures that show a keyword": len(seen),
+            "pictures that show a keyword": len(keywords_seen),
             "cosine with the nearest keyword": f"median {middle:.3f}, 95 % below {most:.3f}",
         },
     )
@@ -154,8 +154,8 @@ def candidates(
         for row in warehouse.read("rewrite/near_groups").to_pylist()
     }
     keywords = {**KEYWORDS, **config.keywords}
-    known = _excluded(config, warehouse)
-    excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
+    known_digests = _excluded(config, warehouse)
+    excluded = known_digests | {row["image_id"] for row in rows if row["md5"] in known_digests}
     looked = ImageSearchResult({}, {})
     if config.picture_encoder:
         looked = look_at(
@@ -168,30 +168,30 @@ def candidates(
             config.picture_similarity,
         )
     chosen = candidates_of(pictured, keywords, groups, excluded, looked.seen)
-    made = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
+    table = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
     # An entry that has none of the words is not lost: it was never meant.
     lost = [_lost(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
     losses = rows_to_arrow(LOSSES, lost)
     warehouse.replace_all(
-        [TableWrite(TABLE, made, {}), TableWrite(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
+        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
     )
     of_task = Counter(candidate.task for candidate in chosen.candidates)
     without = [task for task in keywords if not of_task[task]]
     details = {
         "entries": len(pictured),
         **left_out_of_benchmarks(warehouse),
-        "pictures to exclude": len(known),
+        "pictures to exclude": len(known_digests),
         **looked.details,
         **reasons(Counter(removed.reason for removed in chosen.removed)),
         **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
         **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),
     }
-    return report(made, details, images=image_store)
+    return report(table, details, images=image_store)
 
 
 def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
     """Digests of pictures that are never taken. Raises UserError; dg.Failure for an unknown name."""
-    known = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
+    digests = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
     names = settings.excluded_releases
     rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()
     if absent := sorted(set(names) - {row["name"] for row in rows}):
@@ -200,7 +200,7 @@ def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
             "or take it out.",
             allow_retries=False,
         )
-    return {*known, *(row["image_id"] for row in rows if row["image_id"])}
+    return {*digests, *(row["image_id"] for row in rows if row["image_id"])}
 
 
 def _lost(removed: DroppedEntry) -> dict[str, object]:

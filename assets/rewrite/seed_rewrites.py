@@ -99,9 +99,9 @@ def seed_rewrites(
     require_few_lost(TABLE, "requests", lost, len(asks), config.max_failed_share, written.usage)
     rows, left_out = _checked(written, config, embedder)
     failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
-    made, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
+    table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
     warehouse.replace_all(
-        [TableWrite(TABLE, made, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
+        [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": STAGE})]
     )
     n_of = Counter(row["seed_id"] for row in rows)
     details = {
@@ -111,38 +111,38 @@ def seed_rewrites(
         **reasons(Counter(row["reason"] for row in [*written.failed, *left_out])),
         "embedding model": embedder.name,
     }
-    return report(made, details, usage=written.usage)
+    return report(table, details, usage=written.usage)
 
 
 def _checked(
     written: GenerationResult, settings: SeedRewritesSettings, embedder: Embedder
 ) -> tuple[list[Row], list[Row]]:
     """Rows of the rewrites that are kept, and of those that are not, in the form of losses."""
-    kept: list[Row] = []
+    accepted: list[Row] = []
     lost: list[Row] = []
     for row, matrix in zip(written.rows, _similarities(written.rows, embedder), strict=True):
-        seed, read = row["seed"], row["read"]
+        seed, draft = row["seed"], row["read"]
         name = f"seed {seed['seed_id']}"
         where = {"set_id": row["set_id"], "call_key": row["call_key"]}
-        lost += [failure(TABLE, where, name, why, f"Left out: {line}") for line, why in read.lost]
+        lost += [failure(TABLE, where, name, why, f"Left out: {line}") for line, why in draft.lost]
         selected = kept_by_meaning(matrix, settings.band, settings.n_rewrites)
         for place, why in selected.lost.items():
             like = f"similarity to the question {matrix[0][place + 1]:.3f}"
-            detail = f"Left out ({like}): {read.rewrites[place]}"
+            detail = f"Left out ({like}): {draft.rewrites[place]}"
             lost.append(failure(TABLE, where, name, why, detail))
-        kept += [
+        accepted += [
             {
                 **row,
-                "rewrite_id": content_id("seed rewrite", seed["seed_id"], read.rewrites[place]),
+                "rewrite_id": content_id("seed rewrite", seed["seed_id"], draft.rewrites[place]),
                 "seed_id": seed["seed_id"],
                 "ordinal": ordinal,
                 "original": seed["question"],
-                "rewrite": read.rewrites[place],
+                "rewrite": draft.rewrites[place],
                 "similarity": matrix[0][place + 1],
             }
             for ordinal, place in enumerate(selected.places, start=1)
         ]
-    return kept, lost
+    return accepted, lost
 
 
 def _similarities(rows: list[Row], embedder: Embedder) -> list[list[list[float]]]:

@@ -113,7 +113,7 @@ def drafts_asked(
     """Requests for `n` drafts of `tasks`: their candidates are drawn by `seed`. `more` are further
     values for the prompt."""
     rows = warehouse.read("rewrite/candidates").to_pylist()
-    known = {(row["task"], row["image_id"]): row for row in rows}
+    candidate_of = {(row["task"], row["image_id"]): row for row in rows}
     pool = [
         TaskImage(row["task"], row["entry_id"], row["image_id"], tuple(row["keywords"]))
         for row in rows
@@ -128,8 +128,8 @@ def drafts_asked(
                 "task": task,
                 "demand": DEMANDS[task],
                 "language": LANGUAGES[language],
-                "caption": known[task, image_id]["caption"],
-                "notes": known[task, image_id]["notes"],
+                "caption": candidate_of[task, image_id]["caption"],
+                "notes": candidate_of[task, image_id]["notes"],
                 **(more or {}),
             },
         )

@@ -177,7 +177,6 @@ def compare(
 def _ranks(
     points: Floats, comparisons: Sequence[Comparison], part_of: Numbers, alpha: float
 ) -> list[Rank]:
-    """Ranks within each part."""
     ranks = [Rank(None, None, None)] * len(points)
     for part in np.unique(part_of):
         scores = [

@@ -52,9 +52,14 @@ class Message:
 
 
 def with_image_numbers(text: str, positions: Sequence[int] = ()) -> str:
-    """`text` with its i-th `<ImageHere>` named by the i-th position: `<image-3>`.
+    """Number the image placeholders of a text.
 
-    A placeholder without a position, such as one that a model wrote, becomes `<image>`.
+    Args:
+        text: A text with `<ImageHere>` for each image.
+        positions: The position of each placeholder's image.
+
+    Returns:
+        The text with `<image-3>` and the like; a placeholder without a position becomes `<image>`.
     """
     first, *others = _IMAGE_HERE.split(text)
     names = [f"<image-{position}>" for position in positions]

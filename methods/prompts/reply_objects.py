@@ -82,9 +82,17 @@ def objects_in(
 
 
 def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
-    """The last whole JSON object of a reply that has all names of a JSON schema, or else any of them.
+    """Find the JSON object of a reply.
 
-    Raises ParseError (`not_json`) if there is none.
+    Args:
+        reply: The reply, which may have text around its objects.
+        schema: The JSON schema that the reply was asked to follow.
+
+    Returns:
+        The last complete object with all names of the schema, or else the last one with any of them.
+
+    Raises:
+        ParseError: There is no such object (`not_json`).
     """
     properties = schema["properties"]
     assert isinstance(properties, Mapping)

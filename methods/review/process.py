@@ -163,10 +163,17 @@ def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) ->
 
 
 def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ReviewState:
-    """The state of a queued item after `decisions`; those on an outdated content do not count.
+    """Compute the state of a queued item. The last decision of each person in a round counts.
 
-    A person's last decision in a round counts. Where more people decided than a round needs, the last
-    ones count.
+    If more people decided than a round needs, the last decisions count.
+
+    Args:
+        item: The item.
+        decisions: Decisions on any items. Those on an outdated content of the item do not count.
+        rules: The rules of review.
+
+    Returns:
+        The state.
     """
     cycle = _Cycle(item, rules, rules.annotators, skips=set())
     events = [decision for decision in decisions if decision.item_id == item["item_id"]]

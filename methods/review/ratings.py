@@ -54,10 +54,18 @@ def ratings_of(
     decisions: Iterable[Decision],
     rules: RuleBook,
 ) -> list[Rating]:
-    """Every rating in the blind decisions on the current contents of the items.
+    """Read the ratings in the blind decisions on the current contents of items.
 
-    The rules say how many annotators decide in round 1. A rejection has a verdict and no label; an item
-    that people fill in, such as one of kind `score`, has no verdict, which would always be `edit`.
+    A rejection has a verdict and no label. Items that people fill in, such as kind `score`, have no
+    verdict, because it would always be `edit`.
+
+    Args:
+        items: The items.
+        decisions: The decisions.
+        rules: The rules of review, with the number of annotators in round 1.
+
+    Returns:
+        The ratings.
     """
     return [
         Rating(

@@ -186,7 +186,6 @@ class _Pages:
             return _problem(error)
 
     def one(self, request: Request) -> HTMLResponse:
-        """One call."""
         try:
             entry = self._entry(name_of(request.path_params["name"]))
             others = self._ledger.same_request(entry.name.key)

@@ -14,10 +14,17 @@ from filelock import FileLock
 
 @contextmanager
 def drafted(target: Path, purpose: str) -> Iterator[Path]:
-    """A folder to fill, which gets the name `target` when the block ends well, and goes otherwise.
+    """Give a folder to fill; it gets its name if the block succeeds and is removed otherwise.
 
-    One block of a purpose runs beside `target` at a time, so that the purpose's drafts that stand there
-    were left by killed processes: they are removed.
+    Only one block of a purpose runs next to `target` at a time. Drafts of the same purpose that are
+    there at the start were left by killed processes, and are removed.
+
+    Args:
+        target: The folder's final path.
+        purpose: What the folder is for; part of the draft's name.
+
+    Yields:
+        The empty draft folder.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _turn(target.parent / f".{purpose}.lock"):
@@ -73,6 +80,11 @@ def open_atomically(target: Path) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(target: Path, data: bytes) -> None:
-    """Put `data` under `target`, durable on return; an earlier file is replaced in one step."""
+    """Write a file in one step, durable on return: readers see the earlier content or the new one.
+
+    Args:
+        target: The file.
+        data: Its new content.
+    """
     with open_atomically(target) as file:
         file.write(data)

@@ -55,12 +55,33 @@ def open_file(path: Path) -> io.BufferedReader:
 
 
 def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -> io.TextIOWrapper:
-    """Open a regular file as text; `newline` is that of `open`. Raises as `open_file` does."""
+    """Open a regular file as text. Raises as `open_file` does.
+
+    Args:
+        path: The file.
+        encoding: Its encoding.
+        newline: How line breaks are read, as in `open`.
+
+    Returns:
+        The open file.
+    """
     return io.TextIOWrapper(open_file(path), encoding=encoding, newline=newline)
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read a regular file of at most `most` bytes. Raises BoundedReadError, OSError."""
+    """Read a regular file of limited size.
+
+    Args:
+        path: The file.
+        most: The largest number of bytes.
+
+    Returns:
+        The content.
+
+    Raises:
+        BoundedReadError: The path is not a regular file, or the file is too large.
+        OSError: The file cannot be read.
+    """
     with open_file(path) as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > most:

@@ -96,7 +96,6 @@ class HostPace:
         self._numbers = itertools.count()
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        """As `RequestPacer.begin`."""
         it, now = self._host(host), time.monotonic()
         if detail := self._given_up(it, now):
             return HostGivenUp(detail)
@@ -111,7 +110,6 @@ class HostPace:
         return turn
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """As `RequestPacer.answered`."""
         host = self._end(turn)
         # The answer counts if its request was begun after the last pause, or together with the request
         # that caused it; an older one does not show that the host serves again.
@@ -136,7 +134,6 @@ class HostPace:
         self._pauses.pause(host.name, pause)
 
     async def ended(self, turn: RequestSlot) -> None:
-        """As `RequestPacer.ended`."""
         self._end(turn)
 
     def _given_up(self, host: _HostState, now: float) -> str | None:
@@ -193,20 +190,16 @@ class ClusterPace:
         )
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        """As `RequestPacer.begin`."""
         begun: RequestSlot | PaceDelay | HostGivenUp = await self._actor.begin.remote(host, lasts)
         return begun
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """As `RequestPacer.answered`."""
         await self._actor.answered.remote(turn, n_bytes)
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """As `RequestPacer.refused`."""
         await self._actor.refused.remote(turn, asked_to_wait)
 
     async def ended(self, turn: RequestSlot) -> None:
-        """As `RequestPacer.ended`."""
         await self._actor.ended.remote(turn)
 
 

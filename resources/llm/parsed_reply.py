@@ -43,11 +43,20 @@ async def complete_and_parse(
     *,
     can_be_smaller: bool = False,
 ) -> ParsedReply[V]:
-    """The reply as `parse` reads it, after at most two repairs; `parse` raises ParseError.
+    """Send a request and parse the reply, with at most two repairs.
 
-    The parsed reply is one result of the model (`trial.py`): a model whose replies cannot be parsed is
-    given up. Where it `can_be_smaller` and is cut off, it is no result: the asker asks for less at a
-    time.
+    The parsed reply counts as one result of the model: a model whose replies cannot be parsed is given
+    up (`trial.py`).
+
+    Args:
+        calls: The model calls of the stage.
+        request: The request.
+        parse: Parses a reply, or raises ParseError.
+        can_be_smaller: Whether the caller divides the request if its reply is cut off. Such a reply
+            does not count as a result.
+
+    Returns:
+        The parsed value, or why there is none.
     """
     async with calls.trial(request) as trial:
         parsed = await _complete_and_parse(calls, request, parse)

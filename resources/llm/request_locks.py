@@ -26,7 +26,6 @@ class RequestLocks:
         self._calls = StoreCalls(self._locks.may_wait)
 
     def close(self) -> None:
-        """Release every lock."""
         self._calls.close()
         self._locks.close()
 

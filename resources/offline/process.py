@@ -100,12 +100,10 @@ class OfflineServer:
                 self._stderr = None
 
     def __enter__(self) -> Self:
-        """Start the server."""
         self.start()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        """Stop the server."""
         self.stop()
 
     def _spawn(self) -> None:

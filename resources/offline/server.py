@@ -41,11 +41,9 @@ class Application:
         return JSONResponse({"status": "ok", "offline": True}, headers=HEADERS)
 
     async def models(self, request: Request) -> Response:
-        """List the models."""
         return JSONResponse(model_list(), headers=HEADERS)
 
     async def chat(self, request: Request) -> Response:
-        """Answer a chat call."""
         loop = asyncio.get_running_loop()
         sent = await request.body()
         await asyncio.sleep(self._latency)

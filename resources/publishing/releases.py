@@ -10,7 +10,15 @@ from resources.warehouse import Warehouse
 
 
 def rows_of_release(warehouse: Warehouse, release_id: str) -> dict[str, list[dict[str, Any]]]:
-    """Rows of `RELEASE_TABLES` in order, without the release's id; labels as a dict."""
+    """Read the rows of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The rows of each of `RELEASE_TABLES`, in order and without the release's id; labels are a dict.
+    """
     rows = warehouse.read_rows("release/{}_of", RELEASE_TABLES, {"release_id": release_id})
     for item in rows["items"]:
         item["labels"] = dict(item["labels"])
@@ -28,7 +36,18 @@ def in_force(warehouse: Warehouse) -> dict[str, str]:
 
 
 def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of these releases, in their order. Raises ReleaseError for one that there is not."""
+    """Read the rows of `release.releases` for some releases.
+
+    Args:
+        warehouse: The tables.
+        release_ids: The releases.
+
+    Returns:
+        A row for each release, in the same order.
+
+    Raises:
+        ReleaseError: A release does not exist.
+    """
     cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
     for release_id in release_ids:
         if release_id not in cards:
@@ -39,10 +58,17 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
 
 
 def release_meant(warehouse: Warehouse, reference: str) -> str:
-    """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
+    """Find the id of a release. An exact id has precedence over a name.
 
-    An exact id comes first: no name of another release may stand for it. Raises ReleaseError where
-    there is none, or several begin so.
+    Args:
+        warehouse: The tables.
+        reference: An id, the beginning of an id, or a name, which stands for its current release.
+
+    Returns:
+        The id.
+
+    Raises:
+        ReleaseError: No release matches, or several ids begin so.
     """
     cards = warehouse.read("release/all").to_pylist()
     ids = [card["release_id"] for card in cards]

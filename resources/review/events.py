@@ -56,9 +56,15 @@ def read(
     *,
     revoked: bool = False,
 ) -> list[Decision]:
-    """Decisions in the order they were stored: of these items, or of all.
+    """Read decisions in the order in which they were stored.
 
-    Those that were taken back are left out, unless `revoked`.
+    Args:
+        connection: A connection to the review store.
+        item_ids: The items; None reads the decisions on all items.
+        revoked: Whether decisions that were taken back are included.
+
+    Returns:
+        The decisions.
     """
     if item_ids is None:
         return [_decision(row) for row in connection.execute(_ALL[revoked])]

@@ -82,7 +82,12 @@ def rebuild(connection: Connection) -> None:
 
 
 def update(connection: Connection, item_ids: Sequence[str]) -> None:
-    """Compute the status of these items again; a withdrawn or unknown item gets none."""
+    """Compute the status of items again. Withdrawn and unknown items get none.
+
+    Args:
+        connection: A transaction of the review store.
+        item_ids: The items.
+    """
     stored, any_assignments = connection.execute(_BASIS).one()
     rules = rules_of(stored)
     all_assignments = assignments.assignments(connection) if any_assignments else []

@@ -39,7 +39,6 @@ class SiteImages:
             return {image_id: shown for image_id, shown in zip(ids, paths, strict=True) if shown}
 
     def keep(self, image_ids: Collection[str]) -> None:
-        """Remove all other pictures."""
         for name in (THUMBS, PICTURES):
             for path in (self._folder / name).glob("*/*"):
                 if path.stem not in image_ids:

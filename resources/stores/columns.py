@@ -16,12 +16,29 @@ def numbered(name: str) -> Column[int]:
 
 
 def text(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
-    """A column of texts."""
+    """Declare a column of texts.
+
+    Args:
+        name: The name of the column.
+        key: Whether it is part of the primary key.
+        null: Whether it may be NULL.
+
+    Returns:
+        The column.
+    """
     return Column(name, TEXTS, primary_key=key, nullable=null)
 
 
 def integer(name: str, *, null: bool = False) -> Column[int]:
-    """A column of whole numbers."""
+    """Declare a column of whole numbers.
+
+    Args:
+        name: The name of the column.
+        null: Whether it may be NULL.
+
+    Returns:
+        The column.
+    """
     return Column(name, INTEGER, nullable=null)
 
 

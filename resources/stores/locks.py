@@ -60,7 +60,6 @@ class ByteLocks:
         """Release every lock."""
 
     def take(self, offset: int) -> bool:
-        """As of all locks."""
         try:
             self._lock(fcntl.LOCK_EX, offset)
         except (BlockingIOError, PermissionError):
@@ -68,7 +67,6 @@ class ByteLocks:
         return True
 
     def release(self, offset: int) -> None:
-        """As of all locks."""
         self._lock(fcntl.LOCK_UN, offset)
 
     def _lock(self, operation: int, offset: int) -> None:
@@ -96,7 +94,6 @@ class AdvisoryLocks:
             self._ask("SELECT 1")
 
     def take(self, offset: int) -> bool:
-        """As of all locks."""
         with self._one_at_a_time:
             if offset not in self._held and self._try(offset):
                 self._held.add(offset)
@@ -110,7 +107,6 @@ class AdvisoryLocks:
                 self._ask_this_session("SELECT pg_advisory_unlock(:number)", number=offset)
 
     def close(self) -> None:
-        """As of all locks."""
         with self._one_at_a_time:
             if self._held:
                 # A server notices later that a session has ended.

@@ -93,26 +93,22 @@ class PostgresStore:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """As of every store."""
         with self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """As of every store."""
         with self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
 
     @contextmanager
     def streamed(self) -> Iterator[Connection]:
-        """As of every store."""
         with self.snapshot() as connection:
             yield connection.execution_options(yield_per=ROWS_AT_ONCE)
 
     @contextmanager
     def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
-        """As of every store."""
         turn = f"pg_advisory_xact_lock({_WRITERS}, {self._lock}), " if in_turn else ""
         with self._engine.connect() as connection, connection.begin() as block:
             # Together in one message; the clock is read when the lock is there.
@@ -136,7 +132,6 @@ class PostgresStore:
 
     @contextmanager
     def erasing(self) -> Iterator[Connection]:
-        """As of every store."""
         with self.transaction() as connection:
             yield connection
         with self.read() as connection:
@@ -146,7 +141,6 @@ class PostgresStore:
         """Does not raise. The first query reports an unreachable server."""
 
     def close(self) -> None:
-        """As of every store."""
         self._engine.dispose()
 
     def _at_once(self, connection: Connection, statements: str) -> tuple[str, float]:

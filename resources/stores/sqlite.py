@@ -64,13 +64,11 @@ class SqliteStore:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """As of every store."""
         with self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """As of every store."""
         with self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN")
             yield connection
@@ -92,7 +90,6 @@ class SqliteStore:
 
     @contextmanager
     def erasing(self) -> Iterator[Connection]:
-        """As of every store."""
         with self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA secure_delete = ON")
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -109,7 +106,6 @@ class SqliteStore:
             )
 
     def close(self) -> None:
-        """As of every store."""
         self._engine.dispose()
 
     def explain(self, error: BaseException) -> BaseException:

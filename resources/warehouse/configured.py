@@ -39,7 +39,18 @@ def require_plain_path(folder: Path) -> None:
 def warehouse_of_home(
     log: Callable[[str], None] = _LOG.warning, folder: Path | None = None
 ) -> Warehouse:
-    """The tables of the home, or of the one in `folder`. Nothing is opened; raises StoreError."""
+    """Give the tables of a workspace. Does not open them.
+
+    Args:
+        log: Receives warnings.
+        folder: The workspace; the configured one by default.
+
+    Returns:
+        The lake that LOOM_WAREHOUSE names, or else the workspace's DuckDB file.
+
+    Raises:
+        StoreError: The setting or the path cannot be used.
+    """
     if address := lake_address():
         from resources.warehouse.lake import Lake
 

@@ -74,7 +74,6 @@ class Records(Generic[Record]):
         return self._kept.get(key)
 
     def values(self) -> Iterable[Record]:
-        """Every record."""
         return self._kept.values()
 
     def add(self, records: Mapping[Key, Record]) -> None:

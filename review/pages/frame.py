@@ -101,12 +101,30 @@ def language_of(request: Request) -> str:
 
 
 def say(request: Request, name: str) -> str:
-    """A text in the reader's language."""
+    """Give a text in the reader's language.
+
+    Args:
+        request: The request, whose reader has chosen a language.
+        name: The name of the text.
+
+    Returns:
+        The text.
+    """
     return texts(language_of(request))[name]
 
 
 def show(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
-    """The page that a template makes of `values`, as a response."""
+    """Render a page.
+
+    Args:
+        request: The request.
+        template: The file name of the template.
+        code: The HTTP status.
+        **values: The variables of the template.
+
+    Returns:
+        The response.
+    """
     language = language_of(request)
     html = (
         _templates()

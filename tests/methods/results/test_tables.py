@@ -10,7 +10,7 @@ import pytest
 
 from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.tables import best_alone, tables
-from methods.results.texts import in_words, latex, latex_text, markdown
+from methods.results.texts import latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
@@ -169,21 +169,3 @@ def _unescaped(body: str) -> list[str]:
 )
 def test_a_text_in_latex(text: str, shown: str) -> None:
     assert latex_text(text) == shown
-
-
-def test_how_scores_were_made_is_said_in_words() -> None:
-    settings = {"least_coverage": 0.95, "version": "0.2.0"}
-    card = {"n_items": 4, "n_turns": 20, "n_images": 9}
-    said = in_words(BOARD, card, settings)
-    for part in (
-        "We evaluated 3 models on the release mmdu-1 (4 items, 20 turns, 9 pictures)",
-        "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
-        "over up to 4 clusters",
-        "(2 pairs)",
-        "less than 95 % of what the metric needs was judged: none.",
-        "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
-    ):
-        assert part in said
-    by_rule = results([model("a", 1.0, 1, judge="rule")])
-    said = in_words(by_rule, card, settings)
-    assert "We evaluated 1 model on" in said and "scored by rule" in said and "pair" not in said

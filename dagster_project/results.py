@@ -152,13 +152,15 @@ def _write_scores(
     from assets.release.card import project_version
     from dagster_project.instance import instance_to_read
     from methods.release_card import card_of
-    from resources.publishing.result_files import read_results, write_results
+    from resources.publishing.result_files import read_calls, read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
     with instance_to_read() as instance:
         settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
     about = {**settings, "version": project_version()}
-    return write_results(results, kind, folder, card_of(card), about)
+    with closing(Ledger(home.ledger_path())) as ledger:
+        calls = read_calls(warehouse, ledger, card["release_id"])
+    return write_results(results, kind, folder, card_of(card), about, calls)
 
 
 def _scored_at() -> str | None:

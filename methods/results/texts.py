@@ -1,15 +1,11 @@
-"""Tables of results as LaTeX (booktabs, siunitx) and Markdown, and how they were made, in words.
+"""Tables of results as LaTeX (booktabs, siunitx) and Markdown.
 
 Names of models and labels come from outside: they are escaped.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from methods.markdown import code, table
-from methods.naming import number_of
-from methods.results.results_table import JudgeResults
 from methods.results.tables import ResultTable, TableCell
 
 DECIMALS = 1
@@ -25,11 +21,6 @@ _SPECIAL = {
     "[": "{[}",
     "–": "--",
 }
-AVERAGED = {
-    "micro": "the mean over all turns",
-    "macro": "the mean over dialogues of the mean of their turns",
-}
-BY_RULE = "rule"
 
 
 def latex(of: ResultTable) -> str:
@@ -73,57 +64,6 @@ def markdown(of: ResultTable) -> str:
 def latex_text(text: str) -> str:
     """A text that LaTeX shows as it is, on one line."""
     return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
-
-
-def in_words(results: JudgeResults, card: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """How the scores of a board were made: a paragraph for a paper.
-
-    `settings` has the version; `card` is that of the release.
-    """
-    models, pairs = results.models, results.pairs(results.leading)
-    first = models[0]
-    by = (
-        "by rule"
-        if first["judge"] == BY_RULE
-        else f"by the judge {first['judge']} under the prompts {first['judge_version']}"
-    )
-    averaged = AVERAGED.get(first["aggregation"], f"the mean by {first['aggregation']}")
-    ranked = [row for row in models if row["rank"] is not None]
-    unranked = [row for row in models if row["rank"] is None]
-    sentences = [
-        f"We evaluated {number_of(len(models), 'model')} on the release {first['release_id']} "
-        f"({card['n_items']} items, {card['n_turns']} turns, {card['n_images']} pictures), which is "
-        "frozen under an id that is a hash of its content.",
-        f"Answers were scored {by}; a model's score is {averaged} of {first['metric']}, in which what "
-        "it failed or cut off counts as the lowest value.",
-        f"Intervals are of 95 %, over up to {results.n_clusters} clusters, which are items, or groups "
-        "of items that belong together: an empirical likelihood with one cluster that was not seen "
-        "added towards the end of the scale, its signed root adjusted; nothing is drawn.",
-    ]
-    if pairs:
-        sentences.append(
-            "Every two models were compared on the units that both have "
-            f"({number_of(len(pairs), 'pair')}): interval and p of the difference are of the "
-            "same method on clusters' differences, which need not be symmetric, p adjusted by Holm "
-            "over all pairs; a difference counts where the adjusted p is "
-            "below 0.05, and ranks follow from that."
-        )
-    if unranked:
-        names = ", ".join(row["model"] for row in unranked)
-        sentences.append(
-            f"{len(ranked)} models have a rank; the others do not, as they are no models by "
-            f"themselves or nothing of them was judged: {names}."
-        )
-    sentences += [
-        f"Marked in the tables: {row['model']}: {row['mark']}" for row in ranked if row["mark"]
-    ]
-    refused = sum(row["n_refused"] for row in models)
-    failed = sum(row["n_failed"] for row in models)
-    sentences.append(
-        f"In all, {refused} turns were refused and {failed} have no judgment; made with vlm-loom "
-        f"{settings['version'] or 'of an unknown version'}."
-    )
-    return " ".join(sentences)
 
 
 def _latex_cell(cell: TableCell, numeric: bool) -> str:

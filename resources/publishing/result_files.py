@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,16 +14,24 @@ import pyarrow as pa
 
 from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
+from methods.evaluation.contestants import is_model
 from methods.json_text import to_json
 from methods.naming import listed, nearest
 from methods.release_card import benchmark_of, card_of
+from methods.results.methods_paragraph import (
+    CallSettings,
+    EvaluationCalls,
+    citations,
+    methods_paragraph,
+)
 from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
 from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
 from methods.results.tables import tables
-from methods.results.texts import in_words, latex, markdown
+from methods.results.texts import latex, markdown
 from methods.spreadsheet_cells import marked
 from resources.files.atomic import write_atomically
+from resources.llm.ledger import Call, Ledger
 from resources.reports import figures
 from resources.reports.charts import (
     differences_figure,
@@ -36,7 +45,7 @@ from resources.warehouse import Warehouse
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METHODS = "methods.txt"
+METHODS, CITATIONS = "methods.txt", "citations.bib"
 SUBMISSION = "submission"
 """The kind of files that have answers, and no scores."""
 OPEN_VLM = "openvlm"
@@ -103,6 +112,42 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
     return results
 
 
+def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> EvaluationCalls:
+    """The settings, dates and versions of the calls behind the scores of a release."""
+    rows = warehouse.read("evaluate/calls_behind", {"release_id": release_id}).to_pylist()
+    rows = [row for row in rows if is_model(row["candidate"])]
+    keys = dict.fromkeys(row["call_key"] for row in rows if row["call_key"])
+    calls = {call.key: call for call in ledger.calls(list(keys))}
+    by_model: dict[tuple[str, str], list[Call]] = {}
+    for row in rows:
+        if row["call_key"] in calls:
+            of_model = by_model.setdefault((row["role"], row["asked"]), [])
+            of_model.append(calls[row["call_key"]])
+    readers = Counter(row["asked"] for row in rows if row["role"] == "reader")
+    return EvaluationCalls(
+        [_settings(*key, of_model) for key, of_model in sorted(by_model.items())],
+        dict(sorted(readers.items())),
+    )
+
+
+def _settings(role: str, name: str, calls: Sequence[Call]) -> CallSettings:
+    days = [call.created_at[:10] for call in calls]
+    parameters: list[Any] = [call.request["params"] for call in calls]
+    return CallSettings(
+        role,
+        name,
+        list(dict.fromkeys(each.get("temperature") for each in parameters)),
+        list(
+            dict.fromkeys(
+                each.get("max_tokens") or each.get("max_completion_tokens") for each in parameters
+            )
+        ),
+        sorted({call.answered_as for call in calls if call.answered_as}),
+        min(days),
+        max(days),
+    )
+
+
 def require_kind(kind: str) -> None:
     """Raise ResultError unless results are written as this."""
     kinds = (*KINDS, OPEN_VLM, SUBMISSION)
@@ -118,13 +163,32 @@ def write_results(
     folder: Path,
     card: Mapping[str, Any],
     settings: Mapping[str, Any],
+    calls: EvaluationCalls,
 ) -> list[Path]:
-    """Write the files of a kind, and how the scores were made in words; earlier ones are replaced.
+    """Write the files of a kind, how the scores were made in words, and what to cite.
 
-    Raises ResultError where the folder cannot be made or written into.
+    Args:
+        results: The results of the release.
+        kind: One of `KINDS`.
+        folder: Where the files are written; earlier ones are replaced.
+        card: The card of the release.
+        settings: The `version` of vlm-loom.
+        calls: The calls behind the scores.
+
+    Returns:
+        The files.
+
+    Raises:
+        ResultError: The folder cannot be made or written into.
     """
-    words = "\n\n".join(in_words(of_judge, card, settings) for of_judge in results.by_judge())
-    files = {**dict(KINDS[kind](results)), METHODS: f"{words}\n".encode()}
+    paragraphs = [
+        methods_paragraph(of_judge, card, settings, calls) for of_judge in results.by_judge()
+    ]
+    files = {
+        **dict(KINDS[kind](results)),
+        METHODS: ("\n\n".join(paragraphs) + "\n").encode(),
+        CITATIONS: citations(card).encode(),
+    }
     return write_files(folder, files.items())
 
 

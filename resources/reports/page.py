@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,20 @@ _ENVIRONMENT = environment(*folders("templates"))
 def render(template: str, **shown: Any) -> str:
     """The text of a template."""
     return _ENVIRONMENT.get_template(template).render(**shown)
+
+
+def sentences(name: str, **values: Any) -> Markup:
+    """A paragraph of `templates/report_sentences.html`.
+
+    Args:
+        name: The name of its macro.
+        values: The arguments of the macro; they are escaped.
+
+    Returns:
+        The text, on one line.
+    """
+    macro = getattr(_ENVIRONMENT.get_template("report_sentences.html").module, name)
+    return Markup(re.sub(r"\s*\n\s*", " ", macro(**values)).strip())
 
 
 def render_page(

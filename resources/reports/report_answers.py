@@ -13,30 +13,6 @@ from resources.reports.report_input import MultipleChoiceInput, Row
 from resources.reports.report_pairs import in_words
 from resources.reports.report_scores import CandidateLabel, ScoresByJudge
 
-REFUSED = """{metric}, {averaged}. <i>At the floor</i> is the score that ranks: a refusal is a miss.
-<i>Judged only</i> leaves out what a filter declined; a refusal in words is an answer. <i>{bound}</i>
-takes every refusal for a right answer: it says what moderation may cost at most."""
-LENGTHS = """Words of the answers to turns that have a reference, each Chinese or Japanese character
-one: the median, the middle half (box), and nine of ten answers (line). <i>Ratio</i> is the median of
-an answer's words divided by those of the reference to the same turn. Longer answers are not better
-by themselves; whether a judge takes them for better says <code>evaluate.judge_quality</code>."""
-LETTERS = """How often each letter was read from a model's answers to the first pass, in percent of the
-questions that it was asked. Z: the answer names no choice. None: there was no text, or nothing could be
-read from it."""
-TRUTH = " The line across a bar is the share of questions in which that letter is right."
-ALL_HELD_OUT = (
-    """Which choices are right is held out from this home: there is nothing to compare with."""
-)
-SOME_HELD_OUT = """Which choice is right is held out of {n} of {n_all} questions: the shares that are
-right, and the distances, are of the others."""
-DISTANCE = """Distance is the total variation between the letters that a model named and those that
-are right in the same questions: 0, they are the same; 1, they have none in common. Small numbers are
-its 95&nbsp;% interval and p, after Holm's adjustment for all models, of the test that the model
-likes no letter more than it is right. It is never below 0, and small samples make it larger: look at
-p before the distance. Marked are models with p below 0.05."""
-SAVED = """A question has to be right in every pass, so it is asked no further after a miss. After a
-pass that was lost (a server was gone, for example) the others are still to be asked."""
-ALL_ASKED = " Where the right choices are held out, every pass is asked."
 BOX = """<div class="track"><i class="ci" style="left:{low}%;width:{line}%"></i><i class="box"
 style="left:{first_quartile}%;width:{half}%"></i><i class="middle" style="left:{median}%"></i></div>"""
 BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percent}'
@@ -76,9 +52,8 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
             ]
         )
     heads = ("Refused", "At the floor", "Judged only", bound.name, "Bound less floor")
-    averaged = leading.averaged.lower()
     yield block.Heading("Refusals")
-    yield block.Note(said(REFUSED, metric=leading.name, averaged=averaged, bound=bound.name))
+    yield block.note("refusals", metric=leading, bound=bound)
     yield block.Table("Refusals", block.heads("Model", *heads), lines, "refusals")
 
 
@@ -98,7 +73,7 @@ def lengths(of: Sequence[Row], order: Sequence[str]) -> block.Section:
             "lengths",
             {0: "is-apart"},
         )
-        blocks = [block.Note(said(LENGTHS)), table]
+        blocks = [block.note("lengths"), table]
     title = "Lengths of answers"
     return block.Section("lengths", title, title, blocks, finding=_ratios(list(rows.values())))
 
@@ -170,11 +145,9 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
         for name in names
     ]
     heads = block.heads("Model", *columns, "Questions")
-    yield block.Note(LETTERS + (TRUTH if n_keys else ""), "lead")
-    if not n_keys:
-        yield block.Note(ALL_HELD_OUT)
-    elif n_held_out:
-        yield block.Note(SOME_HELD_OUT.format(n=n_held_out, n_all=n_keys + n_held_out))
+    yield block.note("letters", "lead", has_keys=bool(n_keys))
+    if n_held_out or not n_keys:
+        yield block.note("keys_held_out", n=n_held_out, n_keys=n_keys)
     if n_keys:
         title = "Total variation: 0, alike; 1, no letter in common"
         heads.append(Cell("Distance", title=title))
@@ -182,13 +155,13 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
         lines.insert(0, [Cell("right choices", kind="who"), *of_truth])
     yield block.Table("Letters", heads, lines, "letters", {0: "truth"} if n_keys else {})
     if n_keys:
-        yield block.Note(said(DISTANCE))
+        yield block.note("distance")
     if passes := data["passes"]:
         in_all = PassCounts(*map(sum, zip(*passes.values(), strict=True)))
         saved = [_saved(name, passes[name]) for name in names if name in passes]
         pass_heads = block.heads("Model", "All passes", "Asked", "Saved", "Still to be asked")
         yield block.Heading("Calls saved", id="passes")
-        yield block.Note(SAVED + ("" if n_keys else ALL_ASKED))
+        yield block.note("saved_calls", has_keys=bool(n_keys))
         all_of_them = [*saved, _saved("all", in_all)]
         yield block.Table("Calls saved", pass_heads, all_of_them, "passes", {len(saved): "truth"})
 

@@ -14,7 +14,7 @@ from resources.reports import report_blocks as block
 from resources.reports.charts import TurnScore, turns_figure
 from resources.reports.estimate import Scale
 from resources.reports.figures import inline_svg
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Cause, Row, Terms
 from resources.reports.report_pairs import ModelDifference, difference_of, shown
@@ -23,24 +23,7 @@ from resources.reports.report_scores import CandidateLabel, DisplayedMetric, Sco
 
 SCALE = Scale(0.0, 100.0)
 _POINTS = DisplayedMetric("win rate", "micro", 0, SCALE, True, False)
-FOLLOWED = """A later turn stands on the ones before. Here the turns before are given by their
-references, and every item is followed: an error, which the judge found worse than the reference over
-both orders of the pair, is <b>gone</b> if it is none any more; a right answer is <b>lost</b> if it
-becomes one. Chance does both. The <b>net</b> is the change of the win rate in points, with its
-95&nbsp;% interval and p after Holm's adjustment for all models; only where it is above 0 with p
-below 0.05 (▲) what was given is a cause of the errors."""
 LEFT_OUT = "Items that are left out, as they lack a score in one of both settings"
-BY_TASK = """The tasks in which most errors go stand first; <i>n</i> is how many items were followed.
-A task with fewer than six has no test."""
-OVER_TURNS = """Win rates by turn, failures at the floor, with 95&nbsp;% intervals: <span
-class="of-plain">●</span> own history, <span class="of-perfect-perception">◆</span> perception given,
-<span class="of-perfect-reasoning">■</span> perception and reasoning given. Where the line falls and
-the other signs stand above it, turns before drag the later ones down."""
-STEPS = """The change from turn to turn over the own history, of the items that were judged in both,
-with its interval and p as above: ▼ the later turn is surely worse."""
-MAPS = """Win rates over the own history by the task of the turn; the darker a cell, the higher:
-<span class="ramp" aria-hidden="true"><i>0</i><i>100</i></span>. A mean of few says little: point at
-a cell for its interval."""
 Change = tuple[str, str, str]
 """The change, and the dimensions before and after it."""
 
@@ -85,7 +68,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
     given = [entry["key"] for entry in changes if not entry["is_later_turn"]]
     later = [entry["key"] for entry in changes if entry["is_later_turn"]]
 
-    yield block.Note(said(FOLLOWED))
+    yield block.note("followed")
     yield block.Table(
         "Errors that go when turns are given",
         block.heads("Model", *(Cell(dimension, [change]) for change, _, dimension in given)),
@@ -117,15 +100,15 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
             if (entry["key"], label) in parts:
                 title = f"{entry['key'][2]}, {entry['key'][0]}, by {label} task"
                 table = _tasks(title, label, parts[entry["key"], label], models)
-                yield block.FoldedBlocks(title, [block.Note(said(BY_TASK)), table])
+                yield block.FoldedBlocks(title, [block.note("by_task"), table])
 
     if curves := list(_curves(pane.judged, models, terms)):
         yield block.Heading("Over the turns")
-        yield block.Note(said(OVER_TURNS))
+        yield block.note("over_turns")
         yield block.FigureRow(curves, "curves")
     if later:
         steps = (f"{before} to {after.lower()}" for _, before, after in later)
-        yield block.Note(STEPS)
+        yield block.note("steps")
         yield block.Table(
             "Change from turn to turn",
             block.heads("Model", *steps),
@@ -140,7 +123,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
         )
     if maps := list(_maps(pane.judged, models, terms)):
         yield block.Heading("Tasks of each turn")
-        yield block.Note(said(MAPS))
+        yield block.note("maps_of_turns")
         yield from maps
 
 

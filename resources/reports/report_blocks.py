@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from markupsafe import Markup
 
 from resources.reports.estimate import ReportEstimate
+from resources.reports.page import sentences
 from resources.reports.report_scores import CandidateLabel
 
 
@@ -171,6 +172,11 @@ def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
     return [FoldedBlocks(said(line, title=heading.text, finding=finding), others)]
+
+
+def note(name: str, /, style: str = "note", **values: object) -> Note:
+    """A paragraph of `templates/report_sentences.html`, made of these values."""
+    return Note(sentences(name, **values), style)
 
 
 def said(text: str, /, **values: object) -> Markup:

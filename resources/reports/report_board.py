@@ -9,6 +9,7 @@ from methods.evaluation.constant_scores import constant_scores_sentence
 from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
+from resources.reports.page import sentences
 from resources.reports.report_answers import refusals
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import LeaderboardInput, Row
@@ -26,12 +27,6 @@ from resources.reports.report_scores import (
 from resources.reports.report_shape import noun_of
 
 SCORED_BY = {RULE: "Scored by rule", PANEL: "Panel of judges"}
-BOARD = """{metric}, {averaged}{ends}, {better} is better. Small numbers are 95&nbsp;% intervals
-over C {noun}s, or groups of them; ~ marks those of fewer than 10, which are only indicative."""
-ABLATIONS = """Models without their images, or with those of another {noun}: what they score without
-looking. They have no rank."""
-BASELINES = "Baselines are no models: they answer by rule, to show what the judge makes of it."
-RANKED = " The ranks above count them."
 FORMS = {
     FLOOR: "Failures at the floor",
     JUDGED: "Judged only",
@@ -148,14 +143,14 @@ def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Sec
     for n, pane in enumerate(panes):
         views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
         by = SCORED_BY.get(pane.judged.judge, f"Judge {pane.judged.judge}")
-        version = said("{by}, <code>{version}</code>", by=by, version=pane.judged.version)
+        version = block.note("judge_version", by=by, version=pane.judged.version)
         averaged = block.Panes(f"by-{n}", "Averaged", views)
         constant = [
             block.Note(constant_scores_sentence(row))
             for row in data["constant_judges"]
             if (row["judge"], row["judge_version"]) == (pane.judged.judge, pane.judged.version)
         ]
-        titled.append((pane.title, [block.Note(version), *constant, averaged, *pane.parts]))
+        titled.append((pane.title, [version, *constant, averaged, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []
     blocks = [*judges, *side_by_side(panes), *missing(data)]
     # Without scores it is no part of the contents.
@@ -165,26 +160,12 @@ def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Sec
 
 def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Block]:
     """The models, those without their images, and baselines, in this order."""
-    metric, scale = view.metrics[0], view.metrics[0].scale
-    ends = ""
-    if scale.low is not None and scale.high is not None:
-        ends = f", from {scale.low:g} to {scale.high:g}"
-    better = "higher" if metric.higher_is_better else "lower"
-    averaged = view.name.lower()
-    yield block.Note(
-        said(
-            BOARD,
-            metric=metric.name,
-            averaged=averaged,
-            ends=ends,
-            better=better,
-            noun=noun_of(data["release"]),
-        )
-    )
+    metric, noun = view.metrics[0], noun_of(data["release"])
+    yield block.note("leaderboard", metric=metric, noun=noun)
     ranked = any(entry.rank is not None for entry in view.baselines)
     apart = (
-        (view.ablations, ABLATIONS.format(noun=noun_of(data["release"]))),
-        (view.baselines, BASELINES + (RANKED if ranked else "")),
+        (view.ablations, sentences("ablations", noun=noun)),
+        (view.baselines, sentences("baselines", ranked=ranked)),
     )
     heads = [
         Cell("Rank"),
@@ -258,12 +239,10 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
             cells.append(cell._replace(small=[f"rank {ranks}" if ranks else ""]))
         # Who is of the judge's family differs from judge to judge.
         lines.append([block.who(who._replace(tags=() if who.is_model else who.tags)), *cells])
-    averaged = metric.averaged.lower()
-    note = f"{metric.name}, {averaged}: the score by each judge, and the interval of the rank."
     heads = block.heads("Model", *(pane.title for pane in panes))
     return [
         block.Heading("Judges side by side", id="sides"),
-        block.Note(note),
+        block.note("side_by_side", metric=metric),
         block.Table("Judges side by side", heads, lines),
     ]
 

@@ -19,32 +19,6 @@ MOST_PICTURES = 6
 """Pictures of an image set that are shown."""
 N_COLOURS = 8
 """Groups of the map that have a colour of their own."""
-NO_CORPUS = "This home has no corpus: "
-IMPORTED = NO_CORPUS + "its {n} imported."
-NOTHING = (
-    NO_CORPUS
-    + """nothing was ingested yet. <code>vlm-loom build --corpus FOLDER</code> makes
-releases of WIT shards."""
-)
-MAP = """Each dot is an entry, a page with one of its pictures: near ones are alike in categories and
-caption; the largest groups have colours. <a href="cluster/pictures.html">The whole map</a> shows the
-picture of each, clusters that could be merged, and the loosest ones."""
-NO_MAP = "There is no map yet: it is made with the clusters."
-SETS = """Image sets are sampled from clusters: a dialogue is about the pictures of one set. Below is
-a sample of each kind."""
-LEFT_OUT = """What did not go on, by step and reason, most frequent first, with up to three examples
-each. The tables have all: <code>ingest.rejected</code>, <code>ingest.left_out</code>, the tables
-<code>failed</code> of <code>dialogue</code>, <code>rewrite</code>, <code>choice</code> and
-<code>quality</code>, <code>quality.checks</code>, <code>review.approved</code>."""
-NOTHING_LEFT_OUT = "Nothing was left out."
-CHECKS = """Question-answer pairs of dialogues. A pair to drop leaves an instruction set by itself; in
-a benchmark people decide. A pair may be in several lines."""
-REVIEW = """Items by what became of them. <i>Decided by people</i> is how many somebody accepted, edited
-or rejected; what was demanded of them is the policy's."""
-NOBODY = "Nobody has decided on anything yet, so there is no agreement of people to measure."
-COSTS = """Calls that were paid for, as <code>ledger.calls</code> has them; days are UTC. A model
-without a price in <code>models.yaml</code> costs 0. Seconds are spent waiting, side by side or not."""
-NO_CALLS = "No model was asked yet, or the calls were not read from the ledger: run the job ledger."
 MEASURES = {
     "raw": "Share alike",
     "cohen_kappa": "Cohen's kappa",
@@ -104,15 +78,11 @@ def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: s
         _review(corpus),
         _costs(corpus["costs"]),
     ]
-    imported = block.count(counts["n_imported"], "release")
-    verb = "was" if counts["n_imported"] == 1 else "were"
-    without = IMPORTED.format(n=f"{imported} {verb}") if counts["n_imported"] else NOTHING
     return render_page(
         "corpus.html",
         here="corpus",
         counts=counts,
         there=there,
-        without=said(without),
         megabytes=f"{counts['n_bytes'] / 1e6:,.1f}",
         sections=[section for section in sections if section and section.blocks],
         generated=generated,
@@ -146,11 +116,11 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
         "Languages, licences, shards",
         [block.Pane(drawings, "charts"), block.FoldedBlocks(block.bold(title), [shards])],
     )
-    drawn: list[block.Block] = [block.Note(said(NO_MAP))]
+    drawn: list[block.Block] = [block.note("no_corpus_map")]
     if counts["has_map"] and corpus["map"]:
         label = f"Map of {block.count(len(corpus['map']), 'entry')}"
         figure = inline_svg(map_figure(*_map(corpus["map"]), COLUMN), label)
-        drawn = [block.Note(said(MAP)), block.FigureRow([("", figure)], "figure map")]
+        drawn = [block.note("corpus_map"), block.FigureRow([("", figure)], "figure map")]
         if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
             drawn += [
                 block.Heading("The largest clusters"),
@@ -202,7 +172,7 @@ def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Bl
     sizes = [row for row in corpus["set_sizes"] if row["wanted"] or row["made"]]
     if not sizes:
         return
-    yield block.Note(SETS)
+    yield block.note("image_sets")
     kinds = list(dict.fromkeys(row["kind"] for row in sizes))
     by_size = {(row["kind"], row["n_images"]): row for row in sizes}
     numbers = sorted({row["n_images"] for row in sizes})
@@ -248,11 +218,11 @@ def _made(row: Row | None) -> Cell:
 
 
 def _left_out(rows: Rows) -> block.Section:
-    blocks: list[block.Block] = [block.Note(NOTHING_LEFT_OUT, "lead")]
+    blocks: list[block.Block] = [block.note("nothing_left_out", "lead")]
     if rows:
         heads = [*(Cell(name, kind="l") for name in ("Step", "Reason")), Cell("Left out")]
         blocks = [
-            block.Note(said(LEFT_OUT)),
+            block.note("left_out"),
             block.Table(
                 "What was left out",
                 [*heads, Cell("Examples", kind="l")],
@@ -290,7 +260,7 @@ def _checks(rows: Rows) -> block.Section:
         lines.append([Cell(name, kind="who"), *cells])
     heads = [Cell(of, [kind]) for kind in kinds for of in outcomes]
     table = block.Table("Quality checks", block.heads("Found", *heads), lines)
-    blocks: list[block.Block] = [block.Note(CHECKS), table] if rows else []
+    blocks: list[block.Block] = [block.note("quality_checks"), table] if rows else []
     return block.Section("checks", "Quality checks", "Quality checks", blocks)
 
 
@@ -299,7 +269,7 @@ def _review(corpus: CorpusPageInput) -> block.Section:
         return block.Section("review", "Review", "Review")
     names = ("n_approved", "n_rejected", "n_pending", "n_edited", "n_decided")
     blocks: list[block.Block] = [
-        block.Note(said(REVIEW)),
+        block.note("review"),
         block.Table(
             "Review",
             block.heads(
@@ -320,7 +290,7 @@ def _review(corpus: CorpusPageInput) -> block.Section:
     ]
     people = [row for row in corpus["effort"] if row["n_decisions"]]
     if not people:
-        return block.Section("review", "Review", "Review", [*blocks, block.Note(NOBODY)])
+        return block.Section("review", "Review", "Review", [*blocks, block.note("nobody_decided")])
     measured = [row for row in corpus["agreement"] if row["n_items"]]
     if measured:
         texts = (Cell("Of", kind="l"), Cell("Measure", kind="l"))
@@ -370,7 +340,7 @@ def _person(row: Row) -> list[Cell]:
 def _costs(rows: Rows) -> block.Section:
     """Costs by stage: of all days, and of each of the last ones."""
     if not rows:
-        return block.Section("costs", "Costs", "Costs", [block.Note(NO_CALLS, "lead")])
+        return block.Section("costs", "Costs", "Costs", [block.note("no_calls", "lead")])
     days = sorted({row["last_day"] for row in rows if row["last_day"]}, reverse=True)
     by_stage: dict[str, list[Row]] = {}
     for row in rows:
@@ -390,9 +360,7 @@ def _costs(rows: Rows) -> block.Section:
         "costs",
         {len(lines) - 1: "truth"},
     )
-    return block.Section(
-        "costs", "Costs", "Costs by stage and day", [block.Note(said(COSTS)), table]
-    )
+    return block.Section("costs", "Costs", "Costs by stage and day", [block.note("costs"), table])
 
 
 def _cost(name: str, rows: Sequence[Row], days: Sequence[Any], by_calls: bool) -> list[Cell]:

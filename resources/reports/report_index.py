@@ -17,10 +17,6 @@ from resources.reports.report_scores import RULE
 from resources.reports.state import BY, IN_FORCE, NAME, SCORES, ChangesSinceLast, State
 from resources.web.addresses import items_page
 
-MATRIX = """The metric that ranks on each release in force, before its first judge, failures at the
-floor; dots and small numbers are the score with its 95&nbsp;% interval and the
-number <i>C</i> of clusters behind it: items, or groups of them that belong together. Numbers of one
-column can be compared, those of two columns cannot."""
 MOST_CHANGES = 30
 """Scores that changed and are listed."""
 
@@ -124,9 +120,9 @@ def render_index(
     )
 
 
-def matrix(releases: Sequence[ReleaseLine]) -> list[block.Block]:
+def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
     """The models by the releases in force that they were scored on, the best on average of their ranks
-    first; nothing without a model."""
+    first; None without a model."""
     lines = [line for line in releases if line.view and line.release["in_force"]]
     entries: dict[str, dict[int, LeaderboardRow]] = {}
     for place, line in enumerate(lines):
@@ -138,11 +134,11 @@ def matrix(releases: Sequence[ReleaseLine]) -> list[block.Block]:
         return not ranks, fmean(ranks) if ranks else 0.0, -len(ranks), model
 
     if not entries:
-        return []
+        return None
     models = sorted(entries, key=key)
     charts = [line.view.charts[0] for line in lines if line.view]
     heads = [Cell("Model", kind="l who"), *map(_head, lines)]
-    table = block.Table(
+    return block.Table(
         "Models by benchmarks",
         heads,
         [
@@ -155,7 +151,6 @@ def matrix(releases: Sequence[ReleaseLine]) -> list[block.Block]:
         "scores sorted",
         filter="Models with",
     )
-    return [block.Note(said(MATRIX)), table]
 
 
 def _head(line: ReleaseLine) -> Cell:

@@ -8,21 +8,13 @@ from itertools import groupby
 from methods.results.results_table import counts
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
 from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 
 _IN_WORDS = {"en": "English", "zh": "Chinese"}
-COMPARED = """The same {noun}s in {first} and in {second}, compared with
-<a href="{other}.html"><code>{other}</code></a>{judge}: {n} of both. Each difference is the score in
-{first} less that in {second} on these, failures at the floor, with its 95&nbsp;% interval and p after
-Holm's adjustment for all models. Marked are differences with p below 0.05: ▲ better in {first}, ▼
-worse."""
-LEFT_OUT = """Left out: {n_only_first} that are only in {first}, {n_only_second} only in {second},
-{n_unlike} of one id whose picture, number of choices or key is not the same."""
-NONE_CAN_COUNT = "With so few {noun}s no difference can come below p = 0.05, however large it is."
 Figures = Mapping[tuple[str, ...], Row]
 """Findings by subset, metric, aggregation, model and measure."""
 
@@ -63,19 +55,17 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     names = ("subset_label", "subset_value", "metric", "aggregation", "subject", "measure")
     figures: Figures = {tuple(row[name] for name in names): row for row in rows}
     counts = {key[-1]: row["n"] for key, row in figures.items() if not any(key[:-1])}
-    yield block.Note(
-        said(
-            COMPARED,
-            noun=noun,
-            first=first,
-            second=second,
-            other=releases[0],
-            judge="" if judge == RULE else f", judge {judge}",
-            n=block.count(counts["n_pairs"], noun),
-        )
+    yield block.note(
+        "languages",
+        noun=noun,
+        first=first,
+        second=second,
+        other=releases[0],
+        judge="" if judge == RULE else judge,
+        n=counts["n_pairs"],
     )
     if counts["n_only_first"] or counts["n_only_second"] or counts["n_unlike"]:
-        yield block.Note(said(LEFT_OUT, first=first, second=second, **counts))
+        yield block.note("not_in_both", first=first, second=second, counts=counts)
 
     of_models = [key for key in figures if key[-1] == "first_score"]
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
@@ -86,7 +76,7 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     ranked.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0.0), row["subject"]))
     models = [row["subject"] for row in ranked]
     if max(row["n"] for row in ranked) <= TOO_FEW_CLUSTERS:
-        yield block.Note(said(NONE_CAN_COUNT, noun=noun))
+        yield block.note("too_few", noun=noun)
     yield block.Table(
         f"{first} and {second}",
         [

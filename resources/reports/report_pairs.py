@@ -16,29 +16,9 @@ from resources.web.addresses import items_page
 
 TOO_FEW_CLUSTERS = 5
 """With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
-PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
-the 95&nbsp;% interval of the difference with the number of clusters C, p of the same test, and p after
-Holm's adjustment for all pairs. Marked are differences with p after Holm below 0.05: ▲ the model of the
-line is better, ▼ it is worse.{inverse} A difference leads to the items that make it."""
-INVERSE = (
-    """ Differences are of the mean that the score is the inverse of: the smaller, the better."""
-)
-LOWER = " Lower is better."
-DETECTABLE = """The smallest true difference of two models that this release would show four times of
-five is {detectable}{points}, on {n}, before Holm's adjustment."""
 NOT_POSSIBLE = "more than there can be"
-FOR_MOST = """Of most pairs of models this release would show no true difference four times of
-five, however large it is."""
-NOT_DETECTABLE = "What difference this release would show cannot be worked out."
-NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 FEW_CLUSTERS = 60
 """From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""
-NOT_SEEN = """ The test knows only failures that happened here: one in {of} {noun}s is missed by so few
-in about 5 of 100 cases, a rarer one more often. Then a model that fails so is held to be better than
-an equal one."""
-LOOKING = """{metric}, {averaged}: each model with its images, and on the same turns without them or
-with those of another {noun}. The difference has its 95&nbsp;% interval and p after Holm's adjustment
-for all lines. Where it is small, the score says little about what the model sees."""
 
 
 class ModelDifference(NamedTuple):
@@ -123,7 +103,6 @@ def pairs(
     if not rows:
         return
     models = [who for who in order if any(who.name in pair for pair in rows)]
-    inverse = INVERSE if metric.inverse else "" if metric.higher_is_better else LOWER
     lines = [
         [
             block.who(one),
@@ -144,21 +123,30 @@ def pairs(
         for one in models
     ]
     n_clusters = min(row["n_clusters"] for row in rows.values())
-    note = _detectable(
-        [row["detectable"] for row in rows.values()],
-        metric,
-        block.count(n_clusters, f"independent {noun}"),
+    # Pairs that did not differ at all show nothing of how much they could.
+    effects = sorted(row["detectable"] for row in rows.values() if row["detectable"])
+    shown_effects = (
+        [
+            metric.scale.shown(effect) if effect <= metric.scale.span else NOT_POSSIBLE
+            for effect in (effects[0], median(effects), effects[-1])
+        ]
+        if effects
+        else []
     )
-    if n_clusters <= TOO_FEW_CLUSTERS:
-        note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
-    elif n_clusters < FEW_CLUSTERS:
-        note += NOT_SEEN.format(of=round(1 / (1 - 0.05 ** (1 / n_clusters))), noun=noun)
-    averaged = metric.averaged
     yield block.Heading("Every two models compared")
-    yield block.Note(said(PAIRS, metric=metric.name, averaged=averaged.lower(), inverse=inverse))
+    yield block.note("pairs", metric=metric)
     heads = block.by_model("Model", models)
-    yield block.Table(f"Comparisons, {averaged}", heads, lines, "matrix choose")
-    yield block.Note(note)
+    yield block.Table(f"Comparisons, {metric.averaged}", heads, lines, "matrix choose")
+    yield block.note(
+        "detectable",
+        effects=shown_effects,
+        for_most=NOT_POSSIBLE in shown_effects[1:2],
+        points="" if metric.inverse else " points",
+        n=n_clusters,
+        noun=noun,
+        none_can_count=n_clusters <= TOO_FEW_CLUSTERS,
+        rarest=round(1 / (1 - 0.05 ** (1 / n_clusters))) if n_clusters < FEW_CLUSTERS else None,
+    )
 
 
 def looking(
@@ -199,25 +187,6 @@ def _looking(
         name, averaged = metric.name, metric.averaged
         heads = (Cell(name), Cell("Sent instead", kind="l"), Cell(name), Cell("Difference"))
         yield block.Heading("What looking adds")
-        yield block.Note(said(LOOKING, metric=name, averaged=averaged.lower(), noun=noun))
+        yield block.note("looking", metric=metric, noun=noun)
         label = f"What looking adds, {averaged}"
         yield block.Table(label, block.heads("Model", *heads), lines, "looking")
-
-
-def _detectable(effects: Sequence[float | None], metric: DisplayedMetric, n: str) -> str:
-    """The sentence on the smallest difference that is shown on `n`."""
-    # Pairs that did not differ at all show nothing of how much they could.
-    known = sorted(effect for effect in effects if effect)
-    if not known:
-        return NOT_DETECTABLE
-    if median(known) > metric.scale.span:
-        return FOR_MOST
-    low, middle, high = (
-        metric.scale.shown(effect) if effect <= metric.scale.span else NOT_POSSIBLE
-        for effect in (known[0], median(known), known[-1])
-    )
-    return DETECTABLE.format(
-        detectable=middle if low == high else f"{middle} ({low} to {high}, by pair)",
-        points="" if metric.inverse else " points",
-        n=n,
-    )

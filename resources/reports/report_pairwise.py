@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Pairwise, Row
 
 FLOOR, JUDGED, FIRST_PLACE = "floor", "judged", "first_place"
@@ -17,18 +17,6 @@ _IN_WORDS = {
     "lists": "items of lists",
     "bold": "bold passages",
 }
-DESIGN = """Judge {judge} (<code>{judge_version}</code>) was shown two models' answers to the same
-question as Assistant A's and B's, in both orders. {calls} of the {n_calls_of_all} that every pair on
-every turn would have taken ({share:.0%}), in {rounds}: {why}.{lost}{unanswered}"""
-LOST = " Without a verdict, and no loss: {n}."
-UNANSWERED = " Where a model gave no answer, no judge was asked: {n}."
-RATINGS = """Ratings are Bradley and Terry's: 400 points are odds of 10 to 1, and the models' mean is
-1000. In the first one no answer loses against an answer. Beside it: of verdicts alone, and of these
-at equal length and layout. Intervals (95&nbsp;%) are over {noun}s; ranks in brackets are those that
-a model may as well have.{smoothed}{apart}"""
-SMOOTHED = """ Some models won or lost everything, so half a win was added each way to every pair:
-how far apart they are is not known."""
-APART = " No comparisons connect the {n} parts, and ranks are within a part."
 OF_PLACE = "share of wins of the answer that stood first; 0.5 is no preference"
 OF_STYLE = "logits for one standard deviation more than the other answer; 0 is no preference"
 
@@ -66,23 +54,9 @@ def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:
     n_unanswered = sum(n for status, n in counts.items() if status.startswith("no_answer"))
     n_parts = len({row["part"] for row in ranked if row["n"]})
     judge = design["judge"]
-    yield block.Note(
-        said(
-            DESIGN,
-            judge=judge,
-            judge_version=design["judge_version"],
-            calls=block.count(design["n_calls"], "call"),
-            n_calls_of_all=design["n_calls_of_all"],
-            share=design["n_calls"] / max(1, design["n_calls_of_all"]),
-            rounds=block.count(design["n_rounds"], "round"),
-            why=design["why"],
-            lost=LOST.format(n=n_lost) if n_lost else "",
-            unanswered=UNANSWERED.format(n=n_unanswered) if n_unanswered else "",
-        )
-    )
-    smoothed = SMOOTHED if any(row["smoothed"] for row in ranked) else ""
-    apart = APART.format(n=n_parts) if n_parts > 1 else ""
-    yield block.Note(said(RATINGS, noun=noun, smoothed=smoothed, apart=apart))
+    yield block.note("pair_design", design=design, n_lost=n_lost, n_unanswered=n_unanswered)
+    smoothed = any(row["smoothed"] for row in ranked)
+    yield block.note("ratings", noun=noun, smoothed=smoothed, n_parts=n_parts)
     heads = [
         *map(Cell, ["Part"] if n_parts > 1 else []),
         *map(Cell, ("Rank", "Rating", "Verdicts alone", "At equal style")),

@@ -25,21 +25,6 @@ MOST_PAIRS = 100
 """Pairs of models that are listed; the table has the others."""
 MOST_DRAWN, MANY_MODELS = 12, 6
 """Values of a label, and models, that are drawn; the table has the others."""
-SLICES = """{metric}, {averaged}, of the parts of the release; <i>n</i> is how many turns or items a
-number is the mean of. A mean of few says little."""
-ABILITIES = """{metric}, {averaged}, by what the items are about; <i>n</i> is how many a number is
-the mean of, small numbers are 95&nbsp;% intervals over C clusters, those with ~ only indicative."""
-RADARS = """Radars: one for each model, by {label}, from {low:g} in the centre to {high:g}; the
-broken line is the mean of all models. The numbers of the axes are named below, the values are in the
-table."""
-MAP = """The darker a cell, the {higher} its score{ramp}. Numbers are rounded; point at a cell for its
-interval, or open the table below."""
-RAMP = '<span class="ramp" aria-hidden="true"><i>{low:g}</i><i>{high:g}</i></span>'
-NONE_CAN_COUNT = "There are too few items of each for any difference of two models to count."
-AGAINST = """How many of the {others} each is surely better (▲) and surely worse (▼) than, on the
-same items: p below 0.05 after Holm's adjustment for all pairs and abilities of this table. The
-others are not settled."""
-MORE_PAIRS = "{more} of models: <code>SELECT * FROM evaluate.ability_comparisons</code>."
 
 
 class SubsetScores(NamedTuple):
@@ -63,7 +48,7 @@ def slices(
         return []
     blocks: list[block.Block] = [
         block.Heading("Slices"),
-        block.Note(said(SLICES, metric=metric.name, averaged=metric.averaged.lower())),
+        block.note("slices", metric=metric),
     ]
     for label, parts in shown_here.items():
         blocks += _slice(label, parts, metric, models)
@@ -81,8 +66,7 @@ def _slice(
     small = [(part.value, part.n, part.scores[: len(of)]) for part in drawn]
     yield block.Heading(f"By {label}", 4)
     if len(drawn) < len(parts) or len(of) < len(models):
-        n_parts, n_models = block.count(len(drawn), "value"), block.count(len(of), "model")
-        yield block.Note(f"Drawn are {n_parts} and {n_models}; the table has all.")
+        yield block.note("drawn", n_parts=len(drawn), n_models=len(of))
     charts = multiples(metric, of, small)
     yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
@@ -118,26 +102,22 @@ def _abilities(
     if metric is None or not (levels or finest):
         return
     yield block.Heading("Abilities")
-    yield block.Note(said(ABILITIES, metric=metric.name, averaged=metric.averaged.lower()))
-    low, high = metric.scale.low, metric.scale.high
+    yield block.note("abilities", metric=metric)
     if levels:
         parts = by_label[levels[-1]]
         names = [part.value for part in parts]
         if drawn := radars(names, models, [part.scores for part in parts], metric.scale):
-            yield block.Note(said(RADARS, label=levels[-1], low=low, high=high))
+            yield block.note("radars", label=levels[-1], scale=metric.scale)
             yield drawn
     whole = _whole(judged, metric, models)
     for label in levels:
         yield _table(f"Abilities by {label}", label, [whole, *by_label[label]], models, "levels")
     if finest:
-        bounded = low is not None and high is not None
-        ramp = said(": " + RAMP, low=low, high=high) if bounded else ""
-        higher = "higher" if metric.higher_is_better else "worse"
         groups = _grouped(by_label[finest], above)
         parts = [part for _, group in groups for part in group]
         numbers = _table(f"Slices by {finest}", finest, parts, models, "levels")
         yield block.Heading(f"Map by {finest}", 4)
-        yield block.Note(said(MAP, higher=higher, ramp=ramp))
+        yield block.note("map", metric=metric)
         yield heat(finest, groups, models)
         yield block.FoldedBlocks("The same with decimals and intervals", [numbers])
     for label in levels:
@@ -269,10 +249,9 @@ def _against(
     }
     yield block.Heading(f"Models against each other, by {label}", 4)
     if len(few) == len(by_value):
-        yield block.Note(NONE_CAN_COUNT)
+        yield block.note("too_few_for_all")
     else:
-        others = "other models" if len(models) > 2 else "one other model"
-        yield block.Note(said(AGAINST, others=others))
+        yield block.note("against", n_models=len(models))
         yield block.Table(
             f"Comparisons by {label}",
             block.heads("Model", *(Cell(value, [f"n = {n}"]) for value, n in sizes.items())),
@@ -305,7 +284,7 @@ def _against(
         "matrix",
     )
     n_more = len(pairs) - MOST_PAIRS
-    more = [block.Note(said(MORE_PAIRS, more=block.count(n_more, "more pair")))]
+    more = [block.note("more_pairs", n=n_more)]
     yield block.FoldedBlocks(
         "The differences, with their intervals", [differences, *(more if n_more > 0 else [])]
     )

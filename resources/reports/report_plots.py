@@ -21,14 +21,7 @@ from resources.reports.report_scores import CandidateLabel, DisplayedMetric, Sco
 
 FEWEST, MOST = 3, 12
 """Axes: fewer enclose no area, and more cannot be told apart."""
-QUADRANTS = """{mean}, {averaged}, to the right; {alignment} upwards, which is higher the less a model's
-ratings differ over the wordings of one question. Bars are 95&nbsp;% intervals, broken lines the medians
-of the models."""
-INFINITE_SCORE = """∞ stands above the axis: where no group differs there is no spread to divide by,
-which a model that always answers alike reaches, too. It says nothing about how good the answers are."""
 ALL_ALIKE = "infinite: in each of its {n} groups all wordings have one rating"
-WITHOUT = """Without {alignment}: {names}. No group has two questions with a rating, so nothing is known
-about wordings."""
 
 BAR = '<i class="ci" style="left:{left}%;width:{width}%"></i>'
 DOT = '<i class="dot" style="left:{at}%"></i>'
@@ -243,9 +236,7 @@ def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[bl
 def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
     mean, alignment = plot.mean.name, plot.alignment.name
     yield block.Heading("Performance and steadiness")
-    yield block.Note(
-        said(QUADRANTS, mean=mean, averaged=plot.mean.averaged.lower(), alignment=alignment)
-    )
+    yield block.note("quadrants", mean=plot.mean, alignment=plot.alignment)
     if plot.lines:
         words = [
             f"{line.who.name}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
@@ -261,10 +252,10 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
             "looking",
         )
         if plot.has_infinite:
-            yield block.Note(INFINITE_SCORE)
+            yield block.note("infinite_score")
     if plot.without:
-        names = ", ".join(who.name for who in plot.without)
-        yield block.Note(said(WITHOUT, alignment=alignment.lower(), names=names))
+        names = [who.name for who in plot.without]
+        yield block.note("without_alignment", alignment=plot.alignment, names=names)
 
 
 def _line(of: QuadrantEntry) -> list[Cell]:

@@ -41,17 +41,6 @@ STRATA = {
 }
 
 
-HOW = """Each answer names one of its choices, none of them (Z), or is read by nobody. Rules read
-first; where they read nothing, a model, the extractor, is asked. Small numbers are 95&nbsp;%
-intervals."""
-EFFECTS = """Score: as the leaderboard has it, without questions whose reading was lost. Rules alone:
-what they do not read is wrong. VLMEvalKit: letters as its rules read them. Each difference is of the
-same questions."""
-AGREEMENT = """On answers of all models that both have read. Rules and extractor: a sample of what rules
-read. People read a sample without seeing any reading, as many answers that are hard to read as easy
-ones: look at each kind by itself."""
-
-
 def readings(data: Report) -> block.Section:
     """Shares by model, effects by metric, agreement; no blocks where no letter was read."""
     rows = data["findings"].get("extraction_quality", [])
@@ -66,13 +55,13 @@ def readings(data: Report) -> block.Section:
         )
         found = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
         blocks = [
-            block.Note(said(HOW)),
+            block.note("readers"),
             _shares(figures, models),
             block.Heading("What the reading does to scores"),
-            block.Note(EFFECTS),
+            block.note("effects_of_reading"),
             *_effects(figures, models),
             block.Heading("Whether readers agree"),
-            block.Note(AGREEMENT),
+            block.note("agreement_of_readers"),
             *_agreement(figures),
         ]
     return block.Section(
@@ -160,7 +149,7 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
     if not_compared:
         # A sentence goes on with the first of them.
         named = "; ".join(not_compared).lower().replace("vlmevalkit", "VLMEvalKit")
-        yield block.Note(f"No answer was read by both: {named}.")
+        yield block.note("read_by_one", readers=named)
     if lines:
         same = Cell(said("Same letter,&nbsp;%"))
         texts = [Cell("Readers", kind="l who"), Cell("Answers", kind="l")]

@@ -7,7 +7,7 @@ from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
 from methods.evaluation.probes import FOUND, IN_WINS, NONE, VERDICTS
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
 
 MEASURES = {
@@ -65,20 +65,6 @@ _PROBES = {
 }
 
 
-NO_PEOPLE = """No person has scored these answers, so it is not known how far a judge is right: score
-answers in the review app (<code>vlm-loom review demo</code>), or import scores with <code>vlm-loom
-result import-scores {release} scores.csv</code>, then run the job <code>evaluate</code>."""
-AGREEMENT = """Agreement on the overall score, with 95&nbsp;% intervals. Mean error is in points of the
-judge's scale, less is better{bands}. Judges that agree with each other need not be right: people
-decide. Point at a dash for the reason."""
-BANDS = """; the accuracies are the share of scores in one band (fuzzy: 1–2, 3–5, 6–8, 9–10;
-strict: 1, 2, 3, 4–5, 6, 7–8, 9–10)"""
-LED = """How far the overall score shifts under what should not shift it, with 95&nbsp;% intervals over
-items or groups, each of which counts once. A shift is found where p after Holm, over all probes of a
-judge, is small enough; that there is none is said where the whole interval is within the least shift
-worth finding; else there is not enough to say, and the sentence has what would have been found."""
-
-
 def trust(data: Report) -> block.Section:
     """What is known of the judges' overall scores; no blocks where no model has judged."""
     overall = data["benchmark"]["overall"] if data["benchmark"] else ""
@@ -92,14 +78,18 @@ def trust(data: Report) -> block.Section:
     blocks: list[block.Block] = []
     if agreed or data["judge_probes"]:
         if not any(row["other"] in _PEOPLE for row in agreed):
-            blocks.append(block.Note(said(NO_PEOPLE, release=data["release"]["name"])))
+            blocks.append(block.note("no_people", release=data["release"]))
         blocks += _agreement(agreed, versions)
     if data["judge_probes"]:
         sentences = [
             _said(row, _called(row["judge"], row["judge_version"], versions))
             for row in data["judge_probes"]
         ]
-        blocks += [block.Heading("Is a judge led?"), block.Note(LED), block.Sentences(sentences)]
+        blocks += [
+            block.Heading("Is a judge led?"),
+            block.note("bias_tests"),
+            block.Sentences(sentences),
+        ]
     finding = _found(agreed, data["judge_probes"])
     return block.Section(
         "trust", "Trust in the judge", "Can the judge be trusted?", blocks, finding=finding
@@ -140,7 +130,7 @@ def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[
             title = f"{called} and {beside}, by {label}"
             parts.setdefault(title, []).append([Cell(value, kind="who"), *figures])
     heads = [Cell("n"), *map(Cell, measures.values())]
-    yield block.Note(said(AGREEMENT, bands=BANDS if "fuzzy_accuracy" in measures else ""))
+    yield block.note("agreement_of_judges", has_bands="fuzzy_accuracy" in measures)
     of_whole = [Cell("Judge", kind="l who"), Cell("With", kind="l"), Cell("On", kind="l"), *heads]
     yield block.Table("Agreement of judges", of_whole, whole, "looking")
     for title, lines in parts.items():

@@ -14,19 +14,6 @@ from resources.reports.report_input import Report, Row
 from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
 from resources.reports.report_scores import DisplayedMetric
 
-EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
-failures at the floor, over the groups that have others, too; with its 95&nbsp;% interval over groups
-and p after Holm's adjustment for all models and styles. Marked are differences with p below 0.05: ▲ the
-style helps, ▼ it hurts. {by_rule}"""
-TOLD_BY_RULE = """This release does not name styles; they are told by rule: a question mark at the end,
-a word of politeness, fewer or more words than the group's median."""
-NONE_CAN_COUNT = "With so few groups no difference can come below p = 0.05, however large it is."
-NOTHING_COUNTS = "No style has an effect that counts."
-LEAST_STEADY = """The questions whose wordings a model's ratings differ most over, the worst wording
-first. σ is their standard deviation. Keys are those of the ledger: the answer's and the judgment's
-call."""
-ALL_STEADY = "No group has wordings whose ratings differ."
-
 
 def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     """One pane for each judge that has rated groups, in the order of the leaderboards."""
@@ -67,12 +54,12 @@ def _effects(
     )
     styles, having = (sorted({key[part] for key in differences}) for part in (0, 1))
     models = [who.name for who in pane.order if who.name in having]
-    by_rule = TOLD_BY_RULE if rows[0]["subset_label"] == BY_RULE else ""
+    by_rule = rows[0]["subset_label"] == BY_RULE
     yield block.Heading("What a style costs")
-    yield block.Note(said(EFFECTS, metric=metric.name, by_rule=by_rule))
+    yield block.note("effects_of_styles", metric=metric, by_rule=by_rule)
     none_can_count = max(row["n"] for row in differences.values()) <= TOO_FEW_CLUSTERS
     if none_can_count:
-        yield block.Note(NONE_CAN_COUNT)
+        yield block.note("too_few", noun="group")
     verdicts = [
         f"{name}: {metric.name} {cell.difference} [{cell.interval}] where the wording is {style}, "
         f"{cell.p}."
@@ -85,7 +72,7 @@ def _effects(
     if verdicts:
         yield block.Sentences(verdicts)
     elif not none_can_count:
-        yield block.Note(NOTHING_COUNTS)
+        yield block.note("no_style_counts")
 
     def most(of: Mapping[tuple[str, str], Row], style: str) -> int:
         return max(row["n"] for key, row in of.items() if key[0] == style)
@@ -110,7 +97,7 @@ def _least_steady(
 ) -> Iterator[block.Block]:
     """The groups that each model's ratings differ most in."""
     yield block.Heading("Least steady")
-    yield block.Note(LEAST_STEADY if rows else ALL_STEADY)
+    yield block.note("least_steady" if rows else "all_steady")
     for name in models:
         mine = [row for row in rows if row["model"] == name]
         groups = [list(group) for _, group in groupby(mine, key=lambda row: row["group_id"])]

@@ -126,6 +126,14 @@ class Ledger:
                 models |= set(connection.execute(query).scalars())
         return models
 
+    def calls(self, keys: Sequence[str]) -> Iterator[Call]:
+        """The calls that answered the requests `keys`, as far as they are here."""
+        for start in range(0, len(keys), _LOOKUP_CHUNK):
+            chunk = keys[start : start + _LOOKUP_CHUNK]
+            with self._store.read() as connection:
+                rows = connection.execute(_CALLS.where(CALLS.c.key.in_(chunk))).all()
+            yield from (_unpacked(Call(*row)) for row in rows)
+
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
         try:

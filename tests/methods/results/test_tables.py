@@ -10,7 +10,7 @@ import pytest
 
 from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.tables import best_alone, tables
-from methods.results.texts import in_words, latex, latex_text, markdown
+from methods.results.texts import latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
@@ -174,27 +174,7 @@ def test_a_text_in_latex(text: str, shown: str) -> None:
 
 def test_a_score_of_a_part_has_a_rank_and_a_mark_that_is_explained() -> None:
     mark = "20 of 100 items were asked."
-    part = BOARD._replace(models=[{**BOARD.models[0], "mark": mark}, *BOARD.models[1:]])
+    part = replace(BOARD, scores=[{**BOARD.scores[0], "mark": mark}, *BOARD.scores[1:]])
     board, *_ = tables(part)
     assert [row[0].text for row in board.rows] == ["1*", "2", "–"]
     assert board.caption.endswith(f" *: good: {mark}")
-    said = in_words(part, {"n_items": 4, "n_turns": 20, "n_images": 9}, {"version": "0.2.0"})
-    assert f"Marked in the tables: good: {mark}" in said
-
-
-def test_how_scores_were_made_is_said_in_words() -> None:
-    settings = {"version": "0.2.0"}
-    card = {"n_items": 4, "n_turns": 20, "n_images": 9}
-    said = in_words(BOARD, card, settings)
-    for part in (
-        "We evaluated 3 models on the release mmdu-1 (4 items, 20 turns, 9 pictures)",
-        "by the judge judge under the prompts p@1; a model's score is the mean over all turns",
-        "over up to 4 clusters",
-        "(2 pairs)",
-        "nothing of them was judged: none.",
-        "6 turns were refused and 3 have no judgment; made with vlm-loom 0.2.0.",
-    ):
-        assert part in said
-    by_rule = results([model("a", 1.0, 1, judge="rule")])
-    said = in_words(by_rule, card, settings)
-    assert "We evaluated 1 model on" in said and "scored by rule" in said and "pair" not in said

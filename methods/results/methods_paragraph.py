@@ -1,0 +1,242 @@
+"""How the scores of a release were made: a paragraph for a paper, and its citations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from methods.evaluation.contestants import ablation_of, is_model
+from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.metrics import BY_LABEL
+from methods.naming import listed, number_of
+from methods.release_card import Card, benchmark_of
+from methods.results.results_table import COUNTS_BELOW, JudgeResults
+
+_AVERAGED = {
+    "micro": "the mean over all turns",
+    "macro": "the mean over items of the mean of their turns",
+}
+_PAPERS = {
+    "alignmmbench": (
+        "Wu, Yuhang",
+        "{AlignMMBench}: Evaluating Chinese Multimodal Alignment in Large Vision-Language Models",
+        "2406.09295",
+    ),
+    "convbench": (
+        "Liu, Shuo",
+        "{ConvBench}: A Multi-Turn Conversation Evaluation Benchmark with Hierarchical Ablation "
+        "Capability for Large Vision-Language Models",
+        "2403.20194",
+    ),
+    "mmbench": (
+        "Liu, Yuan",
+        "{MMBench}: Is Your Multi-modal Model an All-around Player?",
+        "2307.06281",
+    ),
+    "mmdu": (
+        "Liu, Ziyu",
+        "{MMDU}: A Multi-Turn Multi-Image Dialog Understanding Benchmark and Instruction-Tuning "
+        "Dataset for {LVLMs}",
+        "2406.11833",
+    ),
+    "mmiu": (
+        "Meng, Fanqing",
+        "{MMIU}: Multimodal Multi-image Understanding for Evaluating Large Vision-Language Models",
+        "2408.02718",
+    ),
+}
+"""The first author, title and arXiv number of the paper of each benchmark."""
+
+
+class CallSettings(NamedTuple):
+    """How one model was asked in one role: the settings and dates of its calls, each once.
+
+    `temperatures` and `limits` (tokens of a reply) are None for requests that leave the choice to the
+    server. `served_as` are the names that replies give the model, where these are others.
+    """
+
+    role: str
+    name: str
+    temperatures: Sequence[float | None]
+    limits: Sequence[int | None]
+    served_as: Sequence[str]
+    first_day: str
+    last_day: str
+
+
+class EvaluationCalls(NamedTuple):
+    """The calls behind the scores of a release; `readers` counts answers of models by who read them."""
+
+    settings: Sequence[CallSettings]
+    readers: Mapping[str, int]
+
+
+def methods_paragraph(
+    results: JudgeResults, card: Card, settings: Mapping[str, Any], calls: EvaluationCalls
+) -> str:
+    """How the scores of a judge were made, in words.
+
+    Args:
+        results: The scores.
+        card: The card of the release.
+        settings: The `version` of vlm-loom.
+        calls: The calls behind the scores.
+
+    Returns:
+        Sentences, on one line.
+    """
+    models = [row for row in results.models if is_model(row["model"])]
+    names = {row["model"] for row in models}
+    asked = [each for each in calls.settings if each.role == "answer" and each.name in names]
+    sentences = [
+        f"We evaluated {number_of(len(models), 'model')}{_beside(results)} on the release "
+        f"{results.release_id} ({number_of(card['n_items'], 'item')}, "
+        f"{number_of(card['n_turns'], 'turn')}, {number_of(card['n_images'], 'picture')}), which is "
+        "frozen under an id that is a hash of its content.",
+        *_how_asked("Models", asked),
+        *_read(calls),
+        _scored(results),
+        *_how_asked("The judge", [each for each in calls.settings if _judged(each, results)]),
+        _intervals(results),
+        *_compared(results),
+        *_unranked(models),
+        f"Answers that models declined: {sum(row['n_refused'] for row in models)}; turns without a "
+        f"judgment: {sum(row['n_failed'] for row in models)}. Scores were made with vlm-loom "
+        f"{settings['version'] or 'of an unknown version'}.",
+    ]
+    return " ".join(sentences)
+
+
+def citations(card: Card) -> str:
+    """The paper of the benchmark, if it is known, and the release, as BibTeX."""
+    name = benchmark_of(card) or ""
+    entries = []
+    if name in _PAPERS:
+        author, title, number = _PAPERS[name]
+        entries.append(
+            f"@misc{{{name},\n  author = {{{author} and others}},\n  title = {{{title}}},\n"
+            f"  year = {{20{number[:2]}}},\n  eprint = {{{number}}},\n  archivePrefix = {{arXiv}}\n}}\n"
+        )
+    made_with = f"made with vlm-loom {card.get('project_version') or ''}".strip()
+    entries.append(
+        f"@misc{{{card['release_id']},\n  title = {{{{{card['release_id']}}}}},\n"
+        f"  year = {{{card['created_at'][:4]}}},\n"
+        f"  note = {{Release of a benchmark, {made_with}}}\n}}\n"
+    )
+    return "\n".join(entries)
+
+
+def _beside(results: JudgeResults) -> str:
+    """The candidates that are no models by themselves, in words."""
+    others = [row["model"] for row in results.models if not is_model(row["model"])]
+    blind = sum(ablation_of(name) is not None for name in others)
+    counts = [
+        *([number_of(len(others) - blind, "baseline")] if len(others) > blind else []),
+        *([f"{number_of(blind, 'run')} without the right images"] if blind else []),
+    ]
+    return f", with {' and '.join(counts)} for comparison," if counts else ""
+
+
+def _judged(settings: CallSettings, results: JudgeResults) -> bool:
+    return settings.role == "judge" and results.judge in (settings.name, PANEL)
+
+
+def _how_asked(who: str, calls: Sequence[CallSettings]) -> list[str]:
+    """When, with which settings and in which versions models were asked; nothing without calls."""
+    if not calls:
+        return []
+    first, last = min(each.first_day for each in calls), max(each.last_day for each in calls)
+    verb = "was" if who == "The judge" and len(calls) == 1 else "were"
+    who = "The judges" if who == "The judge" and len(calls) > 1 else who
+    when = f"on {first}" if first == last else f"between {first} and {last}"
+    temperatures = _by_value(
+        {each.name: each.temperatures for each in calls}, "its server's default"
+    )
+    limits = _by_value({each.name: each.limits for each in calls}, "as many as its server allows")
+    served = [f"{each.name} as {listed(each.served_as)}" for each in calls if each.served_as]
+    return [
+        f"{who} {verb} asked {when}, at temperature {temperatures}; tokens of a reply: at most "
+        f"{limits}.",
+        *([f"Servers named them otherwise: {'; '.join(served)}."] if served else []),
+    ]
+
+
+def _by_value(values: Mapping[str, Sequence[Any]], default: str) -> str:
+    """A value that all models share, or each value with the models that have it."""
+    names: dict[str, list[str]] = {}
+    for name, of_model in values.items():
+        for value in of_model:
+            names.setdefault(default if value is None else f"{value:g}", []).append(name)
+    if len(names) == 1:
+        return next(iter(names))
+    return "; ".join(f"{value} ({listed(of)})" for value, of in names.items())
+
+
+def _read(calls: EvaluationCalls) -> list[str]:
+    """Who read the letters of answers; nothing where nothing is read."""
+    n = sum(calls.readers.values())
+    extractors = {name: count for name, count in calls.readers.items() if name != RULE}
+    if not n:
+        return []
+    if not extractors:
+        return [f"The letters of all {number_of(n, 'answer')} were read by rule."]
+    by = listed([f"{count} by {name}" for name, count in extractors.items()])
+    return [
+        f"Letters of answers were read by rule; where no rule applied, a model read them: {by}, of "
+        f"{number_of(n, 'answer')} in all."
+    ]
+
+
+def _scored(results: JudgeResults) -> str:
+    metric, aggregation = results.leading
+    by = f"by the judge {results.judge} under the prompts {results.version}"
+    if results.judge == RULE:
+        by = f"by rule ({results.version})"
+    elif results.judge == PANEL:
+        by = f"by a panel of judges ({results.version})"
+    label = aggregation.removeprefix(BY_LABEL)
+    averaged = _AVERAGED.get(
+        aggregation,
+        f"the mean over the values of the label {label}, each of which weighs the same,",
+    )
+    return (
+        f"Answers were scored {by}; a model's score is {averaged} of {metric}, in which what it failed "
+        "or cut off counts as the lowest value."
+    )
+
+
+def _intervals(results: JudgeResults) -> str:
+    methods = sorted({row["method"] for row in results.models if row["method"]})
+    by = f" by the method {listed(methods)}" if methods else ""
+    return (
+        f"Intervals are of 95 %{by}, over up to {results.n_clusters} clusters, which are items, or "
+        "groups of items that belong together."
+    )
+
+
+def _compared(results: JudgeResults) -> list[str]:
+    """How models were compared, and whether p was adjusted; nothing where none were."""
+    pairs = [
+        row for pair, row in results.pairs(results.leading).items() if all(map(is_model, pair))
+    ]
+    if not pairs:
+        return []
+    n = number_of(len(pairs), "pair")
+    adjusted = "p is not adjusted, as there is one pair"
+    if any(row["p_holm"] != row["p"] for row in pairs):
+        adjusted = f"p is adjusted by Holm's method over the {n}"
+    elif len(pairs) > 1:
+        adjusted = f"Holm's adjustment over the {n} changes no p"
+    return [
+        f"Every two models were compared on the units that both have ({n}), with a test and an "
+        f"interval of one method; {adjusted}. A difference counts where p after that is below "
+        f"{COUNTS_BELOW:g}, and ranks follow from the differences that count."
+    ]
+
+
+def _unranked(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Who has no rank, and what the marks beside ranks say."""
+    unranked = [row["model"] for row in models if row["rank"] is None]
+    verb = "has" if len(unranked) == 1 else "have"
+    return [
+        *([f"{listed(unranked)} {verb} no rank, as nothing was judged."] if unranked else []),
+        *(f"Marked in the tables: {row['model']}: {row['mark']}" for row in models if row["mark"]),
+    ]

@@ -1,0 +1,146 @@
+"""The paragraph on how scores were made: each test changes one setting and reads its sentence."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from methods.evaluation.judging import PANEL
+from methods.results.methods_paragraph import (
+    CallSettings,
+    EvaluationCalls,
+    citations,
+    methods_paragraph,
+)
+from methods.results.results_table import JudgeResults
+from tests.methods.results.test_tables import model, pair, results
+
+CARD = {
+    **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "benchmark": "mmdu"},
+    **{"created_at": "2026-03-02T09:14:55+00:00", "project_version": "0.2.0"},
+}
+SETTINGS = {"version": "0.2.0"}
+NO_CALLS = EvaluationCalls([], {})
+
+
+def rated(name: str, **changed: Any) -> dict[str, Any]:
+    return {**model(name, 50.0, 1), "method": "unseen cluster", **changed}
+
+
+def compared_by(first: str, second: str, p: float, p_holm: float) -> dict[str, Any]:
+    return {**pair(first, second, 1.0, p_holm), "p": p}
+
+
+def called(name: str, role: str = "answer", **changed: Any) -> CallSettings:
+    of = CallSettings(role, name, [0.0], [2048], [], "2026-03-01", "2026-03-01")
+    return of._replace(**changed)
+
+
+def text(of: JudgeResults, *calls: CallSettings, **readers: int) -> str:
+    return methods_paragraph(of, CARD, SETTINGS, EvaluationCalls(calls, readers))
+
+
+ONE = results([rated("a")])
+
+
+def test_models_are_counted_without_baselines_and_blind_runs() -> None:
+    names = ("a", "b", "baseline:random", "no-images:a", "other-images:a")
+    said = text(results([rated(name) for name in names]))
+    assert (
+        "We evaluated 2 models, with 1 baseline and 2 runs without the right images for comparison, on "
+        "the release mmdu-1 (4 items, 20 turns, 9 pictures)" in said
+    )
+    assert "We evaluated 1 model on the release" in text(ONE)
+
+
+def test_temperature_limit_and_dates_of_models_are_those_of_their_calls() -> None:
+    two = results([rated("a"), rated("b")])
+    same = text(two, called("a"), called("b", last_day="2026-03-04"))
+    assert (
+        "Models were asked between 2026-03-01 and 2026-03-04, at temperature 0; tokens of a reply: at "
+        "most 2048." in same
+    )
+    other = text(two, called("a"), called("b", temperatures=[0.7], limits=[None]))
+    assert "Models were asked on 2026-03-01, at temperature 0 (a); 0.7 (b);" in other
+    assert "at most 2048 (a); as many as its server allows (b)." in other
+    assert "asked" not in text(two, called("left the board"))
+
+
+def test_the_version_that_a_server_names_is_stated() -> None:
+    said = text(ONE, called("a", served_as=["a-2026-02-01", "a-2026-03-01"]))
+    assert "Servers named them otherwise: a as a-2026-02-01, a-2026-03-01." in said
+    assert "otherwise" not in text(ONE, called("a"))
+
+
+def test_the_extractor_is_named_with_its_share() -> None:
+    said = text(ONE, rule=79, reader=35)
+    assert "a model read them: 35 by reader, of 114 answers in all." in said
+    assert "The letters of all 79 answers were read by rule." in text(ONE, rule=79)
+    assert "letters" not in text(ONE).lower()
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "words"),
+    [
+        ("micro", "the mean over all turns of Overall Score"),
+        ("macro", "the mean over items of the mean of their turns of Overall Score"),
+        (
+            "macro by task",
+            "the mean over the values of the label task, each of which weighs the same, of Overall",
+        ),
+    ],
+)
+def test_averaging_is_said_in_plain_words(aggregation: str, words: str) -> None:
+    assert f"a model's score is {words}" in text(results([rated("a", aggregation=aggregation)]))
+
+
+def test_the_judge_is_named_with_prompts_and_settings_and_a_rule_is_no_judge() -> None:
+    judge = called("judge", "judge", temperatures=[0.2])
+    said = text(ONE, judge, called("another", "judge"))
+    assert "by the judge judge under the prompts p@1" in said
+    assert "The judge was asked on 2026-03-01, at temperature 0.2;" in said
+    by_rule = text(replace(ONE, judge="rule", version="letter@2"), judge)
+    assert "scored by rule (letter@2)" in by_rule and "judge" not in by_rule
+    panel = text(replace(ONE, judge=PANEL, version="mean of x y"), judge, called("y", "judge"))
+    assert "by a panel of judges (mean of x y)" in panel and "The judges were asked" in panel
+
+
+def test_the_method_of_intervals_is_the_one_of_the_scores() -> None:
+    assert "Intervals are of 95 % by the method unseen cluster, over up to 4 clusters" in text(ONE)
+    assert "by the method t, two pseudo-clusters," in text(
+        results([rated("a", method="t, two pseudo-clusters")])
+    )
+
+
+def test_p_is_called_adjusted_only_where_it_was() -> None:
+    three = [rated(name) for name in "abc"]
+    pairs = [compared_by("a", "b", 0.01, 0.02), compared_by("a", "c", 0.02, 0.02)]
+    blind = compared_by("a", "no-images:a", 0.01, 0.01)
+    said = text(results(three, [*pairs, blind]))
+    assert "(2 pairs), with a test and an interval of one method; p is adjusted by Holm" in said
+    assert "p is not adjusted, as there is one pair" in text(results(three, [pairs[1], blind]))
+    assert "over the 2 pairs changes no p" in text(
+        results(three, [pairs[1], pairs[1] | {"first": "b"}])
+    )
+    assert "compared" not in text(results(three, [blind]))
+
+
+def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> None:
+    rows = [rated("a", n_refused=2, n_failed=1), rated("b", rank=None, n_refused=1, n_failed=0)]
+    said = text(results([*rows, rated("baseline:random", rank=None, n_refused=9)]))
+    assert "b has no rank, as nothing was judged." in said
+    assert "Answers that models declined: 3; turns without a judgment: 1." in said
+    assert "Scores were made with vlm-loom 0.2.0." in said
+    unknown = {**SETTINGS, "version": None}
+    assert "of an unknown version." in methods_paragraph(ONE, CARD, unknown, NO_CALLS)
+
+
+def test_the_mark_beside_a_rank_is_explained() -> None:
+    said = text(results([rated("a", mark="20 of 100 items were asked.")]))
+    assert "Marked in the tables: a: 20 of 100 items were asked." in said
+
+
+def test_the_paper_of_the_benchmark_and_the_release_are_cited() -> None:
+    cited = citations(CARD)
+    assert "eprint = {2406.11833}" in cited and "@misc{mmdu-1," in cited
+    assert citations({**CARD, "benchmark": "own"}).count("@misc") == 1

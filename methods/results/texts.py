@@ -95,16 +95,18 @@ def in_words(board: LeaderboardData, card: Mapping[str, Any], settings: Mapping[
         f"Answers were scored {by}; a model's score is {averaged} of {first['metric']}, in which what "
         "it failed or cut off counts as the lowest value.",
         f"Intervals are of 95 %, over up to {board.n_clusters} clusters, which are items, or groups of "
-        "items that belong together: an empirical likelihood with one cluster that was not seen added "
-        "towards the end of the scale, its signed root adjusted; nothing is drawn.",
+        "items that belong together. Each is Student's t interval with two pseudo-clusters added, one "
+        "at each end of the scale (Agresti and Coull, 1998), or that of Clopper and Pearson (1934) "
+        "where each cluster is one value at an end of the scale.",
     ]
     if board.pairs:
         sentences.append(
             "Every two models were compared on the units that both have "
-            f"({number_of(len(board.pairs), 'pair')}): interval and p of the difference are of the "
-            "same method on clusters' differences, which need not be symmetric, p adjusted by Holm "
-            "over all pairs; a difference counts where the adjusted p is "
-            "below 0.05, and ranks follow from that."
+            f"({number_of(len(board.pairs), 'pair')}): interval and p of the difference are of a "
+            "paired t-test over clusters with the CR2 standard error (Pustejovsky and Tipton, 2018) "
+            "and Hall's (1992) correction for skewness where it is the stricter one, p adjusted by "
+            "Holm over all pairs; a difference counts where the adjusted p is below 0.05, and ranks "
+            "follow from that."
         )
     if unranked:
         names = ", ".join(row["model"] for row in unranked)

@@ -5,11 +5,12 @@ which.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, tested
+from resources.reports.report_pairs import counts, tested
 from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 
@@ -21,7 +22,7 @@ Holm's adjustment for all models. Marked are differences with p below 0.05: ▲ 
 worse."""
 LEFT_OUT = """Left out: {n_only_first} that are only in {first}, {n_only_second} only in {second},
 {n_unlike} of one id whose picture, number of choices or key is not the same."""
-NONE_CAN_COUNT = "With so few {noun}s no difference can come below p = 0.05, however large it is."
+FEW = "With fewer than {least} {noun}s intervals and p are only indicative."
 Figures = Mapping[tuple[str, ...], Row]
 """Findings by subset, metric, aggregation, model and measure."""
 
@@ -84,8 +85,8 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     ranked = [figures[key] for key in of_models if key[:4] == ("", "", *ranking.key)]
     ranked.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0.0), row["subject"]))
     models = [row["subject"] for row in ranked]
-    if max(row["n"] for row in ranked) <= TOO_FEW_CLUSTERS:
-        yield block.Note(said(NONE_CAN_COUNT, noun=noun))
+    if max(row["n"] for row in ranked) < LEAST_CLUSTERS:
+        yield block.Note(said(FEW, least=LEAST_CLUSTERS, noun=noun))
     yield block.Table(
         f"{first} and {second}",
         [

@@ -14,8 +14,6 @@ from resources.reports.report_shape import noun_of
 from resources.web.addresses import items_page
 
 ALPHA = 0.05
-TOO_FEW_CLUSTERS = 5
-"""With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
 PAIRS = """{metric}, {averaged}, on the same turns: the model of the line less that of the column,
 the 95&nbsp;% interval of the difference with the number of clusters C, p of the same test, and p after
 Holm's adjustment for all pairs. Marked are differences with p after Holm below 0.05: ▲ the model of the
@@ -30,7 +28,6 @@ NOT_POSSIBLE = "more than there can be"
 FOR_MOST = """Of most pairs of models this release would show no true difference four times of
 five, however large it is."""
 NOT_DETECTABLE = "What difference this release would show cannot be worked out."
-NONE_CAN_COUNT = " With {n} no difference can come below p = 0.05, however large it is."
 FEW_CLUSTERS = 60
 """From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""
 NOT_SEEN = """ The test knows only failures that happened here: one in {of} {noun}s is missed by so few
@@ -156,9 +153,7 @@ def pairs(
         metric,
         block.count(n_clusters, f"independent {noun}"),
     )
-    if n_clusters <= TOO_FEW_CLUSTERS:
-        note += NONE_CAN_COUNT.format(n=block.count(n_clusters, noun))
-    elif n_clusters < FEW_CLUSTERS:
+    if n_clusters < FEW_CLUSTERS:
         note += NOT_SEEN.format(of=round(1 / (1 - 0.05 ** (1 / n_clusters))), noun=noun)
     averaged = metric.averaged
     yield block.Heading("Every two models compared")

@@ -5,12 +5,13 @@ in.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.wording_effects import BY_RULE, GROUP
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, counts, difference_of, tested
+from resources.reports.report_pairs import counts, difference_of, tested
 from resources.reports.report_scores import DisplayedMetric
 
 EFFECTS = """{metric} of the wordings in a style less the mean of all wordings of the same question,
@@ -19,7 +20,7 @@ and p after Holm's adjustment for all models and styles. Marked are differences 
 style helps, ▼ it hurts. {by_rule}"""
 TOLD_BY_RULE = """This release does not name styles; they are told by rule: a question mark at the end,
 a word of politeness, fewer or more words than the group's median."""
-NONE_CAN_COUNT = "With so few groups no difference can come below p = 0.05, however large it is."
+FEW_GROUPS = f"With fewer than {LEAST_CLUSTERS} groups intervals and p are only indicative."
 NOTHING_COUNTS = "No style has an effect that counts."
 LEAST_STEADY = """The questions whose wordings a model's ratings differ most over, the worst wording
 first. σ is their standard deviation. Keys are those of the ledger: the answer's and the judgment's
@@ -69,9 +70,8 @@ def _effects(
     by_rule = TOLD_BY_RULE if rows[0]["subset_label"] == BY_RULE else ""
     yield block.Heading("What a style costs")
     yield block.Note(said(EFFECTS, metric=metric.name, by_rule=by_rule))
-    none_can_count = max(row["n"] for row in differences.values()) <= TOO_FEW_CLUSTERS
-    if none_can_count:
-        yield block.Note(NONE_CAN_COUNT)
+    if max(row["n"] for row in differences.values()) < LEAST_CLUSTERS:
+        yield block.Note(FEW_GROUPS)
     verdicts = [
         f"{name}: {metric.name} {cell.difference} [{cell.interval}] where the wording is {style}, "
         f"{cell.p}."
@@ -83,7 +83,7 @@ def _effects(
     ]
     if verdicts:
         yield block.Sentences(verdicts)
-    elif not none_can_count:
+    else:
         yield block.Note(NOTHING_COUNTS)
 
     def most(of: Mapping[tuple[str, str], Row], style: str) -> int:

@@ -333,11 +333,18 @@ def export_results(release: str, kind: str, to: Path | None) -> None:
 @result.command("power", cls=ReadingCommand, example="vlm-loom result power mmdu --difference 1.5")
 @click.argument("release")
 @click.option("--difference", type=float, required=True, help="Of two models, in points.")
-def show_power(release: str, difference: float) -> None:
+@click.option(
+    "--comparisons",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many pairs of models are compared: Holm's adjustment is for all of them.",
+)
+def show_power(release: str, difference: float, comparisons: int) -> None:
     """How many dialogues or items show a difference of two models, and what this release shows."""
     from dagster_project.results import power_of
 
-    print(power_of(release, difference))
+    print(power_of(release, difference, comparisons))
 
 
 @vlm_loom.command(

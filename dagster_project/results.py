@@ -21,9 +21,9 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
 from methods.evaluation.statistics.power import (
-    LEAST_TESTED,
     MOST_CLUSTERS,
     clusters_needed,
+    error_range,
     factor,
 )
 from methods.naming import listed
@@ -174,11 +174,19 @@ def _scored_at() -> str | None:
     return datetime.fromtimestamp(event.timestamp, UTC).isoformat() if event else None
 
 
-def power_of(release: str, difference: float) -> str:
-    """How many clusters show a true difference with a power of 80 %, from what pairs of models vary by.
+def power_of(release: str, difference: float, n_comparisons: int) -> str:
+    """How many clusters show a true difference with a power of 80 %, by the metric that ranks.
 
-    By the metric that ranks, two-sided at 0.05, for a pair by itself. Raises UserError, also where two
-    models cannot be so far apart.
+    Args:
+        release: The release that serves as the pilot.
+        difference: The true difference of two models, in points.
+        n_comparisons: How many comparisons Holm's procedure adjusts together.
+
+    Returns:
+        A sentence for each judge, and what this release shows.
+
+    Raises:
+        UserError: Two models cannot be so far apart, or no pair of models varies.
     """
     from methods.benchmarks import BENCHMARKS
     from resources.publishing.releases import release_meant
@@ -197,7 +205,7 @@ def power_of(release: str, difference: float) -> str:
             f"Two models are at most {leading.span:g} apart in {leading.name}, which is from {low:g} "
             f"to {high:g}: give a --difference up to that."
         )
-    # Of pairs that do not vary nothing can be said, nor of rows of an earlier version.
+    # Pairs that do not vary are no pilot, and neither are rows of an earlier version.
     varied = [
         (of_judge, pairs)
         for of_judge in results.by_judge()
@@ -211,33 +219,54 @@ def power_of(release: str, difference: float) -> str:
     ]
     if not varied:
         raise ResultError(
-            f"{release_id} has no two models whose scores differ on some of at least {LEAST_TESTED} "
-            "dialogues, items or groups of items, so nothing is known of how much differences vary: "
-            "evaluate other models on it, or take a larger release of the same kind."
+            f"{release_id} has no two models whose scores differ on at least two dialogues, items or "
+            "groups of items, so nothing is known of how much differences vary: evaluate other models "
+            "on it, or take a larger release of the same kind."
         )
     span = leading.span if leading else math.inf
+    alpha = 0.05 / n_comparisons
+    test = (
+        "p < 0.05, two models by themselves"
+        if n_comparisons == 1
+        else f"p < 0.05 after Holm's adjustment for {n_comparisons:,} comparisons"
+    )
+    return "\n".join(
+        f"{'/'.join(of_judge.leading)}, judge {of_judge.judge}: a true difference of {difference:g} is "
+        f"found in 80 of 100 cases ({test}) on "
+        f"{_power_sentence(release_id, pairs, difference, alpha, span)}"
+        for of_judge, pairs in varied
+    )
+
+
+def _power_sentence(
+    release_id: str,
+    pairs: Sequence[Mapping[str, Any]],
+    difference: float,
+    alpha: float,
+    span: float,
+) -> str:
+    """The number of clusters that the median pair of models needs, and what the release shows."""
+
+    def needed(error: float, n_clusters: int) -> float:
+        # A number that is too large to be counted is larger than all others.
+        return clusters_needed(error, n_clusters, difference, alpha=alpha) or math.inf
 
     def shown(effect: float) -> str:
         return f"{effect:.2f}" if effect <= span else "more than there can be"
 
-    lines = []
-    for of_judge, pairs in varied:
-        detectable = [(row["detectable"], row["n_clusters"]) for row in pairs]
-        # What needs more than can be counted is more than all others.
-        numbers = sorted(
-            clusters_needed(effect / factor(n), n, difference) or math.inf
-            for effect, n in detectable
-        )
-        effects = sorted(effect for effect, _ in detectable)
-        name = f"{'/'.join(of_judge.leading)}, judge {of_judge.judge}"
-        lines.append(
-            f"{name}: a true difference of {difference:g} is found in 80 of 100 cases (p < 0.05, two "
-            f"models by themselves) on {_number(median_high(numbers))} independent dialogues, items or "
-            f"groups ({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). {release_id} "
-            f"has {max(n for _, n in detectable):,} and shows {shown(median_high(effects))} "
-            f"({shown(effects[0])} to {shown(effects[-1])})."
-        )
-    return "\n".join(lines)
+    pilots = [(row["detectable"] / factor(row["n_clusters"]), row["n_clusters"]) for row in pairs]
+    pilots.sort(key=lambda pilot: needed(*pilot))
+    numbers = [needed(*pilot) for pilot in pilots]
+    error, n_clusters = pilots[len(pilots) // 2]
+    few, many = (needed(end, n_clusters) for end in error_range(error, n_clusters))
+    effects = sorted(factor(n, alpha=alpha) * error for error, n in pilots)
+    return (
+        f"{_number(median_high(numbers))} independent dialogues, items or groups "
+        f"({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). The variance is an "
+        f"estimate from {n_clusters:,}: the 95% interval of the number is {_number(few)} to "
+        f"{_number(many)}. {release_id} has {max(n for _, n in pilots):,} and shows "
+        f"{shown(median_high(effects))} ({shown(effects[0])} to {shown(effects[-1])})."
+    )
 
 
 def _number(needed: float) -> str:

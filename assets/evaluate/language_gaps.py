@@ -39,7 +39,7 @@ def language_gaps(
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> AnalysisResult:
     """What each model scores more in one language than in another, on the same items, with the interval
-    of the difference and p by sign flips; of all items and by ability of level 2."""
+    of the difference and p of the paired t-test; of all items and by ability of level 2."""
     isolation = Isolation("evaluate.language_gaps")
     rows: list[Row] = []
     unlike: dict[str, int] = {}

@@ -46,8 +46,7 @@ ERROR_BELOW = 0.5
 """A lower mean over both orders of the pair is an error: the judge prefers the reference."""
 ALPHA = 0.05
 LEAST_TESTED = 6
-"""With fewer independent items there is no interval and no p: no two-sided test on five
-comes below 0.05."""
+"""With fewer independent items there is no interval and no p."""
 TOO_FEW = f"Fewer than {LEAST_TESTED} independent items: there is no test."
 NO_ITEMS = "No item was judged in both."
 NOTHING_CHANGES = "No item's value changes: there is nothing to test."

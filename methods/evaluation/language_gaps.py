@@ -4,8 +4,8 @@
     the floor
 
 Items are paired by id, and are a pair only if all but the language is alike: images, number of choices,
-key. The interval draws the clusters of both at once, p flips the signs of clusters
-(`statistics/comparisons.py`), and Holm's adjustment is over the models.
+key. Interval and p are of a paired t-test over clusters (`statistics/comparisons.py`), and Holm's
+adjustment is over the models.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

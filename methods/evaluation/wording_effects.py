@@ -3,8 +3,8 @@
     effect of a style = mean over groups of (mean of the wordings in the style - mean of the group)
 
 over the groups that have wordings in the style and others, so that a hard question counts against none.
-The interval draws groups, p flips the signs of groups (`statistics/comparisons.py`), and Holm's
-adjustment is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
+Interval and p are of a paired t-test over groups (`statistics/comparisons.py`), and Holm's adjustment
+is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
 rewrites, not what makes it.
 """
 

@@ -5,12 +5,13 @@ which.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.results.results_table import counts
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, tested
+from resources.reports.report_pairs import tested
 from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 
@@ -75,8 +76,8 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
     ranked = [figures[key] for key in of_models if key[:4] == ("", "", *ranking.key)]
     ranked.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0.0), row["subject"]))
     models = [row["subject"] for row in ranked]
-    if max(row["n"] for row in ranked) <= TOO_FEW_CLUSTERS:
-        yield block.note("too_few", noun=noun)
+    if max(row["n"] for row in ranked) < LEAST_CLUSTERS:
+        yield block.note("too_few", noun=noun, least=LEAST_CLUSTERS)
     yield block.Table(
         f"{first} and {second}",
         [

@@ -14,8 +14,7 @@ from resources.reports.report_scores import CandidateLabel, DisplayedMetric, Sco
 from resources.reports.report_shape import noun_of
 from resources.web.addresses import items_page
 
-TOO_FEW_CLUSTERS = 5
-"""With so many or fewer no p comes below 0.05: 2 / 2^5 = 0.0625."""
+ALPHA = 0.05
 NOT_POSSIBLE = "more than there can be"
 FEW_CLUSTERS = 60
 """From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""
@@ -144,7 +143,6 @@ def pairs(
         points="" if metric.inverse else " points",
         n=n_clusters,
         noun=noun,
-        none_can_count=n_clusters <= TOO_FEW_CLUSTERS,
         rarest=round(1 / (1 - 0.05 ** (1 / n_clusters))) if n_clusters < FEW_CLUSTERS else None,
     )
 

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.results.results_table import Pair, in_order, key_of
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, TableSection, said
 from resources.reports.report_input import Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, between, shown
+from resources.reports.report_pairs import between, shown
 from resources.reports.report_plots import multiples, radars
 from resources.reports.report_scores import (
     CandidateLabel,
@@ -245,7 +246,7 @@ def _against(
     few = {
         value
         for value, by_pair in by_value.items()
-        if min(row["n_clusters"] for row in by_pair.values()) <= TOO_FEW_CLUSTERS
+        if min(row["n_clusters"] for row in by_pair.values()) < LEAST_CLUSTERS
     }
     yield block.Heading(f"Models against each other, by {label}", 4)
     if len(few) == len(by_value):

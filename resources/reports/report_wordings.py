@@ -5,13 +5,14 @@ in.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.wording_effects import BY_RULE, GROUP
 from methods.results.results_table import counts
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, difference_of, tested
+from resources.reports.report_pairs import difference_of, tested
 from resources.reports.report_scores import DisplayedMetric
 
 
@@ -57,9 +58,8 @@ def _effects(
     by_rule = rows[0]["subset_label"] == BY_RULE
     yield block.Heading("What a style costs")
     yield block.note("effects_of_styles", metric=metric, by_rule=by_rule)
-    none_can_count = max(row["n"] for row in differences.values()) <= TOO_FEW_CLUSTERS
-    if none_can_count:
-        yield block.note("too_few", noun="group")
+    if max(row["n"] for row in differences.values()) < LEAST_CLUSTERS:
+        yield block.note("too_few", noun="group", least=LEAST_CLUSTERS)
     verdicts = [
         f"{name}: {metric.name} {cell.difference} [{cell.interval}] where the wording is {style}, "
         f"{cell.p}."
@@ -71,7 +71,7 @@ def _effects(
     ]
     if verdicts:
         yield block.Sentences(verdicts)
-    elif not none_can_count:
+    else:
         yield block.note("no_style_counts")
 
     def most(of: Mapping[tuple[str, str], Row], style: str) -> int:

@@ -43,25 +43,42 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_a_difference_that_no_two_models_can_have_is_refused(given, difference: float) -> None:
     given.append(pair("a", 5.0))
     with pytest.raises(ResultError, match=r"at most 90 apart in Overall Score.* from 10 to 100"):
-        power_of("r", difference)
-    assert "a true difference of 90 is found" in power_of("r", 90)
+        power_of("r", difference, 1)
+    assert "a true difference of 90 is found" in power_of("r", 90, 1)
 
 
 @pytest.mark.parametrize("difference", [0, -1, float("inf"), float("nan")])
 def test_a_difference_is_a_number_above_0(given, difference: float) -> None:
     with pytest.raises(ResultError, match="above 0"):
-        power_of("r", difference)
+        power_of("r", difference, 1)
 
 
 def test_one_pair_that_needs_more_than_can_be_counted_leaves_the_others_theirs(given) -> None:
     given += [pair("a", 4.0), pair("b", 6.0), pair("c", 1e6)]
-    said = power_of("r", 4.0)
+    said = power_of("r", 4.0, 1)
     # The first pair shows 4 on the 30 that it has.
     assert "(30 to more than 10,000,000 by pair of models)" in said
     middle = int(said.split(" independent")[0].rpartition(" ")[2])
-    assert 55 <= middle <= 68
+    assert 60 <= middle <= 68
     given[:] = [pair("c", 1e6)]
-    assert "on more than 10,000,000 independent" in power_of("r", 4.0)
+    assert "on more than 10,000,000 independent" in power_of("r", 4.0, 1)
+
+
+def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_comparisons(given) -> None:
+    given.append(pair("a", 4.0))
+    text = power_of("r", 4.0, 1)
+    # The true error is 0.796 to 1.344 times that of 30 clusters: the number about its square times 30.
+    assert "on 30 independent dialogues" in text and "two models by themselves" in text
+    assert "an estimate from 30: the 95% interval of the number is 21 to 52." in text
+    of_ten = power_of("r", 4.0, 10)
+    assert "p < 0.05 after Holm's adjustment for 10 comparisons" in of_ten
+    # With the quantile t_{1 - 0.005/2}, 3.04, in place of t_{1 - 0.05/2}, 2.05.
+    assert "on 51 independent dialogues" in of_ten and "r has 30 and shows 5.42" in of_ten
+
+
+def test_no_number_below_ten_is_offered(given) -> None:
+    given.append(pair("a", 4.0))
+    assert "on 10 independent dialogues" in power_of("r", 80.0, 1)
 
 
 @pytest.mark.usefixtures("loom_home")

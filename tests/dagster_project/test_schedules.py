@@ -169,7 +169,7 @@ def scored(release: str, *models: str) -> None:
             connection.execute(
                 "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'offline', "
                 "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, "
-                "1, 'unseen cluster', NULL)",
+                "1, 'bootstrap percentiles', NULL)",
                 [release, model],
             )
 

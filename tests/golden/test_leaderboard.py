@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assets.common.tables import rows_to_arrow
+from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
 from resources.warehouse import Warehouse
 
 PLACES = [(name, how) for name in ("Overall Score", "Richness") for how in ("micro", "macro")]
@@ -33,7 +34,7 @@ def score(
         "ci_low": interval[0],
         "ci_high": interval[1],
         "n_clusters": 2,
-        "method": None if value is None else "unseen cluster",
+        "method": None if value is None else PSEUDO_CLUSTERS,
         "n_items": 2,
         "n_turns": 4,
         "n_judged": 0 if value is None else 3,

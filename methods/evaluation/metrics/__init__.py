@@ -1,7 +1,7 @@
 """Metrics: how the observations of one model become one number, one file a metric.
 
 A metric makes units of observations: a unit is what is averaged (a turn, an item, a group). All that
-follows is the same for every metric: the mean of the units' values, its interval by drawing clusters of
+follows is the same for every metric: the mean of the units' values, its interval over clusters of
 units, the forms for failures, comparisons and ranks (`methods/evaluation/scoring.py`).
 """
 

@@ -6,7 +6,7 @@
     mean deviation      sum_g sigma_g / N
     share over a band   share of the groups whose scores do not all lie in one band
 
-The units are groups, so all three have an interval by drawing groups. A group with one score says
+The units are groups, so all three have an interval over groups. A group with one score says
 nothing and is left out. Where no group differs the alignment score is infinite; the other two are 0.
 """
 

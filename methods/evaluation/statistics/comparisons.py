@@ -1,10 +1,9 @@
 """Paired comparison of every two models: difference, interval, test, Holm's adjustment.
 
 Two models are compared on the units both have a value for, d_u = a_u - b_u, so that what makes a unit
-hard for both cancels out. Interval and p are of one test (intervals.py): p is below alpha exactly
-where the interval of 1 - alpha leaves 0 out. Differences need not be symmetric. With C clusters p is
-never below 2 / 2^C: five clusters cannot give p < 0.05. Sources: intervals.py; Holm (1979), A simple
-sequentially rejective multiple test procedure.
+hard for both cancels out. Interval and p are of one paired t test (intervals.py): p is below 0.05
+exactly where the 95 % interval excludes 0. Sources: intervals.py; Holm (1979), A simple sequentially
+rejective multiple test procedure.
 """
 
 from collections.abc import Sequence
@@ -91,7 +90,7 @@ def compare_differences(
 def compared_sides(of: PairTotals, span: float | Floats) -> list[Comparison]:
     """The comparison of each pair; p is adjusted over all of them."""
     spans = np.broadcast_to(np.asarray(span, dtype=float), len(of.pairs))
-    found = [None if np.isnan(p) else float(p) for p in p_values(of.totals, spans)]
+    p_unadjusted = [None if np.isnan(p) else float(p) for p in p_values(of.totals, spans)]
     return [
         Comparison(
             first,
@@ -109,8 +108,8 @@ def compared_sides(of: PairTotals, span: float | Floats) -> list[Comparison]:
         for (first, second), estimate, p_value, p_adjusted, n_units, n_clusters in zip(
             of.pairs,
             difference_estimates(of.totals, spans),
-            found,
-            holm(found),
+            p_unadjusted,
+            holm(p_unadjusted),
             of.totals.sizes.sum(axis=1),
             of.totals.n_clusters,
             strict=True,

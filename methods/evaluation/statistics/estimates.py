@@ -5,8 +5,10 @@ from typing import Literal
 
 Aggregation = Literal["micro", "macro"]
 """Over values alike, or over the means of clusters."""
-UNSEEN = "unseen cluster"
-"""The method of intervals.py; nothing is drawn."""
+PSEUDO_CLUSTERS = "t, two pseudo-clusters"
+BINOMIAL = "Clopper-Pearson"
+PAIRED_T = "paired t, CR2, Hall"
+"""The methods of intervals.py."""
 LEAST_CLUSTERS = 10
 """With fewer an interval is not called one of 95 %: it is only indicative, and marked with `~`."""
 PERCENTILES = "bootstrap percentiles"

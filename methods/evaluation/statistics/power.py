@@ -1,33 +1,36 @@
 """The minimum detectable effect: the smallest true difference of two models that a release will show.
 
-    MDE = (q_{alpha}(C) + z_{power}) SE(difference),    2.96 SE for 110 clusters, alpha 0.05, power 80 %
+    MDE = f(C) SE,    f(C) = q + t_{power, C - 1} + b,    2.84 SE for 110 clusters, 0.05 and 80 %
 
-SE is the cluster-robust standard error of the mean paired difference, with t_c the sum of cluster c's
-differences, n_c their number, N = sum_c n_c, C clusters and the mean difference d:
+SE is the CR2 standard error of the mean paired difference over C clusters, q = t_{1 - alpha/2, C - 1},
+and b what Hall's statistic (intervals.py) is below t at t = q, expected over normal differences, whose
+skewness k has the standard deviation sqrt(6) / C:
 
-    SE^2 = C / (C - 1)  sum_c (t_c - n_c d)^2 / N^2
+    b = sqrt(3 / pi) / C (q^2 / 3 + 1 / 6)
 
-(for the macro mean t_c is the cluster's mean difference and n_c = 1: the usual error of a mean). q is
-how many standard errors an end of the test's interval (intervals.py) is from the mean where the
-clusters' differences are the C quantiles of the normal distribution; it nears z_{1 - alpha/2} with C.
-As SE falls with the root of C, a difference d is shown by the smallest C with
+SE falls with the root of C, so a difference d is shown by the smallest C with
 
-    (q(C) + z_{power}) SE_1 / sqrt(C) <= d,    SE_1 = SE sqrt(C observed)
+    f(C) SE_1 / sqrt(C) <= d,    SE_1 = SE sqrt(C observed)
 
-Sources: Bloom (1995), Minimum Detectable Effects; Cameron and Miller (2015), A Practitioner's Guide to
-Cluster-Robust Inference, II; Miller (2024), Adding Error Bars to Evals.
+The observed SE is an estimate itself. For normal differences the true variance lies between
+
+    df SE^2 / chi2_{0.975, df}   and   df SE^2 / chi2_{0.025, df},    df = C observed - 1
+
+in 95 of 100 cases, which gives an interval of the smallest C. Of m comparisons that are adjusted
+together the first has to reach alpha / m (Holm, Bonferroni).
+
+Sources: Bloom (1995), Minimum Detectable Effects; Browne (1995), On the Use of a Pilot Sample for
+Sample Size Determination; Miller (2024), Adding Error Bars to Evals.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from statistics import NormalDist
-
-import numpy as np
+from math import pi
 
 from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
-from methods.evaluation.statistics.estimates import Aggregation
-from methods.evaluation.statistics.intervals import difference_bounds
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
+from methods.evaluation.statistics.intervals import LEVEL, mean_fit
 from methods.evaluation.statistics.resampling import (
     Clusters,
     ClusterTotals,
@@ -35,19 +38,14 @@ from methods.evaluation.statistics.resampling import (
     paired_totals,
 )
 
-LEAST_TESTED = 6
-"""With fewer clusters p is above 2 / 2^5 = 0.0625."""
-TOO_FEW = f"With fewer than {LEAST_TESTED} clusters no difference can be shown."
 MOST_CLUSTERS = 10_000_000
-LARGE = 2_000
-"""From so many clusters on q is taken as that of so many."""
 
 
 @dataclass(frozen=True)
 class MinimumDetectableEffect:
     """Of two models, by their rows in `values`, in the units of the metric.
 
-    `reason` says why there is no effect; fewer than two clusters have no standard error either.
+    `reason` says why there is neither an effect nor a standard error.
     """
 
     first: int
@@ -84,37 +82,25 @@ def effects_of(
 ) -> list[MinimumDetectableEffect]:
     """The same of pairs whose differences have these totals."""
     effects = []
-    for (first, second), found, n_clusters in zip(
-        pairs, standard_errors(totals).tolist(), totals.n_clusters.tolist(), strict=True
+    for (first, second), error, n_clusters in zip(
+        pairs, mean_fit(totals).errors.tolist(), totals.n_clusters.tolist(), strict=True
     ):
         reason = {0: NO_COMMON_UNITS, 1: ONE_CLUSTER}.get(n_clusters)
-        reason = reason or (TOO_FEW if n_clusters < LEAST_TESTED else None)
-        error = None if n_clusters < 2 else found
-        effect = None if reason else float(factor(n_clusters, power, alpha) * found)
-        effects.append(MinimumDetectableEffect(first, second, error, effect, n_clusters, reason))
+        if reason:
+            effects.append(MinimumDetectableEffect(first, second, None, None, n_clusters, reason))
+        else:
+            effect = factor(n_clusters, power, alpha) * error
+            effects.append(MinimumDetectableEffect(first, second, error, effect, n_clusters))
     return effects
 
 
-def standard_errors(totals: ClusterTotals) -> Floats:
-    """The cluster-robust standard error of each row's mean; NaN with fewer than two clusters."""
-    residuals = totals.sums - totals.sizes * totals.means[:, None]
-    n_clusters = np.where(totals.n_clusters >= 2, totals.n_clusters, np.nan)
-    variances = n_clusters / (n_clusters - 1) * (residuals**2).sum(axis=1)
-    return np.sqrt(variances) / totals.sizes.sum(axis=1)
-
-
 def factor(n_clusters: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference that is shown with this power, in standard errors."""
-    return _critical(min(n_clusters, LARGE), alpha) + NormalDist().inv_cdf(power)
+    """The smallest difference that at least two clusters show with this power, in standard errors."""
+    from scipy.special import stdtrit
 
-
-@cache
-def _critical(n_clusters: int, alpha: float) -> float:
-    normal = NormalDist()
-    quantiles = [normal.inv_cdf((place + 0.5) / n_clusters) for place in range(n_clusters)]
-    totals = ClusterTotals(np.array([quantiles]), np.ones((1, n_clusters)))
-    (low, high), *_ = difference_bounds(totals, np.array([1e6]), 1 - alpha)
-    return float((high - low) / 2 / standard_errors(totals)[0])
+    quantile = float(stdtrit(n_clusters - 1, 1 - alpha / 2))
+    below = (3 / pi) ** 0.5 / n_clusters * (quantile**2 / 3 + 1 / 6)
+    return quantile + float(stdtrit(n_clusters - 1, power)) + below
 
 
 def clusters_needed(
@@ -125,24 +111,42 @@ def clusters_needed(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> int | None:
-    """How many clusters show a true difference with this power, from the error of so many.
+    """How many clusters show a true difference with this power.
 
-    None where more than MOST_CLUSTERS would be needed. Raises ValueError for a difference that is not
-    above 0.
+    Args:
+        standard_error: The standard error of the mean difference over `n_clusters`.
+        n_clusters: The number of clusters observed.
+        difference: The true difference, above 0.
+        power: The share of releases that show it.
+        alpha: The level of the two-sided test.
+
+    Returns:
+        At least `LEAST_CLUSTERS`, since fewer are only indicative. None where more than
+        `MOST_CLUSTERS` would be needed.
+
+    Raises:
+        ValueError: The difference is not above 0.
     """
     if difference <= 0:
         raise ValueError("A difference to be shown is above 0.")
-    of_one = standard_error * n_clusters**0.5
+    error_of_one = standard_error * n_clusters**0.5
 
-    def enough(number: int) -> bool:
-        return factor(number, power, alpha) * of_one / number**0.5 <= difference
+    def is_enough(number: int) -> bool:
+        return factor(number, power, alpha) * error_of_one / number**0.5 <= difference
 
-    if not enough(MOST_CLUSTERS):
-        return None
-    few, many = LEAST_TESTED - 1, LEAST_TESTED
-    while not enough(many):
-        few, many = many, 2 * many
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
-    return many
+    numbers = range(LEAST_CLUSTERS, MOST_CLUSTERS + 1)
+    place = bisect_left(numbers, True, key=is_enough)
+    return numbers[place] if place < len(numbers) else None
+
+
+def error_range(standard_error: float, n_clusters: int) -> tuple[float, float]:
+    """The 95 % interval of the true standard error, from that of at least two observed clusters."""
+    from scipy.special import chdtri
+
+    freedom = n_clusters - 1
+    tail = (1 - LEVEL) / 2
+    low, high = (
+        standard_error * float(freedom / chdtri(freedom, share)) ** 0.5
+        for share in (tail, 1 - tail)
+    )
+    return low, high

@@ -1,35 +1,37 @@
 """A mean shift over few clusters: its interval and p, what could have been found, how many to ask.
 
-Each cluster counts once, by the mean of its shifts. Interval and p are of one method (`intervals.py`),
-so that p is below 0.05 exactly where the 95 % interval leaves out 0. The smallest true shift that is
-found with a given power is
+Each cluster counts once, by the mean of its shifts. Interval and p are of one test (`intervals.py`):
+p is below 0.05 exactly where the 95 % interval excludes 0. The smallest true shift that is found with a
+given power is
 
-    detectable = d* + t_{power, C - 1} SE,    SE^2 = sum_c (d_c - d)^2 / (C (C - 1))
+    detectable = q SE + t_{power, C - 1} SE,    SE^2 = sum_c (d_c - d)^2 / (C (C - 1))
 
-where d* is the least shift that the same deviations d_c - d show: moved to it, they have p = alpha.
-Where all clusters have the same shift it is no less than what the interval of no shift leaves open,
-and there is none where so few clusters cannot have p = alpha. How many clusters are needed is the
-same asked of normal scores of an expected deviation, and of clusters that have no shift at all: their
-interval has to be within the least shift, too. Source of the sum of two quantiles: Bloom (1995),
-Minimum Detectable Effects; figures: decision 64.
+where q SE is how far the longer side of the interval of level 1 - alpha reaches. Where all clusters
+have the same shift, SE is 0 and q SE is what the interval of no shift leaves open. The number of
+clusters needed is the smallest with which normal shifts of an expected deviation (`power.py`), and
+clusters that have no shift at all, have a `detectable` of at most the least shift. Source: Bloom
+(1995), Minimum Detectable Effects; figures: decision 64.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
-from statistics import NormalDist
 
 import numpy as np
 
-from methods.evaluation.statistics.intervals import ROUNDING, difference_estimates, p_values
+from methods.evaluation.statistics.intervals import (
+    ROUNDING,
+    difference_bounds,
+    difference_estimates,
+    p_values,
+)
+from methods.evaluation.statistics.power import factor
 from methods.evaluation.statistics.resampling import (
     Clusters,
     ClusterTotals,
     Floats,
     cluster_totals,
 )
-
-_STEPS, _ROUNDS = 17, 3
-"""d* is looked for on a grid, then on a grid between two of its points, and so on."""
 
 
 @dataclass(frozen=True)
@@ -63,64 +65,48 @@ def mean_shift(
 def detectable(means: Floats, *, span: float, power: float, alpha: float) -> float | None:
     """The smallest true shift that clusters of such deviations show in the share `power` of cases.
 
-    None where none would be found: there are too few clusters, or it would be larger than `span`.
+    Args:
+        means: The mean shift of each of at least two clusters.
+        span: How large a shift can be.
+        power: The share of cases.
+        alpha: The level of the two-sided test.
+
+    Returns:
+        None where it would be larger than `span`.
     """
     from scipy.special import stdtrit
 
-    off = means - means.mean()
-    error = off.std(ddof=1) / np.sqrt(len(off))
-    least = max(_critical(off, span, alpha), _critical(-off, span, alpha))
+    deviations = means - means.mean()
+    error = deviations.std(ddof=1) / np.sqrt(len(deviations))
     if error < ROUNDING:
-        # Nothing is known of how they differ; the interval of no shift says what may be.
-        (around,) = difference_estimates(_totals(np.zeros((1, len(off)))), np.array([span]))
-        assert around.ci_high is not None
-        least = max(least, around.ci_high)
-    least += float(stdtrit(len(off) - 1, power)) * error
-    return float(least) if least <= span else None
+        deviations, error = np.zeros(len(means)), 0.0
+    totals = ClusterTotals(deviations[None], np.ones((1, len(means))))
+    reach = np.abs(difference_bounds(totals, np.array([span]), 1 - alpha)).max()
+    least = float(reach + stdtrit(len(deviations) - 1, power) * error)
+    return least if least <= span else None
 
 
 @cache
 def clusters_needed(
     least: float, deviation: float, *, span: float, power: float, alpha: float, most: int
 ) -> int:
-    """The fewest clusters, one unit each, that show a shift of `least`; `most` where these do not.
+    """The fewest clusters, one unit each, that show a shift of `least`.
 
-    `deviation` is the standard deviation of shifts. Fewer than are returned may seem to do, too,
-    where the numbers of clusters in between do not.
+    Args:
+        least: The shift to be shown, above 0.
+        deviation: The standard deviation of shifts.
+        span: How large a shift can be.
+        power: The share of cases in which the shift is shown.
+        alpha: The level of the two-sided test.
+        most: The largest number of clusters.
+
+    Returns:
+        Two or more; `most` where fewer do not show the shift.
     """
 
-    def enough(n: int) -> bool:
-        normal = NormalDist()
-        scores = np.array([normal.inv_cdf((rank + 0.5) / n) for rank in range(n)])
-        scores *= deviation / scores.std(ddof=1)
-        found = [
-            detectable(means, span=span, power=power, alpha=alpha)
-            for means in (scores, np.zeros(n))
-        ]
-        return all(shift is not None and shift <= least for shift in found)
+    def is_enough(n: int) -> bool:
+        normal = factor(n, power, alpha) * deviation / n**0.5
+        without_shift = detectable(np.zeros(n), span=span, power=power, alpha=alpha)
+        return normal <= least and without_shift is not None and without_shift <= least
 
-    low, high = 1, min(8, most)
-    while high < most and not enough(high):
-        low, high = high, min(2 * high, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _critical(off: Floats, span: float, alpha: float) -> float:
-    """The least shift at which the deviations have p = alpha; infinite where none up to `span` has."""
-    low, high = 0.0, span
-    for _ in range(_ROUNDS):
-        grid = np.linspace(low, high, _STEPS)
-        p = p_values(_totals(off[None] + grid[:, None]), np.full(_STEPS, span))
-        (found,) = np.nonzero(p <= alpha)
-        if not len(found):
-            return np.inf
-        first = int(found[0])
-        low, high = float(grid[max(0, first - 1)]), float(grid[first])
-    return high
-
-
-def _totals(means: Floats) -> ClusterTotals:
-    return ClusterTotals(means, np.ones_like(means))
+    return min(most, 2 + bisect_left(range(2, most), True, key=is_enough))

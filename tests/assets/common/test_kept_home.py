@@ -6,7 +6,7 @@ gives the same scores.
 
 import pytest
 
-from methods.evaluation.statistics.estimates import UNSEEN
+from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import two_sided_corpus
 from tests.assets.world import WITHOUT_PICTURES, Row, World, copy_of, sentence
@@ -82,7 +82,7 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
         for board in boards
     )
     assert found == was and found
-    assert {row["method"] for row in boards[1]} == {UNSEEN}
+    assert {row["method"] for row in boards[1]} == {PSEUDO_CLUSTERS}
 
 
 @pytest.mark.parametrize("table", KEPT)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from methods.convbench.attribution import (
     ABSENT,
@@ -61,9 +62,9 @@ def numbered(values: Sequence[float | None]) -> dict[str, float | None]:
     return {f"i{place:03}": value for place, value in enumerate(values)}
 
 
-def near(p: float) -> Any:
-    """p as the saddlepoint has it: within 3 % of the exact one."""
-    return pytest.approx(p, rel=0.03)
+def p_of_equal(n: int) -> Any:
+    """p where all `n` items gain 100: Student's t with a pseudo-cluster at -100 and one at 100."""
+    return pytest.approx(stats.ttest_1samp([100] * n + [-100, 100], 0).pvalue)
 
 
 # --- By hand ---------------------------------------------------------------------------------------
@@ -79,8 +80,9 @@ def test_shares_net_and_p_by_hand() -> None:
     assert (row["gone_low"], row["gone_high"]) == pytest.approx((0.4869, 0.9743), abs=1e-4)
     assert (row["lost_low"], row["lost_high"]) == pytest.approx((0.0615, 0.7923), abs=1e-4)
     assert (row["before_value"], row["after_value"], row["difference"]) == (30, 80, 50)
-    # Seven items change, six of them up, all by 100: seven tosses of which six or more fall one way.
-    assert row["p"] == row["p_holm"] == near(2 * (1 + 7) / 2**7)
+    # The differences are 100 six times, -100 once and 0 three times: t = 50 / 22.361 = 2.2361. They are
+    # skewed to the losses, k = -3,000,000 / 45,000^(3/2) = -0.31427, and Hall's statistic is 1.7008.
+    assert row["p"] == row["p_holm"] == pytest.approx(2 * stats.t.sf(1.7008, 9), rel=1e-3)
     assert row["verdict"] is None and row["reason"] is None
     assert row["ci_low"] < 50 < row["ci_high"]
 
@@ -109,7 +111,7 @@ def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> Non
 
 def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
     six = only(reasoning(numbered([0] * 6), numbered([1] * 6)))
-    assert six["p"] == near(2 / 64) and six["verdict"] == "gain"
+    assert six["p"] == p_of_equal(6) and six["verdict"] == "gain"
     five = only(reasoning(numbered([0] * 5), numbered([1] * 5)))
     assert (five["n_gone"], five["difference"]) == (5, 100)
     assert (five["p"], five["ci_low"], five["verdict"]) == (None, None, None)
@@ -128,11 +130,11 @@ def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     gains = reasoning(numbered([0] * 6), numbered([1] * 6))
     wavers = reasoning(numbered([0, 1] * 3), numbered([1, 0] + [0, 1] * 2))
     same = reasoning(numbered([0, 1] * 3), numbered([0, 1] * 3))
-    found = rows_of({"gains": gains, "wavers": wavers, "same": same})
+    found = rows_of({"gains": gains, "wavers": wavers, "wavers too": wavers, "same": same})
     key = f"{PERCEPTION_GIVEN}: {REASONING}", ""
     gained = found["gains", *key]
-    assert gained["p"] == near(2 / 64)
-    assert gained["p_holm"] == 2 * gained["p"] and gained["verdict"] is None
+    assert gained["p"] == p_of_equal(6)
+    assert gained["p_holm"] == pytest.approx(3 * gained["p"]) and gained["verdict"] is None
     assert found["wavers", *key]["p_holm"] == 1
     unchanged = found["same", *key]
     assert (unchanged["difference"], unchanged["p"], unchanged["reason"]) == (
@@ -151,7 +153,7 @@ def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing(
     found = rows_of({"m": reasoning(before, after, tasks)})
     key = "m", f"{PERCEPTION_GIVEN}: {REASONING}"
     assert {task for _, _, task in found} == {"", "memes", "charts"}
-    assert (found[*key, "memes"]["n_gone"], found[*key, "memes"]["p"]) == (6, near(2 / 64))
+    assert (found[*key, "memes"]["n_gone"], found[*key, "memes"]["p"]) == (6, p_of_equal(6))
     charts = found[*key, "charts"]
     assert (charts["n_items"], charts["n_errors"], charts["n_lost"]) == (2, 1, 1)
     assert charts["difference"] == -50 and charts["p"] is None and charts["reason"] == TOO_FEW

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+from scipy import stats
 
 from methods.evaluation.findings import Finding
 from methods.evaluation.items import Item, Turn
@@ -14,6 +15,7 @@ from methods.evaluation.language_gaps import (
 )
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.all_right import AllRight
+from methods.evaluation.statistics.estimates import PAIRED_T
 
 RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
 BY_TASK = AllRight(
@@ -92,12 +94,11 @@ def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> Non
     assert (found["", "", "", "n_pairs"].n, row.n, row.n_clusters) == (4, 4, 4)
     counts = [found["", "", "", name].n for name in ("n_only_first", "n_only_second", "n_unlike")]
     assert counts == [1, 2, 0]
-    # Differences 0, 100, 100, 0: two exponential weights are less than that of what was not seen in
-    # one of 2^2 draws. The saddlepoint is within 3 % of it.
-    assert row.p == pytest.approx(2 / 2**2, rel=0.03) and row.reason is None
+    assert row.p == pytest.approx(stats.ttest_1samp([0, 100, 100, 0], 0).pvalue)
+    assert row.reason is None
     # An interval on the scale of differences that has 0 in it, as p is above 0.05.
-    assert -100 < row.ci_low < 0 < 50 < row.ci_high < 100
-    assert row.method == "unseen cluster"
+    assert -100 < row.ci_low < 0 < 50 < row.ci_high <= 100
+    assert row.method == PAIRED_T
 
 
 def test_by_ability_the_same_of_its_items() -> None:
@@ -131,9 +132,9 @@ def test_p_is_adjusted_over_the_models() -> None:
     six = dict.fromkeys("abcdef", 1)
     none = dict.fromkeys("abcdef", 0)
     found = gaps({"m": six, "n": six}, {"m": none, "n": six})
-    # All six differ one way, by as much: 2 / 2^6; the other model does not differ.
+    # All six differ by as much, so two pseudo-clusters are added; the other model does not differ.
     differs = found["m", "Right", "", "difference"]
-    assert differs.p == pytest.approx(2 / 2**6, rel=0.03)
+    assert differs.p == pytest.approx(stats.ttest_1samp([100] * 6 + [-100, 100], 0).pvalue)
     assert differs.p_holm == 2 * differs.p
     assert found["n", "Right", "", "difference"].p_holm == 1
 

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.judging import JudgmentKey
@@ -82,7 +83,8 @@ def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_ha
 
     always = shift(*[1] * 20)
     assert (always["shift"], always["ci_high"]) == (0.5, 0.5)
-    assert always["p"] == pytest.approx(2 / 2**10, rel=0.05)
+    # Ten clusters shift by 0.5, and the pseudo-clusters by -0.5 and 0.5.
+    assert always["p"] == pytest.approx(stats.ttest_1samp([0.5] * 11 + [-0.5], 0).pvalue)
     assert always["ci_low"] > 0
     # It prefers the one with the closing sentence: first in one order, second in the other.
     favourite = shift(1, 0, 1, 0, 1, 0)
@@ -113,8 +115,9 @@ def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
     # 2 in i, the mean of 0 and 1 in k.
     assert row["shift"] == pytest.approx(1.25)
     assert (row["least"], row["power"], row["reason"]) == (0.45, 0.8, None)
-    # Two clusters can show nothing: p is never below 2 / 2^2.
-    assert row["p"] >= 0.5 and row["detectable"] is None
+    # Two clusters have one degree of freedom: what they could show is beyond the scale.
+    assert row["p"] == pytest.approx(stats.ttest_1samp([2, 0.5], 0).pvalue)
+    assert row["detectable"] is None
 
 
 def test_one_cluster_has_no_interval_and_no_pair_a_reason():
@@ -200,9 +203,9 @@ def test_the_expected_deviation_is_that_of_replicates_or_a_share_of_the_scale():
 
 def test_more_answers_are_needed_for_a_smaller_shift_and_no_more_than_there_are():
     needed = [n_needed(SOUGHT._replace(least=least), 1, 1000) for least in (0.3, 0.45, 1)]
-    # (z_{1 - 0.05/6} + z_0.8)^2 / least^2 is 116, 52 and 10.5; never changing a score, ln(0.025) /
-    # ln(1 - least/9) answers show no more than that: 109, 72 and 31.
-    assert needed[0] > 116 and needed[1] == 72 + 1 and needed[2] == 31 + 1
+    # (z_{1 - 0.05/6} + z_0.8)^2 / least^2 is 116, 52 and 10.5. Judges that never change a score leave
+    # open t_{1 - 0.05/6} * 9 sqrt(2 / (C + 1) / (C + 2)): 0.45 or less from 68 answers on, 1 from 31.
+    assert 116 < needed[0] < 122 and needed[1:] == [68, 31]
     assert n_needed(SOUGHT, 1, 20) == 20
     assert n_needed(SOUGHT, 1, 1) == 1
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from scipy import stats
 
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
@@ -42,9 +43,11 @@ def test_a_pair_is_compared_on_the_units_that_both_have() -> None:
 def test_models_that_differ_everywhere_have_ranks_of_their_own() -> None:
     models = {name: observed([grade] * 12) for name, grade in (("a", 9), ("b", 5), ("c", 2))}
     pairs, ranks = compared(models)
-    # Of 2 ** 12 signs two are as extreme: p = 2 / 4096, and three pairs.
-    assert pairs["floor", "a", "b"]["p"] == pytest.approx(2 / 4096, rel=0.05)
-    assert pairs["floor", "a", "b"]["p_holm"] == pytest.approx(3 * 2 / 4096, rel=0.05)
+    # 12 equal differences of 40 and the two pseudo-clusters at 90. Holm: the largest p of three pairs
+    # counts once; a less c, 70, has the smallest.
+    p = stats.ttest_1samp([40] * 12 + [-90, 90], 0).pvalue
+    assert pairs["floor", "a", "b"]["p"] == pytest.approx(p)
+    assert pairs["floor", "a", "b"]["p_holm"] == pytest.approx(2 * p)
     shown = {name: (of["rank"], of["rank_low"], of["rank_high"]) for name, of in ranks.items()}
     assert shown == {"a": (1, 1, 1), "b": (2, 2, 2), "c": (3, 3, 3)}
 
@@ -219,11 +222,12 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
     assert (x["difference"], x["n_units"], x["p"]) == (
         pytest.approx(70),
         8,
-        pytest.approx(2 / 2**8, rel=0.05),
+        pytest.approx(stats.ttest_1samp([70] * 8 + [-90, 90], 0).pvalue),
     )
-    assert x["p_holm"] == pytest.approx(2 * 2 / 2**8, rel=0.05)
+    assert x["p_holm"] == 2 * x["p"]
     # What a model failed counts as the lowest value: five equal units, and 50 less 10.
-    assert (y["difference"], y["n_units"], y["p"]) == (pytest.approx(40 / 6), 6, 1)
+    assert (y["difference"], y["n_units"]) == (pytest.approx(40 / 6), 6)
+    assert y["p"] == pytest.approx(stats.ttest_1samp([0] * 5 + [40], 0).pvalue)
 
 
 def test_one_model_has_no_part_to_be_compared_on() -> None:

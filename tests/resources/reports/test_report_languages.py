@@ -63,7 +63,7 @@ def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store
     assert "weak 78.0 70.0 −1.0 −4.0 to +3.0, C = 20 p = 0.70" in text
     html = render_report(data, store)
     assert html.count('class="n better"') == 1 + _of_others(data, store, "better")
-    assert "Left out" not in text and "With so few" not in text
+    assert "Left out" not in text and "only indicative" not in text
 
 
 def _of_others(data: dict[str, Any], store: Any, verdict: str) -> int:
@@ -86,7 +86,7 @@ def test_what_was_left_out_is_counted_and_a_missing_model_has_its_reason(data, s
     compared(data, strong, weak, n_pairs=5, **left_out)
     text = section(data, store)
     assert "Left out: 2 that are only in English, 1 only in Chinese, 3 of one id" in text
-    assert "With so few dialogues no difference can come below p = 0.05" in text
+    assert "With fewer than 10 dialogues intervals and p are only indicative." in text
     assert f"weak 0 of 5 have a value in both. {reason} – – ·" in text
 
 

@@ -58,9 +58,9 @@ def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
     assert "No style has an effect that counts." in words
 
 
-def test_with_few_groups_it_says_that_none_can_count_and_without_any_there_is_no_section(
+def test_with_few_groups_it_says_that_figures_are_indicative_and_without_any_there_is_no_section(
     data, store
 ):
     assert "wordings" not in Page(render_report(data, store)).attributes("h2", "id")
     data["findings"]["wording_effects"] = effect("weak", "polite", -6.0, 0.5, n=4)
-    assert "With so few groups" in Page(render_report(data, store)).words
+    assert "With fewer than 10 groups" in Page(render_report(data, store)).words

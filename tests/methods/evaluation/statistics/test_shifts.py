@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from methods.evaluation.statistics.intervals import p_values
 from methods.evaluation.statistics.resampling import ClusterTotals
@@ -19,11 +20,12 @@ def test_clusters_count_alike_and_one_shows_nothing():
     assert (alone.ci_low, alone.p, alone.detectable) == (None, None, None)
 
 
-def test_six_clusters_find_nothing_at_a_third_of_five_percent_and_seven_do():
-    # p is never below 2 / 2^C: 0.031 and 0.0156.
-    shifts = [np.linspace(-0.5, 0.5, n) for n in (6, 7)]
-    few, enough = (detectable(of, span=9, power=0.8, alpha=ALPHA) for of in shifts)
-    assert few is None and enough is not None
+def test_what_is_detectable_of_symmetric_shifts_is_the_sum_of_two_quantiles_and_at_most_the_span():
+    shifts = np.linspace(-0.5, 0.5, 7)
+    quantiles = stats.t.ppf([1 - ALPHA / 2, 0.8], 6)
+    expected = quantiles.sum() * stats.sem(shifts)
+    assert detectable(shifts, span=9, power=0.8, alpha=ALPHA) == pytest.approx(expected)
+    assert detectable(shifts, span=0.9 * expected, power=0.8, alpha=ALPHA) is None
 
 
 @pytest.mark.parametrize("n", [16, 40])
@@ -38,9 +40,9 @@ def test_a_detectable_shift_is_found_as_often_as_the_power_says(n):
 
 
 def test_without_any_difference_what_is_detectable_is_what_the_interval_leaves_open():
-    # 9 (1 - 0.025^(1/n)): the share of cases of 9 points that n answers may not have shown.
     found = detectable(np.zeros(40), span=9, power=0.8, alpha=ALPHA)
-    assert found == pytest.approx(9 * (1 - 0.025 ** (1 / 40)), rel=0.02)
+    with_pseudo_clusters = stats.ttest_1samp([0] * 40 + [-9, 9], 0)
+    assert found == pytest.approx(with_pseudo_clusters.confidence_interval(1 - ALPHA).high)
 
 
 def test_the_clusters_needed_are_the_first_that_are_enough():
@@ -49,6 +51,8 @@ def test_the_clusters_needed_are_the_first_that_are_enough():
 
     n = needed(0.45, 2.0)
     # ((z_{1 - alpha/2} + z_0.8) 2 / 0.45)^2 = 207 with known deviations.
-    assert 207 < n < 240
+    assert 207 < n < 212
     assert needed(0.45, 2.0, most=50) == 50
-    assert needed(0.45, 0.001) == pytest.approx(np.log(0.025) / np.log(1 - 0.05), abs=2)
+    # Shifts that hardly vary need as many as the interval of no shift.
+    enough, too_few = (detectable(np.zeros(n), span=9, power=0.8, alpha=ALPHA) for n in (68, 67))
+    assert needed(0.45, 0.001) == 68 and enough <= 0.45 < too_few

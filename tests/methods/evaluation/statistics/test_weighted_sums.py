@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.evaluation.statistics.power import standard_errors
+from methods.evaluation.statistics.intervals import mean_fit
 from methods.evaluation.statistics.resampling import ClusterTotals
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
@@ -43,5 +43,5 @@ def test_its_error_is_that_of_the_jackknife() -> None:
 
     without = [formula(np.delete(both, place, axis=1)) for place in range(60)]
     jackknife = np.sqrt(59 * np.var(without))
-    found = standard_errors(weighted_sum([1, -1], [totals(row) for row in both.tolist()]))
-    assert found == pytest.approx([jackknife], rel=0.03)
+    whole = weighted_sum([1, -1], [totals(row) for row in both.tolist()])
+    assert mean_fit(whole).errors == pytest.approx([jackknife], rel=0.03)

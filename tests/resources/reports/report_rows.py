@@ -17,7 +17,7 @@ JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
 OVERALL = "Overall Score"
 METRICS = (OVERALL, "Creativity", "Richness")
 AGGREGATIONS = ("micro", "macro")
-NO_RANK = dict.fromkeys(("rank", "rank_low", "rank_high", "coverage", "why"))
+NO_RANK = dict.fromkeys(("rank", "rank_low", "rank_high", "coverage", "why", "mark"))
 VOID = {"meta", "link", "input", "img", "br"}
 _SCRIPT = (TEMPLATES / "report.js").read_text()
 OWN_SCRIPT, OWN_HASH = f"<script>{_SCRIPT}</script>", f"script-src '{script_hash(_SCRIPT)}'"
@@ -147,7 +147,8 @@ def ranks(model: str, rank: int | None, low: int = 1, high: int = 2, **changed: 
             "rank_low": low if rank else None,
             "rank_high": high if rank else None,
             "coverage": 11 / 12,
-            "why": None if rank else "91.7% of it was judged, and a rank needs 95%.",
+            "why": None if rank else "nothing of it was judged.",
+            "mark": None,
             **changed,
         }
         for name in METRICS

@@ -120,7 +120,7 @@ def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, s
     rank(data, [*ranks("half", None), *ranks("none", None)])
     rows = board(render_report(data, store))
     assert [row[0] for row in rows] == ["1 1–1", "2 2–2", "–", "–"]
-    assert rows[2][1] == "half No rank: 91.7% of it was judged, and a rank needs 95%."
+    assert rows[2][1] == "half No rank: nothing of it was judged."
     assert rows[2][2] == "90.0 86.0–93.0"
     assert rows[3][2] == "– not scored"
 

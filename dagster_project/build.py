@@ -131,7 +131,7 @@ def run_of(
         definitions: The project's definitions.
         instance: Where the run is recorded.
         name: The name of a stage, or `build`.
-        everything: Run also what is up to date.
+        everything: Also run what is up to date.
 
     Returns:
         The result of the run; None if nothing is out of date.

@@ -200,8 +200,8 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
             dg.AssetCheckSpec(
                 MADE,
                 asset=key,
-                description="Its last run made all of it; table evaluate.not_made has what it did not, "
-                "and why.",
+                description="The last run computed everything; table evaluate.not_made lists what is "
+                "missing, with reasons.",
             )
             for key, table in tables.items()
             if table.partition(".")[0] in STAGES

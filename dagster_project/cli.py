@@ -66,7 +66,7 @@ def vlm_loom() -> None:
     example="vlm-loom build --corpus wit --profile openai",
     workspace="optional",
 )
-@click.option("--all", "everything", is_flag=True, help="Run also what is up to date.")
+@click.option("--all", "everything", is_flag=True, help="Also run what is up to date.")
 def build(everything: bool) -> int:
     """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
 
@@ -76,7 +76,7 @@ def build(everything: bool) -> int:
 
 @vlm_loom.command(example="vlm-loom demo", workspace="optional")
 def demo() -> int:
-    """A build of the sample corpus with offline models, whatever the environment says."""
+    """Build the sample corpus with mock models; settings in the environment are ignored."""
     for variable in ("LOOM_CORPUS", "LOOM_PROFILE"):
         os.environ.pop(variable, None)
     return _main_job(everything=False)
@@ -131,7 +131,7 @@ def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
 @LIMIT
 @click.argument("job", type=ChoiceWithSuggestion(("build", "evaluate")), default="build")
 def dry_run(job: str, limit: int | None) -> int:
-    """What build or run evaluate would ask of models, and what that would cost; nothing is asked.
+    """Estimate the calls and the cost of `build` or `run evaluate`, without calling a model.
 
     A profile without a writer only evaluates."""
     from dagster_project.dry_run import dry_run
@@ -152,7 +152,7 @@ def site() -> int:
 @vlm_loom.command(params=[CORPUS, PROFILE], example="vlm-loom ui --port 3001", workspace="optional")
 @click.option("--port", type=PORT, default=3000, envvar="PORT", show_default=True)
 def ui(port: int) -> int:
-    """The Dagster UI with its daemon, on loopback, until it is stopped."""
+    """Serve the Dagster UI and its daemon on loopback, until you stop it."""
     from dagster_project.ui import serve
 
     return serve(port)
@@ -166,7 +166,7 @@ def ui(port: int) -> int:
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def execute(command: tuple[str, ...]) -> int:
-    """Run a command of Dagster on the home: with its DAGSTER_HOME, and stores of this version."""
+    """Run a Dagster command on the workspace, with its DAGSTER_HOME and up-to-date stores."""
     from dagster_project.ui import execute
 
     return execute(command)
@@ -175,7 +175,7 @@ def execute(command: tuple[str, ...]) -> int:
 @vlm_loom.command(example="vlm-loom calls --port 8096")
 @click.option("--port", type=PORT, default=8095, envvar="PORT", show_default=True)
 def calls(port: int) -> int:
-    """What was asked of models, what came and what it cost, in a browser."""
+    """Browse the model calls: requests, responses and costs."""
     from dagster_project.ui import serve_calls
 
     return serve_calls(port)
@@ -193,7 +193,7 @@ def calls(port: int) -> int:
 )
 @click.argument("query", required=False)
 def sql(query: str | None, as_of: str | None, form: str) -> int:
-    """A prompt on a copy of the tables, or the answer to one query; runs go on meanwhile."""
+    """Query a copy of the tables; opens a prompt without a query. Runs continue."""
     from dagster_project.sql import answer
 
     return answer(query, as_of, form)
@@ -202,7 +202,7 @@ def sql(query: str | None, as_of: str | None, form: str) -> int:
 @vlm_loom.command(example='eval "$(vlm-loom completion bash)"', workspace="unused")
 @click.argument("shell", type=ChoiceWithSuggestion(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
-    """The script by which a shell completes commands; evaluate it in the shell's profile."""
+    """Print the completion script of your shell; evaluate it in the shell's profile."""
     from click.shell_completion import get_completion_class
 
     of_shell = get_completion_class(shell)
@@ -218,7 +218,7 @@ vlm_loom.add_command(review)
 
 @vlm_loom.group(cls=WorkspaceCommandGroup)
 def release() -> None:
-    """Frozen data: list, show, compare, put in force, import, export."""
+    """List, show, compare, pin, import and export releases."""
 
 
 @vlm_loom.group(cls=WorkspaceCommandGroup)
@@ -228,12 +228,12 @@ def result() -> None:
 
 @vlm_loom.group()
 def model() -> None:
-    """Models: add one, try it, ask it, ask it anew."""
+    """Add, check and ask models, and repeat their calls."""
 
 
 @vlm_loom.group()
 def home() -> None:
-    """The folder with everything: back it up, restore it, mend its ledger, clean it."""
+    """Manage the workspace: back up, restore, check the ledger, clean, move."""
 
 
 for _action in ACTIONS:
@@ -332,16 +332,18 @@ def export_results(release: str, kind: str, to: Path | None) -> None:
 
 @result.command("power", cls=ReadingCommand, example="vlm-loom result power mmdu --difference 1.5")
 @click.argument("release")
-@click.option("--difference", type=float, required=True, help="Of two models, in points.")
+@click.option(
+    "--difference", type=float, required=True, help="The difference of two models, in points."
+)
 @click.option(
     "--comparisons",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many pairs of models are compared: Holm's adjustment is for all of them.",
+    help="Number of pairs that are compared; Holm's adjustment covers all of them.",
 )
 def show_power(release: str, difference: float, comparisons: int) -> None:
-    """How many dialogues or items show a difference of two models, and what this release shows."""
+    """Estimate how many dialogues or items are needed to show a difference of two models."""
     from dagster_project.results import power_of
 
     print(power_of(release, difference, comparisons))
@@ -353,10 +355,12 @@ def show_power(release: str, difference: float, comparisons: int) -> None:
     example="vlm-loom dialogue-shape --profile openai --out shape.md",
     workspace="optional",
 )
-@click.option("--settings", type=FILE, help="As settings.yaml; those of the paper's shape without.")
-@click.option("--out", type=FILE, help="The page; it is printed without.")
+@click.option(
+    "--settings", type=FILE, help="A file like settings.yaml (default: the paper's shape)."
+)
+@click.option("--out", type=FILE, help="The file to write (default: print the page).")
 def dialogue_shape(settings: Path | None, out: Path | None) -> None:
-    """What dialogues at the paper's shape are like and would cost; nothing is asked."""
+    """Estimate dialogues of the paper's shape and their cost, without calling a model."""
     from dagster_project.dialogue_shape import show_shape
 
     show_shape(settings, out)
@@ -375,7 +379,7 @@ def dialogue_shape(settings: Path | None, out: Path | None) -> None:
 @click.argument("question")
 @click.option("--image", "images", type=FILE, multiple=True, help="A file; may be repeated.")
 def ask(name: str, question: str, images: Sequence[Path]) -> int:
-    """Ask a model one question; it is paid for like any call."""
+    """Ask a model one question, at the usual price."""
     from dagster_project.models import ask
 
     return ask(name, question, images)
@@ -386,7 +390,7 @@ def ask(name: str, question: str, images: Sequence[Path]) -> int:
 )
 @click.argument("name")
 def check(name: str) -> int:
-    """What a model can do, and the setting for what it cannot; it is paid for, too."""
+    """Check what a model can do and which settings it needs, at the usual price of calls."""
     from dagster_project.models import check_model
 
     return check_model(name)
@@ -399,14 +403,14 @@ def check(name: str) -> int:
     workspace="optional",
 )
 @click.argument("url")
-@click.option("--model", "served", help="Which model, where the server has several.")
-@click.option("--name", help="Of the entry; made from the model's without.")
+@click.option("--model", "served", help="The model, if the server has several.")
+@click.option("--name", help="The name of the entry (default: made from the model's name).")
 @click.option("--profile", help="A profile of models.yaml that evaluates the model from now on.")
 @click.option("--api-key-env", help="The environment variable with the key of the server.")
 def add(
     url: str, served: str | None, name: str | None, profile: str | None, api_key_env: str | None
 ) -> int:
-    """Ask a server what it serves, check the model, and write its entry into models.yaml."""
+    """Add the model of a server to models.yaml, after a check."""
     from dagster_project.model_add import add_model
 
     return add_model(url, served, name, profile, api_key_env)
@@ -420,7 +424,7 @@ def add(
 )
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
 def offline_server(listen: str, port: int) -> int:
-    """The server of the offline models by itself: a stand-in for a paid API, until it is stopped."""
+    """Serve the mock models, in place of a paid API, until you stop it."""
     where = ["--listen", listen, "--port", str(port)]
     # This process becomes the server: signals reach it.
     os.execv(sys.executable, [sys.executable, "-m", "resources.offline", *where])
@@ -430,9 +434,11 @@ def offline_server(listen: str, port: int) -> int:
 
 
 @home.command(example="vlm-loom home backup --to /mnt/backup")
-@click.option("--to", type=FILE, help="A new folder; backups/<time> beside the home without.")
+@click.option(
+    "--to", type=FILE, help="A new folder (default: backups/<time> next to the workspace)."
+)
 def backup(to: Path | None) -> None:
-    """Copy the home while it is in use."""
+    """Back up the workspace, also while it is in use."""
     from dagster_project.home import back_up_home
 
     print(back_up_home(to))
@@ -440,18 +446,18 @@ def backup(to: Path | None) -> None:
 
 @home.command(example="vlm-loom home restore backups/20261124-120000", workspace="optional")
 @click.argument("source", type=FILE)
-@click.option("--overwrite", is_flag=True, help="Put an earlier home aside.")
+@click.option("--overwrite", is_flag=True, help="Move an existing workspace out of the way.")
 def restore(source: Path, overwrite: bool) -> None:
-    """Make a backup the home."""
+    """Restore the workspace from a backup."""
     from dagster_project.home import restore_home
 
     print(restore_home(source, overwrite))
 
 
 @home.command(example="vlm-loom home move", workspace="optional")
-@click.option("--back", is_flag=True, help="Bring what they have back to this home.")
+@click.option("--back", is_flag=True, help="Move them back into the workspace.")
 def move(back: bool) -> None:
-    """Bring the home to what LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES name."""
+    """Move the workspace to the stores of LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES."""
     from resources.stores_of_home import require_home
     from resources.upkeep.moving import move
 
@@ -462,16 +468,16 @@ def move(back: bool) -> None:
 
 @home.command("check-ledger", example="vlm-loom home check-ledger")
 def check_ledger() -> None:
-    """Read every page and row of the ledger; says what is wrong with it."""
+    """Check every page and row of the ledger."""
     from dagster_project.home import check_ledger
 
     print(check_ledger())
 
 
 @home.command("clean", example="vlm-loom home clean")
-@click.option("--all", "everything", is_flag=True, help="Remove the whole home.")
+@click.option("--all", "everything", is_flag=True, help="Remove the whole workspace.")
 def clean_home(everything: bool) -> None:
-    """Remove what can be made again: reports, downloads, caches."""
+    """Remove reports, downloads and caches, which can be made again."""
     from dagster_project.home import clean_home
 
     print(clean_home(everything))

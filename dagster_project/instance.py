@@ -86,7 +86,7 @@ def _in_schema(stores: str) -> str:
         url = None
     if url is None or not url.database:
         raise StoreError(
-            f"{address.VARIABLE} is no address of a Postgres database: set it as in "
+            f"{address.VARIABLE} is not an address of a Postgres database: set it as in "
             "postgresql://user@host:5432/database, with special characters of a password as %XX."
         )
     options = url.query.get("options", "")

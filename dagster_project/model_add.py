@@ -127,7 +127,8 @@ def _key(variable: str | None) -> str | None:
 def _require_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise UserError(
-            f"{name!r} cannot be a name: use letters, digits and . _ + @ -, a letter or digit first."
+            f"{name!r} cannot be a model's name. Use letters, digits and . _ + @ -, and begin with "
+            "a letter or digit."
         )
 
 

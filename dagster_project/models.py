@@ -56,7 +56,7 @@ def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
 def ask(model: str, question: str, files: Sequence[Path]) -> int:
     """Ask a model one question with images; 0: answered, 1: not so. Raises UserError."""
     if not question.strip():
-        raise UserError("The question is empty: say what is to be asked.")
+        raise UserError("The question is empty. Pass the question as the argument.")
     with gateway_for(load_registry(), model) as gateway:
         images = [Image(_stored(file, gateway.images)) for file in files]
         parts: tuple[Part, ...] = (*images, Text(question))

@@ -40,7 +40,7 @@ class PinRelease(Action):
 
 
 class UnpinRelease(Action):
-    """Let newer releases of a name come into force again."""
+    """Make the newest release of a name the current one again."""
 
     COMMAND = "release unpin"
     EXAMPLE = "release unpin mmdu"
@@ -77,7 +77,7 @@ class RetireRelease(Action):
 
 
 class CleanRelease(Action):
-    """Make of an imported release one without the items that people rejected."""
+    """Copy an imported release without the items that people rejected."""
 
     COMMAND = "release clean"
     EXAMPLE = "release clean mmbench-dev-en"
@@ -143,12 +143,10 @@ class ImportRelease(Action):
     MAKES_WORKSPACE = True
 
     file: File = Field(description="The file of a benchmark, or the folder of a release.")
-    benchmark: str = Field("", description="Of which benchmark the file is, such as mmdu.")
-    images: File = Field(
-        "", description="Folder of the pictures that the file names; the file's own without."
-    )
+    benchmark: str = Field("", description="The benchmark of the file, such as mmdu.")
+    images: File = Field("", description="The folder with the images (default: the file's folder).")
     name: str = Field(
-        "", description="Of the release; made of benchmark, split and language without."
+        "", description="The name of the release (default: made of benchmark, split and language)."
     )
     split: str = Field("", description="Such as dev.")
     language: str = Field("", description="Such as en.")
@@ -214,7 +212,7 @@ class ExportRelease(Action):
 
     release: Release
     form: Annotated[str, CommandField("as", kind="format")] = Field(
-        "", description="In which form, such as huggingface."
+        "", description="The format, such as huggingface."
     )
     others: Annotated[str, CommandField("with")] = Field("", description=WITH)
 

@@ -125,7 +125,7 @@ class MergeFiles(Action):
     COMMAND = "home merge-files"
     EXAMPLE = "home merge-files --days 30"
 
-    days: int = Field(30, description="Keep younger snapshots; 30 without.")
+    days: int = Field(30, description="Keep snapshots that are younger (default: 30).")
 
     def perform(self, warehouse: "Warehouse", say: Callable[[str], None]) -> ActionResult:
         from methods.errors import UserError
@@ -137,13 +137,15 @@ class MergeFiles(Action):
                 "The tables are a file, which has no snapshots: this is for a lake (LOOM_WAREHOUSE)."
             )
         if self.days < 0:
-            raise UserError(f"{self.days} is no number of days: say for example --days 30.")
+            raise UserError(
+                f"{self.days} is not a positive number of days. Set --days, for example --days 30."
+            )
         done = keep_up(warehouse, self.days, say)
         return ActionResult(done.sentence(), done._asdict())
 
 
 class RemoveShard(Action):
-    """Remove the rows of a shard that the corpus has no more; releases that have them stay."""
+    """Remove the rows of a shard that was removed from the corpus; releases keep them."""
 
     COMMAND = "home remove-shard"
     EXAMPLE = "home remove-shard wit-2019"

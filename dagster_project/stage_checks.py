@@ -155,8 +155,8 @@ def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
         asset=spec.key,
         name="whole",
         blocking=True,
-        description="Every row that a row of the table names is there, and the table has as many rows "
-        "as its latest materialization recorded.",
+        description="All references to other rows resolve, and the row count is that of the latest "
+        "materialization.",
     )
     def check(
         context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]

@@ -71,7 +71,7 @@ _address = click.option(
     default=REVIEW_ADDRESS,
     envvar=REVIEW_VARIABLE,
     show_default=True,
-    help="Of the app for its users.",
+    help="The address of the app, as users open it.",
 )
 _format = click.option(
     "--format",
@@ -87,7 +87,7 @@ reviewer_option = click.option("--reviewer", required=True, help="The name on th
 
 @click.group("review", cls=WorkspaceCommandGroup)
 def review() -> None:
-    """Review by people: the app, accounts, files."""
+    """Review items: the app, accounts, files."""
 
 
 # --- The app ---------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def review() -> None:
 def serve(
     listen: str, port: int, sign_in_header: str | None, trusted_proxy: tuple[str, ...]
 ) -> None:
-    """Serve the review app, on loopback where nothing else is said."""
+    """Serve the review app, on loopback by default."""
     from review import proxy
 
     believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
@@ -125,11 +125,11 @@ def serve(
 @review.command(example="vlm-loom review demo")
 @_port
 def demo(port: int) -> None:
-    """Serve what the demo put before people, with accounts to try it."""
+    """Serve the review app on the demo's items, with accounts to try it."""
     from resources.warehouse.configured import warehouse_of_home
 
     if not warehouse_of_home().is_there():
-        raise UserError("There is nothing to review yet: run `vlm-loom demo` first.")
+        raise UserError("There is nothing to review yet. Run `vlm-loom demo` first.")
     # New links replace earlier ones, which people may be about to use.
     require_free(port)
     queue = read_queue()

@@ -221,7 +221,7 @@ def _from_jsonl(data: bytes) -> Iterator[Row]:
         if line != "\n":
             row = from_json(line)
             if not isinstance(row, dict):
-                raise ValueError("a line is no JSON object")
+                raise ValueError("a line is not a JSON object")
             yield row
 
 

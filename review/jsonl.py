@@ -30,7 +30,7 @@ def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 
 def read_jsonl(path: Path) -> Iterator[Record]:
-    """The records of a filled-in file, one a line; a line that is no JSON object is a fault."""
+    """The records of a filled-in file, one a line; a line that is not a JSON object is a fault."""
     with open_file(path) as file:
         for number, raw in enumerate(file, start=1):
             if raw.strip():

@@ -83,8 +83,7 @@ def import_scores(
     benchmark = BENCHMARKS.get(benchmark_of(card) or "")
     if benchmark is None or not benchmark.judge_prompts:
         raise HumanScoresError(
-            f"{release_id} is no release that a model judges: scores of people are compared with those "
-            "of judges."
+            f"{release_id} is not judged by a model, so human scores have nothing to be compared with."
         )
     release_key = {"release_id": release_id}
     answered = warehouse.select("evaluate.answers", "model", distinct=True, release_id=release_id)

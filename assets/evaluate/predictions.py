@@ -96,7 +96,7 @@ def import_predictions(
     rows = read_rows(file, quoting)
     if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
-            f"{release_id} is no release that such predictions are imported for: those of "
+            f"{release_id} is not a release that such predictions are imported for: those of "
             f"{', '.join(predictable())} are; for others give the log of a task that vlm-loom release "
             "export --as inspect-ai or lmms-eval made."
         )

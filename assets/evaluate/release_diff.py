@@ -44,18 +44,20 @@ def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
     """
     if not a:
-        raise ReleaseError("Say which releases to compare, by their ids or names.")
+        raise ReleaseError("No release given. Pass the ids or names of the releases to compare.")
     first = release_meant(warehouse, a)
     if b:
         second = release_meant(warehouse, b)
         if second == first:
             raise ReleaseError(
-                f"{a} and {b} are the same release, {first}: say two different ones."
+                f"{a} and {b} are the same release, {first}. Pass two different releases."
             )
         return first, second
     (card,) = cards_of(warehouse, [first])
     if not card["parent"]:
-        raise ReleaseError(f"{first} has no parent to compare it with: say the other release, too.")
+        raise ReleaseError(
+            f"{first} has no parent to compare it with. Pass the other release, too."
+        )
     return str(card["parent"]), first
 
 

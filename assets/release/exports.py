@@ -88,9 +88,7 @@ def _known_licence(licence: str) -> str:
         return canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
         nearest_names = nearest(licence, (name for _, name in SETS))
-        raise ValueError(
-            f"{licence!r} is no licence of SPDX's list, such as one of these: {nearest_names}"
-        ) from None
+        raise ValueError(f"{licence!r} is not an SPDX licence; {nearest_names}") from None
 
 
 class Export(NamedTuple):

@@ -67,7 +67,7 @@ def pin(warehouse: Warehouse, release_id: str) -> str:
 
 
 def unpin(name: str) -> None:
-    """Let newer releases of a name come into force again. Raises ReleaseError if it is not pinned.
+    """Make the newest release of a name the current one again. Raises ReleaseError if it is not pinned.
 
     The release in force stays until `release/releases` is materialized.
     """

@@ -179,7 +179,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
     releases = warehouse.read("release/all").to_pylist()
     if any(row["release_id"] == name for row in releases):
         raise ReleaseError(
-            f"{name} is the id of a release and cannot name another one: give another name (--name)."
+            f"{name} is the id of an existing release. Choose another name (--name)."
         )
     others = [
         row
@@ -188,8 +188,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
     ]
     if name in NAMES or others:
         raise ReleaseError(
-            f"{name} is the name of other releases than those of this import: give it another one "
-            "(--name)."
+            f"{name} is already the name of other releases. Choose another name (--name)."
         )
 
 

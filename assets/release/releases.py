@@ -275,8 +275,8 @@ def _require_built(names: Collection[str]) -> None:
     """Raise ReleaseError unless all are names of releases that are built."""
     if unknown := sorted(set(names) - NAMES):
         raise ReleaseError(
-            f"licences_left_out of release.releases names {unknown[0]!r}, which is no release that is "
-            f"built: use one of {', '.join(sorted(NAMES))}."
+            f"licences_left_out of release.releases names {unknown[0]!r}, which is not a release that "
+            f"is built. Use one of {', '.join(sorted(NAMES))}."
         )
 
 

@@ -24,7 +24,9 @@ from review.commands import (
 
 TOKEN = "LABEL_STUDIO_TOKEN"
 
-_url = click.option("--url", required=True, help="Of the server, such as http://127.0.0.1:8080.")
+_url = click.option(
+    "--url", required=True, help="The address of the server, such as http://127.0.0.1:8080."
+)
 _kind = click.option("--kind", type=ChoiceWithSuggestion(list(KINDS)), required=True)
 _PUSH = "vlm-loom review label-studio push --url http://127.0.0.1:8080 --kind dialogue --round 1"
 

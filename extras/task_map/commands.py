@@ -15,8 +15,10 @@ from resources.command_line import FILE, QUOTING, Command, WorkspaceCommand
     workspace="optional",
 )
 @click.argument("vectors", type=FILE)
-@click.option("--base", type=FILE, help="Weights before the fine-tuning; not of adapters.")
-@click.option("--out", type=FILE, help="The page; task-map.html among the home's reports without.")
+@click.option(
+    "--base", type=FILE, help="The weights before the fine-tuning; leave it out for adapters."
+)
+@click.option("--out", type=FILE, help="The file to write (default: task-map.html in the reports).")
 def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
     """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
     from extras.task_map.terminal import map_of_weights

@@ -34,7 +34,7 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
     """
     page = out or home.reports_path() / PAGE
     if page.suffix != ".html":
-        raise UserError(f"{page} is no name of a page: end it with .html.")
+        raise UserError(f"{page} is not a name of a page: end it with .html.")
     products = read_products(vectors, base)
     weights_map = task_map(products.tasks, cosine_distances(products.products, products.tasks))
     generated = datetime.now(UTC).isoformat(timespec="seconds")

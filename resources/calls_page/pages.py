@@ -103,7 +103,8 @@ def name_of(value: str, what: str = "The call") -> LedgerRowId:
     match = _NAME.fullmatch(value)
     if match is None:
         raise QueryError(
-            f"{what} {value[:80]!r} is no key of the ledger: it has 64 digits and letters from a to f."
+            f"{what} {value[:80]!r} is not a key of the ledger: a key has 64 digits and letters "
+            "from a to f."
         )
     key, charge = match.groups()
     return LedgerRowId(key, None if charge is None else int(charge))
@@ -117,7 +118,7 @@ def _cost(value: str | None) -> float | None:
     except ValueError:
         cost = math.nan
     if not (math.isfinite(cost) and cost >= 0):
-        raise QueryError(f"The cost {value} is no number of US dollars: say 0.01, for example.")
+        raise QueryError(f"The cost {value} is not a number of US dollars: say 0.01, for example.")
     return cost
 
 
@@ -126,7 +127,9 @@ def _place(value: str | None) -> LedgerCursor:
         return LedgerCursor()
     match = _PLACE.fullmatch(value)
     if match is None:
-        raise QueryError(f"before={value} is no place in the list: follow the links of the page.")
+        raise QueryError(
+            f"before={value} is not a place in the list: follow the links of the page."
+        )
     call, charge = (int(seq) if seq else None for seq in match.groups())
     return LedgerCursor(call, charge)
 

@@ -48,7 +48,7 @@ class Licence(_Part):
     def _is_known(cls, name: str) -> str:
         if licence_name(name) is None:
             raise ValueError(
-                f"{name[:80]!r} is no licence that is known; write it as SPDX does, such as "
+                f"{name[:80]!r} is not a licence that is known; write it as SPDX does, such as "
                 "CC-BY-SA-4.0, or as LicenseRef-Name if it is one of your own"
             )
         return name

@@ -63,7 +63,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             if isinstance(error, OSError) and error.strerror:
                 raise
             raise PublishedError(
-                "it is no Parquet file, or one that is cut off or damaged"
+                "it is not a Parquet file, or one that is cut off or damaged"
             ) from None
 
 

@@ -67,7 +67,7 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, struct.error) as error:
         if isinstance(error, json.JSONDecodeError):
             raise PublishedError("a sample in it is not valid JSON") from None
-        raise PublishedError("it is no .eval of inspect_ai, or a damaged one") from None
+        raise PublishedError("it is not an .eval of inspect_ai, or a damaged one") from None
 
 
 def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) -> bytes:

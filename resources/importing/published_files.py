@@ -63,7 +63,7 @@ def read_items(
     """
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
-        raise PublishedFileError(f"{pictures} is no folder of pictures: give one with --images.")
+        raise PublishedFileError(f"{pictures} is not a folder of pictures: give one with --images.")
     image_of_path: dict[str, str | ImageRejected] = {}
     items: list[Item] = []
     broken: list[_UnusableImage] = []

@@ -200,7 +200,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
         raise
     except Exception:
         # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
-        raise PublishedError("it is no .xlsx, or a damaged one") from None
+        raise PublishedError("it is not an .xlsx, or a damaged one") from None
 
 
 def _rows_of(sheet: Any) -> Iterator[list[Any]]:
@@ -214,7 +214,7 @@ def _rows_of(sheet: Any) -> Iterator[list[Any]]:
     except PublishedError:
         raise
     except Exception:
-        raise PublishedError("it is no .xlsx, or a damaged one") from None
+        raise PublishedError("it is not an .xlsx, or a damaged one") from None
 
 
 # --- JSON ------------------------------------------------------------------------------------------

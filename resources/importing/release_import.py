@@ -58,7 +58,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
             store.put(read_inside(folder, folder / name, MAX_BYTES))
         except ImageRejected as refused:
             raise ReleaseFolderError(
-                f"{folder / name} is no picture that is taken ({refused.detail}): have the release "
+                f"{folder / name} is not a picture that is taken ({refused.detail}): have the release "
                 "made again without it."
             ) from None
     names = [*tables["files"], TABLES]
@@ -117,7 +117,7 @@ def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
 def _read(folder: Path) -> dict[str, Any]:
     if not (folder / "card.json").is_file():
         raise ReleaseFolderError(
-            f"{folder} is no release: give a folder under releases/ that has a card.json."
+            f"{folder} is not a release: give a folder under releases/ that has a card.json."
         )
     try:
         tables: Any = from_json(read_inside(folder, folder / TABLES, MOST_FILE_BYTES), most=None)

@@ -110,12 +110,12 @@ class Registry(BaseModel):
     def _names_of_models(self) -> "Registry":
         if reserved := [name for name in self.models if not is_model(name) or is_file(name)]:
             raise ValueError(
-                f"{reserved[0]} is no name for a model: those that begin with "
+                f"{reserved[0]} is not a name for a model: those that begin with "
                 f"{', '.join([*APART, f'{FILE}:'])} are of contestants beside the models"
             )
         if reserved := sorted(RESERVED & self.models.keys()):
             raise ValueError(
-                f"{reserved[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand in the "
+                f"{reserved[0]} is not a name for a model: {', '.join(sorted(RESERVED))} stand in the "
                 "place of judges"
             )
         return self

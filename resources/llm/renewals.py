@@ -56,7 +56,7 @@ def ask_anew(
     answerer = registry.model(model).answerer() if model else None
     renewal = ReAskDecision(answerer, stage and stage.replace("/", "."), prompt)
     if renewal == ReAskDecision(None, None, None):
-        raise ReAskError("Say what to ask anew: a model, a stage or a prompt.")
+        raise ReAskError("Nothing is selected. Pass --model, --stage or --prompt.")
     if unread:
         return _again(ledger.forget_unread(renewal))
     kinds = ledger.kinds()

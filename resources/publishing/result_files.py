@@ -153,7 +153,7 @@ def require_kind(kind: str) -> None:
     kinds = (*KINDS, OPEN_VLM, SUBMISSION)
     if kind not in kinds:
         if not kind:
-            raise ResultError(f"Say what results are written as: --as {', '.join(kinds)}.")
+            raise ResultError(f"No format given. Pass --as with one of {', '.join(kinds)}.")
         raise ResultError(f"Results are not written as {kind!r}; {nearest(kind, kinds)}.")
 
 

@@ -70,7 +70,7 @@ class Settings(BaseModel):
     def _true_is_no_number(cls, value: Any, field: ValidationInfo) -> Any:
         kind = cls.model_fields[str(field.field_name)].annotation
         if isinstance(value, bool) and bool not in (kind, *get_args(kind)):
-            raise ValueError("it is no yes-or-no setting")
+            raise ValueError("it is not a yes-or-no setting")
         return value
 
 

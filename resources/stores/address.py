@@ -22,7 +22,7 @@ def database() -> str | None:
     address = os.environ.get(VARIABLE, "")
     if address and not is_address(address):
         raise StoreError(
-            f"{VARIABLE} is no address of a Postgres database: set it as in "
+            f"{VARIABLE} is not an address of a Postgres database: set it as in "
             "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
             "unset it to use files of the home."
         )
@@ -63,7 +63,7 @@ def shown_address(address: str) -> str:
         parts = conninfo_to_dict(address)
     except psycopg.ProgrammingError:
         raise StoreError(
-            f"{VARIABLE} is no address of a Postgres database: set it as in "
+            f"{VARIABLE} is not an address of a Postgres database: set it as in "
             "postgresql://user@host:5432/database, with special characters of a password as %XX."
         ) from None
     user = f"{parts['user']}@" if parts.get("user") else ""

@@ -198,7 +198,7 @@ def _manifest(backup: Path) -> Manifest:
         manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
-            f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that "
+            f"{backup} is not a whole backup, as it has no {MANIFEST}: give a folder that "
             "`vlm-loom home backup` made."
         ) from None
     except ValueError:

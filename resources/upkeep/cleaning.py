@@ -75,7 +75,7 @@ class CleaningError(UserError):
 def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
     """Remove from the home what can be made again, or everything; (what was removed, what was kept).
 
-    Raises CleaningError if the folder is no home, WorkspaceInUse if all of a home in use is to go.
+    Raises CleaningError if the folder is not a home, WorkspaceInUse if all of a home in use is to go.
     """
     # What marks a home goes last, so that one whose cleaning was killed is a home.
     names = sorted(
@@ -106,7 +106,7 @@ def _require_home(folder: Path, names: list[str]) -> None:
         )
     if not set(MARKS) & set(names):
         raise CleaningError(
-            f"{folder} is no home, as it has none of {', '.join(MARKS)}: set LOOM_HOME to your home."
+            f"{folder} is not a home, as it has none of {', '.join(MARKS)}: set LOOM_HOME to your home."
         )
 
 

@@ -233,5 +233,5 @@ def _content(response: httpx2.Response) -> Json | None:
     if status != 200:
         raise WikipediaError(f"{host} answered with status {status}: correct the API's address.")
     if not isinstance(body, dict):
-        raise _TransientApiError("an answer that is no JSON object")
+        raise _TransientApiError("an answer that is not a JSON object")
     return body

@@ -26,7 +26,7 @@ class Wiki:
     def __init__(self, client: ApiClient, api: str, language: str) -> None:
         if not _LANGUAGE.fullmatch(language):
             raise WikipediaError(
-                f"{language!r} is no language of Wikipedia: give the first part of the wiki's "
+                f"{language!r} is not a language of Wikipedia: give the first part of the wiki's "
                 "address, as en of en.wikipedia.org."
             )
         self.language = language

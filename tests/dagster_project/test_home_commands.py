@@ -130,7 +130,7 @@ def test_a_release_is_imported_into_a_new_home(
     assert Warehouse(tmp_path / "new" / "warehouse.duckdb").count("release.releases") == 1
 
     assert loom(["release", "import", str(tmp_path)]) == 2
-    assert "is no release: give a folder" in capsys.readouterr().err
+    assert "is not a release: give a folder" in capsys.readouterr().err
 
 
 # --- Cleaning ------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_a_folder_that_is_no_home_is_not_cleaned(
     assert loom(["home", *arguments]) == 2
 
     assert capsys.readouterr().err == (
-        f"{tmp_path} is no home, as it has none of warehouse.duckdb, ledger.sqlite, review.sqlite, "
+        f"{tmp_path} is not a home, as it has none of warehouse.duckdb, ledger.sqlite, review.sqlite, "
         "dagster: set LOOM_HOME to your home.\n"
     )
     assert names(tmp_path) == {"downloads", "thesis.tex"}

@@ -205,7 +205,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
         ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; there is it.",
         ("Why?",): "vlm-loom model ask: say QUESTION, too.",
         (): "vlm-loom model ask: say NAME and QUESTION, too.",
-        ("it", " \n"): "The question is empty: say what is to be asked.",
+        ("it", " \n"): "The question is empty. Pass the question as the argument.",
         ("it", "--image=/no/such.png", "Why?"): no_file.format("/no/such.png"),
         ("it", f"--image={tmp_path}", "Why?"): no_file.format(tmp_path),
         ("it", "--image=/dev/zero", "Why?"): no_file.format("/dev/zero"),

@@ -64,8 +64,8 @@ def test_a_release_is_meant_by_its_name_and_by_how_its_id_begins(folder: Path, c
     ("arguments", "said"),
     [
         ([], "vlm-loom release diff: say RELEASE, too.\n"),
-        (["", SECOND], "Say which releases to compare, by their ids or names.\n"),
-        ([FIRST], f"{FIRST} has no parent to compare it with: say the other release, too.\n"),
+        (["", SECOND], "No release given. Pass the ids or names of the releases to compare.\n"),
+        ([FIRST], f"{FIRST} has no parent to compare it with. Pass the other release, too.\n"),
     ],
 )
 def test_a_comparison_without_two_releases_says_what_to_do(
@@ -165,7 +165,7 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert capsys.readouterr().err == said
     assert loom([*given, "--images=red.png"]) == 2
     assert capsys.readouterr().err.endswith(
-        "/red.png is no folder of pictures: give one with --images.\n"
+        "/red.png is not a folder of pictures: give one with --images.\n"
     )
     # It is taken out of force, and put in force again.
     assert loom(["release", "retire", "mmdu-dev"]) == 0
@@ -268,7 +268,7 @@ def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated
         ("licences_left_out: {mdmu: [NC]}", "licences_left_out of release.exports names 'mdmu'"),
         (
             "licences: {mmdu: CC-BY-NC-4.O}",
-            "'CC-BY-NC-4.O' is no licence of SPDX's list, such as one of these: the nearest ",
+            "'CC-BY-NC-4.O' is not an SPDX licence; the nearest ",
         ),
     ],
 )
@@ -319,7 +319,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     page = (home / "releases" / f"{held_out}.huggingface" / "README.md").read_text()
     assert "The answers of this split are held out" in page
     assert loom(["release", "push", held_out, "me/set", "--dry-run"]) == 0
-    # Nobody is trained on it, its folder is no release elsewhere, and it stays what it is.
+    # Nobody is trained on it, its folder is not a release elsewhere, and it stays what it is.
     capsys.readouterr()
     assert loom(["release", "export", held_out, "--as", "llava"]) == 2
     assert "has its answers held out" in capsys.readouterr().err

@@ -107,7 +107,7 @@ def test_what_is_no_address_is_refused_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("LOOM_STORES", address)
-    with pytest.raises(StoreError, match="is no address of a Postgres database") as refused:
+    with pytest.raises(StoreError, match="is not an address of a Postgres database") as refused:
         prepare_dagster_home()
     assert "s3cr3t" not in str(refused.value)
 

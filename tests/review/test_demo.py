@@ -18,7 +18,7 @@ from review import commands
 def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     loom_home.mkdir()
     assert loom(["review", "demo"]) == 2
-    assert capsys.readouterr().err == "There is nothing to review yet: run `vlm-loom demo` first.\n"
+    assert capsys.readouterr().err == "There is nothing to review yet. Run `vlm-loom demo` first.\n"
 
 
 def test_the_demo_queues_its_items_alone_and_prints_links_that_sign_in(

@@ -41,7 +41,7 @@ def card(
 ) -> dict[str, Any]:
     """What the files are made of; `files` are their texts by name. Raises ValueError without a pair."""
     if not pairs:
-        raise ValueError("There is no pair to describe.")
+        raise ValueError("There are no pairs to export.")
     by_category: dict[str, dict[str, int]] = {}
     for pair in pairs:
         counts = by_category.setdefault(pair["category"], {"train": 0, "test": 0})

@@ -105,8 +105,8 @@ class Adapter:
             match = _NAME.fullmatch(name)
             if match is None:
                 raise TaskVectorError(
-                    f"{self._where} has {name}, which is no LoRA of a module (a module saved whole, or "
-                    "a bias): train without it, or merge the adapter into the base and give whole "
+                    f"{self._where} has {name}, which is not a LoRA of a module (a module saved whole, "
+                    "or a bias): train without it, or merge the adapter into the base and give whole "
                     "weights."
                 )
             sides.setdefault(match["module"], {})[match["side"]] = name

@@ -76,7 +76,7 @@ def _require_unchanged(name: str, tasks: Mapping[str, TensorFiles], base: Tensor
     for task, weights in tasks.items():
         if not np.array_equal(weights.whole(name), before):
             raise TaskVectorError(
-                f"{name}, which is no weight, differs between {task} and the base: {task} is of "
+                f"{name}, which is not a weight, differs between {task} and the base: {task} is of "
                 "another base."
             )
 

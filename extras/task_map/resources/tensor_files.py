@@ -63,8 +63,8 @@ class TensorFiles:
         kind = self._files[name].get_slice(name).get_dtype()
         if kind not in FLOATS | COUNTS:
             raise TaskVectorError(
-                f"{name} in {self.folder} is {kind}, which is no form of plain weights: save them as "
-                "bfloat16, float16 or float32."
+                f"{name} in {self.folder} is {kind}, which is not a form of plain weights: save them "
+                "as bfloat16, float16 or float32."
             )
         return kind in FLOATS
 
@@ -123,7 +123,7 @@ class TensorFiles:
         for index in sorted(self.folder.glob(INDEX)):
             named = read_object(index).get("weight_map")
             if not isinstance(named, dict):
-                raise TaskVectorError(f"{index} is no index of shards: copy it again.")
+                raise TaskVectorError(f"{index} is not an index of shards: copy it again.")
             lacking = sorted(named.keys() - self._files.keys())
             if lacking:
                 raise TaskVectorError(
@@ -139,5 +139,5 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise TaskVectorError(f"{path} cannot be read as JSON ({error}): copy it again.") from None
     if not isinstance(value, dict):
-        raise TaskVectorError(f"{path} is no JSON object: copy it again.")
+        raise TaskVectorError(f"{path} is not a JSON object: copy it again.")
     return value

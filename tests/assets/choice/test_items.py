@@ -390,4 +390,4 @@ def test_the_name_of_a_split_that_is_built_is_refused_to_an_import(
     file.write_text(f"index\tquestion\tA\tB\timage\n1\tWhat?\ta\tb\t{image}\n")
     given = {"benchmark": "mmbench", "file": str(file), "split": "dev"}
     run = world.run("import_release", {"release_import": {"config": given}})
-    assert "mmbench-dev is the name of other releases" in sentence(run)
+    assert "mmbench-dev is already the name of other releases" in sentence(run)

@@ -359,12 +359,12 @@ def test_editions_have_names_and_ids_of_their_own(empty: World, folder: Path) ->
     [
         ({"benchmark": "mmbench2"}, "There is no benchmark 'mmbench2' whose published files"),
         ({"benchmark": "../x"}, "There is no benchmark '../x' whose published files"),
-        ({"name": "mmdu"}, "mmdu is the name of other releases than those of this import"),
-        ({"split": "instruct"}, "mmdu-instruct is the name of other releases than"),
-        ({"name": "taken", "split": "dev"}, "taken is the name of other releases than"),
+        ({"name": "mmdu"}, "mmdu is already the name of other releases"),
+        ({"split": "instruct"}, "mmdu-instruct is already the name of other releases"),
+        ({"name": "taken", "split": "dev"}, "taken is already the name of other releases"),
         ({"name": "../../x"}, "'../../x' cannot be the name of a release"),
         ({"name": "A B"}, "'A B' cannot be the name of a release"),
-        ({"images": "/nowhere"}, "/nowhere is no folder of pictures"),
+        ({"images": "/nowhere"}, "/nowhere is not a folder of pictures"),
     ],
 )
 def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
@@ -383,7 +383,7 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
 def test_the_id_of_a_release_is_no_name_of_another_one(empty: World, folder: Path) -> None:
     first = taken(empty, folder / "benchmark.json")
     run = take(empty, folder / "benchmark.json", name=first)
-    assert sentence(run).startswith(f"{first} is the id of a release and cannot name another one")
+    assert sentence(run).startswith(f"{first} is the id of an existing release")
     assert current(empty) == {"mmdu-imported": first}
 
 

@@ -298,8 +298,8 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     assert current(world) == {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving_out(mmbench=["ND"]))
     assert sentence(run).startswith(
-        "licences_left_out of release.releases names 'mmbench', which is no release that is built: use "
-        "one of alignmmbench, "
+        "licences_left_out of release.releases names 'mmbench', which is not a release that "
+        "is built. Use one of alignmmbench, "
     )
 
 

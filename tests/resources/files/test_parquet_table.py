@@ -197,7 +197,7 @@ def test_a_file_has_neither_statistics_nor_metadata(tmp_path: Path) -> None:
     assert pq.read_schema(file).field("index").type == pa.int64()
 
 
-DAMAGED = "it is no Parquet file, or one that is cut off or damaged."
+DAMAGED = "it is not a Parquet file, or one that is cut off or damaged."
 
 
 @pytest.mark.parametrize("kept", [0, 3, 4, 50, -1, -9])

@@ -196,7 +196,7 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
     ("name", "content", "why"),
     [
         ("r.pkl", b"x", "its name ends in none of .xlsx, .tsv, .csv, .jsonl, .json."),
-        ("r.xlsx", b"index,prediction\n", "it is no .xlsx, or a damaged one."),
+        ("r.xlsx", b"index,prediction\n", "it is not an .xlsx, or a damaged one."),
         ("r.csv", b"", "it has no records."),
         ("r.csv", b"index,prediction\n", "it has no records."),
         ("r.csv", b"index,index\n1,2\n", "two of its columns have the same name."),
@@ -221,7 +221,7 @@ def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path
     whole = written(tmp_path, ".xlsx").read_bytes()
     file = tmp_path / "cut.xlsx"
     file.write_bytes(whole[:kept])
-    assert refused(file) == "it is no .xlsx, or a damaged one."
+    assert refused(file) == "it is not an .xlsx, or a damaged one."
 
 
 def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
         archive.writestr("xl/workbook.xml", "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>")
     file = tmp_path / "r.xlsx"
     file.write_bytes(packed.getvalue())
-    assert refused(file) == "it is no .xlsx, or a damaged one."
+    assert refused(file) == "it is not an .xlsx, or a damaged one."
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

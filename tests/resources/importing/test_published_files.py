@@ -154,7 +154,7 @@ def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:
 def test_no_path_leads_out_of_the_folder(
     path: str, absent: bool, folder: Path, store: ImageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor where a benchmark's pictures may be absent: such a path is no picture that is absent."""
+    """Nor where a benchmark's pictures may be absent: such a path is not a picture that is absent."""
     if absent:
         monkeypatch.setattr(published, "read_published", maybe_absent(published.read_published))
     (folder / "link.png").symlink_to(folder.parent / "secret.png")
@@ -276,7 +276,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(folder: Path, store: ImageSt
     with pytest.raises(PublishedFileError, match=r"no\.json cannot be imported: it cannot be read"):
         read_items(published, folder / "no.json", None, store)
     said = refused(folder, store, [record("red.png")], folder / "nowhere")
-    assert said == f"{folder}/nowhere is no folder of pictures: give one with --images."
+    assert said == f"{folder}/nowhere is not a folder of pictures: give one with --images."
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
 def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
     made_in: Path, empty: Empty, tmp_path: Path
 ) -> None:
-    with pytest.raises(ReleaseFolderError, match="is no release: give a folder under releases/"):
+    with pytest.raises(ReleaseFolderError, match="is not a release: give a folder under releases/"):
         empty.take(tmp_path)
     shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
     (tmp_path / FIRST / "tables.json").unlink()

@@ -94,7 +94,7 @@ def test_a_model_without_its_images_and_a_baseline_are_no_entries_but_the_model_
 
 @pytest.mark.parametrize("name", ["baseline:mine", "no-images:local", "other-images:x", "panel"])
 def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, name):
-    assert f"{name} is no name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
+    assert f"{name} is not a name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
 
 
 def test_what_listens_at_the_address_of_an_offline_entry_may_take_batches(load):
@@ -207,7 +207,7 @@ def test_imported_predictions_are_not_named_and_no_model_has_such_a_name(load):
     registry = load(GOOD.replace("evaluate: [big, local]", 'evaluate: [big, "file:mine"]'))
     with pytest.raises(RegistryError, match="names 'file:mine': imported predictions take part"):
         registry.profile("paid")
-    with pytest.raises(RegistryError, match="file:idle is no name for a model"):
+    with pytest.raises(RegistryError, match="file:idle is not a name for a model"):
         load(GOOD.replace("  idle:", '  "file:idle":'))
 
 
@@ -294,7 +294,7 @@ def test_a_wrong_entry_is_named_by_its_place(refused, before, after, says):
         (
             "  idle:",
             "  panel:",
-            "panel is no name for a model: panel, people, rule stand in the place",
+            "panel is not a name for a model: panel, people, rule stand in the place",
         ),
     ],
 )

@@ -244,7 +244,7 @@ def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((None, None, None), "Say what to ask anew: a model, a stage or a prompt."),
+        ((None, None, None), "Nothing is selected. Pass --model, --stage or --prompt."),
         (("one", None, "mmdu/judge"), "prompt mmdu/judge; there are test/question, test/question@1."),
         ((None, "t", None), "The ledger has no answer of the stage t; there is s."),
         (("three", None, None), "There is no model 'three' in models.yaml; there are one, two."),

@@ -114,11 +114,11 @@ def test_values_are_over_the_defaults() -> None:
         ),
         (
             "birds: {owls: {tau: true}}",
-            "birds.owls.tau is True, but it is no yes-or-no setting.",
+            "birds.owls.tau is True, but it is not a yes-or-no setting.",
         ),
         (
             "birds: {owls: {most: no}}",
-            "birds.owls.most is False, but it is no yes-or-no setting.",
+            "birds.owls.most is False, but it is not a yes-or-no setting.",
         ),
         (
             "birds: {owls: {method: quick}}",

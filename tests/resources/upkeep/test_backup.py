@@ -296,7 +296,7 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(
 
     assert not target.exists()
     (left,) = [path for path in target.parent.iterdir() if path.is_dir()]
-    with pytest.raises(BackupError, match=f"is no whole backup, as it has no {MANIFEST}"):
+    with pytest.raises(BackupError, match=f"is not a whole backup, as it has no {MANIFEST}"):
         restore(left, tmp_path / "again")
 
     back_up(home, target)

@@ -138,8 +138,8 @@ def test_a_module_of_another_shape_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("base_model.model.lm_head.weight", "which is no LoRA of a module"),
-        ("base_model.model.x.lora_magnitude_vector", "which is no LoRA of a module"),
+        ("base_model.model.lm_head.weight", "which is not a LoRA of a module"),
+        ("base_model.model.x.lora_magnitude_vector", "which is not a LoRA of a module"),
         ("base_model.model.x.lora_A.weight", "has lora_A of x alone"),
     ],
 )

@@ -116,7 +116,7 @@ def test_buffers_that_are_no_weights_do_not_count_and_must_be_equal(models: Path
         save(models / folder / "more.safetensors", {"ids": np.arange(3)}, "int64")
     assert read(models) == pytest.approx(expected())
     save(models / "tasks" / "spot" / "more.safetensors", {"ids": np.arange(1, 4)}, "int64")
-    with pytest.raises(TaskVectorError, match="ids, which is no weight, differs between spot"):
+    with pytest.raises(TaskVectorError, match="ids, which is not a weight, differs between spot"):
         read(models)
 
 
@@ -160,7 +160,9 @@ def test_quantised_weights_are_refused(models: Path) -> None:
     save(models / "base" / "more.safetensors", {"q": np.ones(2)}, "uint8")
     for task in ("count", "order"):
         save(models / "tasks" / task / "more.safetensors", {"q": np.ones(2)}, "uint8")
-    with pytest.raises(TaskVectorError, match="q in .* is U8, which is no form of plain weights"):
+    with pytest.raises(
+        TaskVectorError, match="q in .* is U8, which is not a form of plain weights"
+    ):
         read(models)
 
 

@@ -325,7 +325,8 @@ def differences_figure(results: JudgeResults) -> "Figure":
     figures.name_ticks(axes.set_yticks, range(len(models)), models)
     figures.name_ticks(axes.set_xticks, range(len(models)), models, rotation=90)
     figure.colorbar(image, label="row less column")
-    figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
+    title = f"Differences; a dot: p after Holm < {COUNTS_BELOW}"
+    figure.suptitle(title, x=0.01, ha="left", color=figures.INK, fontsize=figures.TITLE)
     return figure
 
 
@@ -393,4 +394,7 @@ def _named(model: str) -> str:
 
 
 def _wrapped(name: str) -> str:
-    return figures.printable(textwrap.fill(figures.cut(name, 3 * MOST_AXIS), MOST_AXIS))
+    """The name of an axis on several lines, which end between words or after an underscore."""
+    words = figures.cut(name, 3 * MOST_AXIS).replace("_", "_ ")
+    lines = textwrap.wrap(words, MOST_AXIS, break_long_words=False)
+    return figures.printable("\n".join(line.replace("_ ", "_") for line in lines))

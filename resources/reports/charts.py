@@ -26,6 +26,8 @@ LINE = 0.15
 """Inches of a line of that list."""
 MARKS = "osD^vP*Xd<>p"
 MOST_NAME, MOST_AXIS = 28, 15
+MANY_AXES = 12
+"""With more, names of axes are smaller, so that they do not meet."""
 N_RINGS = 4
 ROOM = 0.14
 """What is left beside the outermost ends of intervals, as a share of what they span."""
@@ -97,7 +99,7 @@ def radar_figure(
             ha="center" if abs(x) < 0.2 else "left" if x > 0 else "right",
             va="center" if abs(y) < 0.2 else "bottom" if y > 0 else "top",
             color=figures.INK,
-            fontsize=figures.PRINT_TEXT,
+            fontsize=figures.PRINT_TEXT if n <= MANY_AXES else figures.PRINT_SMALL,
         )
     for ring in rings if legend != "none" else ():
         axes.annotate(

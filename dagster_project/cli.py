@@ -133,7 +133,8 @@ def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
 def dry_run(job: str, limit: int | None) -> int:
     """Estimate the calls and the cost of `build` or `run evaluate`, without calling a model.
 
-    A profile without a writer only evaluates."""
+    A profile without a writer only evaluates.
+    """
     from dagster_project.dry_run import dry_run
 
     return dry_run(job, limit)

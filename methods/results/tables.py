@@ -21,7 +21,7 @@ class TableCell(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table: `numeric` says of each column whether it has numbers."""
+    """A table: `numeric` says of each column whether it has numbers, `names` is that of its rows."""
 
     name: str
     release: str
@@ -29,6 +29,7 @@ class ResultTable:
     heads: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: tuple[tuple[TableCell, ...], ...]
+    names: int = 0
 
 
 def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
@@ -96,8 +97,13 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     )
     numeric = tuple(head in ("Score", "Judged only") for head in heads)
     return ResultTable(
-        *(name, results.release_id, f"{_about(results)} {bold}{''.join(marks)}"),
-        *(heads, numeric, tuple(rows)),
+        name,
+        results.release_id,
+        f"{_about(results)} {bold}{''.join(marks)}",
+        heads,
+        numeric,
+        tuple(rows),
+        heads.index("Model"),
     )
 
 
@@ -138,34 +144,44 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     models = [
         row["model"] for row in results.models if any(row["model"] == model for model, _ in found)
     ]
-    empty: Row = {"value": None, "ci_low": None}
-    rows = [
-        (
-            TableCell(model),
-            *(
-                cell
-                for value in values
-                for row in [found.get((model, value), empty)]
-                for cell in (TableCell(number=row["value"]), TableCell(_interval(row)))
-            ),
-        )
-        for model in models
-    ]
     clusters = {
         value: max(
             (row["n_clusters"] or 0 for (_, of), row in found.items() if of == value), default=0
         )
         for value in values
     }
+
+    def cells(model: str, value: str) -> tuple[TableCell, TableCell]:
+        row = found.get((model, value))
+        if row is None:
+            return TableCell(), TableCell()
+        return TableCell(number=row["value"]), TableCell(_interval(row))
+
+    # The shorter list stands across.
+    if len(values) > len(models):
+        heads = (label, "C", *(head for model in models for head in (model, "Interval")))
+        rows = [
+            (
+                *(TableCell(value), TableCell(str(clusters[value]))),
+                *(cell for model in models for cell in cells(model, value)),
+            )
+            for value in values
+        ]
+    else:
+        heads = ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}")))
+        rows = [
+            (TableCell(model), *(cell for value in values for cell in cells(model, value)))
+            for model in models
+        ]
     of = next(iter(found.values()))
     about = _about(results, {name: of[name] for name in ("metric", "aggregation")})
-    caption = f"By {label}, with intervals over C clusters. {about}"
+    n_columns = min(len(values), len(models))
     return ResultTable(
         name,
         results.release_id,
-        caption,
-        ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}"))),
-        (False, *[True, False] * len(values)),
+        f"By {label}, with intervals over C clusters. {about}",
+        heads,
+        (*[False] * (len(heads) - 2 * n_columns), *[True, False] * n_columns),
         tuple(rows),
     )
 

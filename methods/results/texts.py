@@ -4,11 +4,32 @@ Names of models and labels come from outside: they are escaped.
 """
 
 import re
+from collections.abc import Sequence
 
 from methods.markdown import code, table
 from methods.results.tables import ResultTable, TableCell
 
 DECIMALS = 1
+COLUMN = 219.0
+"""Points of a column of a paper in two columns, in the narrowest of the usual classes."""
+POINTS = 8.0
+"""Points of an em in footnotesize."""
+GAP = 6.0
+"""Points between two columns of a table."""
+NAMES, HEAD = 90.0, 50.0
+"""The most points of the names of rows, and of a head."""
+_EMS = (
+    ("!',.:;[]ijl|", 0.3),
+    ("()*-frst ", 0.43),
+    ("0123456789acegosyz~_/–", 0.54),
+    ("bdhknpquvx", 0.6),
+    ("MWm@%&", 1.06),
+)
+"""Signs by their width; others are as wide as capitals."""
+_LONG_WORD = 12
+"""Letters of a word that may stay on one line."""
+_PIECE = re.compile(r"[a-zA-Z0-9]{1,9}[^a-zA-Z0-9]*|[^a-zA-Z0-9]+")
+"""What a line may end after inside a long word."""
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
 _SPECIAL = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -24,34 +45,101 @@ _SPECIAL = {
 
 
 def latex(of: ResultTable) -> str:
-    """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points."""
-    columns = "".join(
-        f"S[table-format={_format(of, place)}, detect-weight, mode=text]" if numeric else "l"
-        for place, numeric in enumerate(of.numeric)
-    )
-    heads = [
-        f"{{{latex_text(head)}}}" if numeric else latex_text(head)
-        for head, numeric in zip(of.heads, of.numeric, strict=True)
+    """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points.
+
+    What is wider than a column of a paper continues in further tables, each with the names of the rows.
+    """
+    parts = _parts(of)
+    texts = [PACKAGES, *(_latex_part(of, columns, place) for place, columns in enumerate(parts))]
+    return "\n".join([*texts, ""])
+
+
+def _latex_part(of: ResultTable, columns: Sequence[int], place: int) -> str:
+    """The table of some columns; `place` is 0 for the first of several."""
+    heads = [_latex_head(of.heads[column], numeric=of.numeric[column]) for column in columns]
+    lines = [
+        " & ".join(
+            _latex_cell(row[column], of.numeric[column], breaks=column == of.names)
+            for column in columns
+        )
+        for row in of.rows
     ]
-    lines = [" & ".join(map(_latex_cell, row, of.numeric)) + r" \\" for row in of.rows]
+    caption = of.caption if not place else f"The same with further columns ({place + 1})."
+    label = f"tab:{of.release}-{of.name}" + (f"-part-{place + 1}" if place else "")
     return "\n".join(
         [
-            PACKAGES,
             r"\begin{table}",
-            r"\centering",
-            f"\\caption{{{latex_text(of.caption)}}}",
-            f"\\label{{tab:{of.release}-{of.name}}}",
-            f"\\begin{{tabular}}{{{columns}}}",
+            r"\centering\footnotesize\sloppy\setlength{\tabcolsep}{3pt}",
+            f"\\caption{{{latex_text(caption, breaks=True)}}}",
+            f"\\label{{{label}}}",
+            f"\\begin{{tabular}}{{@{{}}{''.join(_column(of, column) for column in columns)}@{{}}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
-            *lines,
+            *(line + r" \\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
-            "",
         ]
     )
+
+
+def _parts(of: ResultTable) -> list[list[int]]:
+    """Columns that fit next to each other: the names of the rows are in each of these lists."""
+    groups: list[list[int]] = []
+    for column in range(len(of.heads)):
+        # A number and the interval to its right stay together.
+        if groups and groups[-1] == [column - 1] and of.numeric[column - 1] > of.numeric[column]:
+            groups[-1].append(column)
+        elif column != of.names:
+            groups.append([column])
+    parts: list[list[int]] = []
+    room = 0.0
+    for group in groups:
+        width = sum(_width(of, column) + GAP for column in group)
+        if not parts or width > room:
+            parts.append([of.names])
+            room = COLUMN - _width(of, of.names)
+        parts[-1] += group
+        room -= width
+    return [sorted(part) for part in parts] or [[of.names]]
+
+
+def _width(of: ResultTable, column: int) -> float:
+    """The points of a column: names of rows and heads are broken where they are too long."""
+    shown = [row[column] for row in of.rows]
+    texts = [
+        points(cell.text if cell.number is None else _decimal(cell.number), bold=cell.bold)
+        for cell in shown
+    ]
+    content = max(texts, default=0.0)
+    head = points(of.heads[column])
+    return min(max(content, head), NAMES) if column == of.names else max(content, min(head, HEAD))
+
+
+def points(text: str, *, bold: bool = False) -> float:
+    """About how many points wide a text is in footnotesize, rather too many than too few."""
+    return POINTS * sum(map(_em, text)) * (1.15 if bold else 1)
+
+
+def _em(sign: str) -> float:
+    """The width of a sign in Computer Modern, in ems."""
+    return next((em for signs, em in _EMS if sign in signs), 0.8 if sign.isascii() else 1.05)
+
+
+def _column(of: ResultTable, column: int) -> str:
+    if of.numeric[column]:
+        return f"S[table-format={_format(of, column)}, detect-weight, mode=text]"
+    if column == of.names and _width(of, column) >= NAMES:
+        return f">{{\\raggedright\\arraybackslash}}p{{{NAMES:g}pt}}"
+    return "l"
+
+
+def _latex_head(head: str, *, numeric: bool) -> str:
+    text = latex_text(head)
+    if points(head) > HEAD:
+        text = f"\\parbox[b]{{{HEAD:g}pt}}{{\\raggedright {latex_text(head, breaks=True)}}}"
+    return f"{{{text}}}" if numeric else text
 
 
 def markdown(of: ResultTable) -> str:
@@ -61,16 +149,22 @@ def markdown(of: ResultTable) -> str:
     return "\n".join([f"**{_plain(of.caption)}**", "", *table(heads, rows), ""])
 
 
-def latex_text(text: str) -> str:
-    """A text that LaTeX shows as it is, on one line."""
-    return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
+def latex_text(text: str, *, breaks: bool = False) -> str:
+    """A text that LaTeX shows as it is, on one line; with `breaks` a line may end inside long words."""
+    shown = " ".join(text.split())
+    if not breaks:
+        return "".join(_SPECIAL.get(sign, sign) for sign in shown)
+    words = (
+        _PIECE.findall(word) if len(word) > _LONG_WORD else [word] for word in shown.split(" ")
+    )
+    return " ".join(r"\allowbreak{}".join(map(latex_text, pieces)) for pieces in words)
 
 
-def _latex_cell(cell: TableCell, numeric: bool) -> str:
+def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
     if cell.number is not None:
         shown = _decimal(cell.number)
         return f"\\bfseries {shown}" if cell.bold else shown
-    text = latex_text(cell.text)
+    text = latex_text(cell.text, breaks=breaks and points(cell.text) > NAMES)
     if numeric:
         return f"{{{text}}}"
     return f"\\textbf{{{text}}}" if cell.bold else text

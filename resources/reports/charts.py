@@ -26,6 +26,8 @@ LINE = 0.15
 """Inches of a line of that list."""
 MARKS = "osD^vP*Xd<>p"
 MOST_NAME, MOST_AXIS = 28, 15
+MANY_AXES = 12
+"""With more, names of axes are smaller, so that they do not meet."""
 N_RINGS = 4
 ROOM = 0.14
 """What is left beside the outermost ends of intervals, as a share of what they span."""
@@ -97,7 +99,7 @@ def radar_figure(
             ha="center" if abs(x) < 0.2 else "left" if x > 0 else "right",
             va="center" if abs(y) < 0.2 else "bottom" if y > 0 else "top",
             color=figures.INK,
-            fontsize=figures.PRINT_TEXT,
+            fontsize=figures.PRINT_TEXT if n <= MANY_AXES else figures.PRINT_SMALL,
         )
     for ring in rings if legend != "none" else ():
         axes.annotate(
@@ -325,7 +327,8 @@ def differences_figure(results: JudgeResults) -> "Figure":
     figures.name_ticks(axes.set_yticks, range(len(models)), models)
     figures.name_ticks(axes.set_xticks, range(len(models)), models, rotation=90)
     figure.colorbar(image, label="row less column")
-    figures.set_title(axes, f"Differences; a dot: p after Holm < {COUNTS_BELOW}")
+    title = f"Differences; a dot: p after Holm < {COUNTS_BELOW}"
+    figure.suptitle(title, x=0.01, ha="left", color=figures.INK, fontsize=figures.TITLE)
     return figure
 
 
@@ -393,4 +396,7 @@ def _named(model: str) -> str:
 
 
 def _wrapped(name: str) -> str:
-    return figures.printable(textwrap.fill(figures.cut(name, 3 * MOST_AXIS), MOST_AXIS))
+    """The name of an axis on several lines, which end between words or after an underscore."""
+    words = figures.cut(name, 3 * MOST_AXIS).replace("_", "_ ")
+    lines = textwrap.wrap(words, MOST_AXIS, break_long_words=False)
+    return figures.printable("\n".join(line.replace("_ ", "_") for line in lines))

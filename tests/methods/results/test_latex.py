@@ -3,12 +3,15 @@
 import re
 import shutil
 import subprocess
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.ft2font import FT2Font
 from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
     LatexGroupNode,
@@ -21,19 +24,21 @@ from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from methods.results.results_table import JudgeResults
 from methods.results.tables import ResultTable, tables
-from methods.results.texts import latex
+from methods.results.texts import COLUMN, GAP, NAMES, latex
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, results, slice_
 
+FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))
+FONT.set_size(800, 72)  # a hundred times as large, so that no sign is rounded to whole points
 ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
-NAMES = st.text(
+TEXTS = st.text(
     st.one_of(st.sampled_from(r"\{}[]&%$#_^~<>–-'`|*" + '"\n\t'), st.characters(codec="utf-8")),
     min_size=1,
     max_size=12,
 )
 
 
-def parsed(text: str) -> LatexEnvironmentNode:
-    """The table of a text; the parser raises where a brace or an environment is not closed."""
+def parsed(text: str) -> list[LatexEnvironmentNode]:
+    """The tables of a text; the parser raises where a brace or an environment is not closed."""
     known = get_default_latex_context_db()
     known.add_context_category(
         "booktabs",
@@ -45,9 +50,9 @@ def parsed(text: str) -> LatexEnvironmentNode:
         text, latex_context=known, tolerant_parsing=False
     ).get_latex_nodes()
     assert position + length == len(text)
-    (table,) = [node for node in nodes if node.isNodeType(LatexEnvironmentNode)]
-    assert table.environmentname == "table"
-    return table
+    found = [node for node in nodes if node.isNodeType(LatexEnvironmentNode)]
+    assert {table.environmentname for table in found} == {"table"}
+    return found
 
 
 def inside(table: LatexEnvironmentNode) -> LatexEnvironmentNode:
@@ -76,18 +81,83 @@ def rows(tabular: LatexEnvironmentNode) -> list[list[str]]:
 
 
 def columns(tabular: LatexEnvironmentNode) -> int:
-    """How many columns are declared: l, or S with its options."""
+    """How many columns are declared: l, p with its width, or S with its options."""
+    return len(declared(tabular))
+
+
+def declared(tabular: LatexEnvironmentNode) -> list[str]:
     *_, spec = tabular.nodeargd.argnlist
     assert spec.isNodeType(LatexGroupNode)
-    letters = re.sub(r"\[[^]]*\]", "", spec.latex_verbatim())
-    return sum(letters.count(letter) for letter in "lS")
+    plain = re.sub(r"@\{\}|>\{[^}]*\}|\[[^]]*\]|(?<=p)\{[^}]*\}", "", spec.latex_verbatim())
+    return re.findall("[lpS]", plain)
 
 
 def check(of: ResultTable) -> None:
-    tabular = inside(parsed(latex(of)))
-    shape = {len(row) for row in rows(tabular)}
-    assert shape == {len(of.heads)} == {columns(tabular)}
-    assert len(rows(tabular)) == len(of.rows) + 1
+    tabulars = [inside(table) for table in parsed(latex(of))]
+    for tabular in tabulars:
+        shape = {len(row) for row in rows(tabular)}
+        assert len(shape) == 1 and shape == {columns(tabular)}
+        assert len(rows(tabular)) == len(of.rows) + 1
+    # The names of the rows are in each table.
+    assert sum(map(columns, tabulars)) - len(tabulars) + 1 == len(of.heads)
+
+
+def width(tabular: LatexEnvironmentNode) -> float:
+    """The points of a table, by the widths of signs in Computer Modern."""
+    of_columns = zip(declared(tabular), zip(*rows(tabular), strict=True), strict=True)
+    widths = [NAMES if kind == "p" else max(map(of_cell, cells)) for kind, cells in of_columns]
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def of_cell(cell: str) -> float:
+    if boxed := re.search(r"\\parbox\[b\]\{(\d+)pt\}", cell):
+        return float(boxed[1])
+    bold = r"\textbf" in cell or r"\bfseries" in cell
+    shown = re.sub(r"\\textbf|\\bfseries |\\allowbreak\{\}", "", cell)
+    shown = re.sub(r"\\text[a-z]+\{\}", "~", shown).replace("--", "-")
+    shown = re.sub(r"\\([&%$#_{}])|[{}]", r"\1", shown)
+    FONT.set_text(shown)
+    # Footnotesize is cmr8, whose signs are 7 % wider than those of cmr10 at this size.
+    return FONT.get_width_height()[0] / 6400 * 1.07 * (1.15 if bold else 1)
+
+
+MODELS = [f"Qwen2.5-VL-{size}B-Instruct-AWQ" for size in (3, 7, 32, 72)]
+ABILITIES = [f"physical_relation_reasoning_{number}" for number in range(20)]
+
+
+def wide_board(n_models: int, n_values: int) -> JudgeResults:
+    models = [model(name, 100.0, 1) for name in MODELS[:n_models]]
+    pairs = [pair(one, other, -50.0, 0.2) for one, other in combinations(MODELS[:n_models], 2)]
+    slices = [
+        slice_(name, "category", value, 100.0)
+        for name in MODELS[:n_models]
+        for value in ABILITIES[:n_values]
+    ]
+    return results(models, pairs, slices)
+
+
+@pytest.mark.parametrize(("n_models", "n_values"), [(4, 20), (4, 2), (1, 1)])
+def test_tables_fit_the_column_of_a_paper(n_models: int, n_values: int) -> None:
+    for table in tables(wide_board(n_models, n_values)):
+        check(table)
+        for part in parsed(latex(table)):
+            assert width(inside(part)) <= COLUMN
+
+
+def test_the_shorter_list_stands_across_a_table_of_slices() -> None:
+    *_, many = tables(wide_board(4, 20))
+    assert many.heads[:4] == ("category", "C", MODELS[0], "Interval") and len(many.rows) == 20
+    *_, few = tables(wide_board(4, 2))
+    assert few.heads[:2] == ("Model", ABILITIES[0]) and len(few.rows) == 4
+
+
+def test_a_table_that_continues_names_its_part_and_keeps_the_names_of_rows() -> None:
+    first, *_ = tables(wide_board(4, 2))
+    text = latex(first)
+    assert r"\label{tab:mmdu-1-leaderboard}" in text
+    assert r"\label{tab:mmdu-1-leaderboard-part-2}" in text
+    for tabular in (inside(table) for table in parsed(text)):
+        assert any("Qwen2" in cell for cell in rows(tabular)[1])
 
 
 def hostile_board(name: str) -> JudgeResults:
@@ -95,7 +165,7 @@ def hostile_board(name: str) -> JudgeResults:
     return results(models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)])
 
 
-@given(NAMES)
+@given(TEXTS)
 def test_environments_and_braces_close_and_each_row_has_a_cell_a_column(name: str) -> None:
     for table in tables(hostile_board(name)):
         check(table)
@@ -109,7 +179,7 @@ def test_tables_are_read_as_they_are_meant(board: JudgeResults) -> None:
 
 def test_a_name_stands_in_one_cell() -> None:
     board, *_ = tables(hostile_board("a & b \\\\ {c}"))
-    assert rows(inside(parsed(latex(board))))[1][2] == (
+    assert rows(inside(parsed(latex(board))[0]))[1][2] == (
         r"\textbf{a \& b \textbackslash{}\textbackslash{} \{c\}}"
     )
 

@@ -5,11 +5,13 @@ import math
 import re
 import warnings
 from functools import partial
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from PIL import Image, ImageColor
 
@@ -19,6 +21,7 @@ from resources.reports.agreement_chart import MOST_RATERS, agreement_figure
 from resources.reports.charts import (
     WIDTHS,
     TurnScore,
+    differences_figure,
     paper_figures,
     plane_figure,
     radar_figure,
@@ -28,7 +31,7 @@ from resources.reports.corpus_charts import MapDot, MapLayer, bars_figure, map_f
 from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
 from resources.reports.report_shape import BarChart, bars_of
-from tests.methods.results.test_tables import HOSTILE
+from tests.methods.results.test_tables import HOSTILE, model, pair, results
 
 RADAR = RadarData(
     "radar-x",
@@ -86,6 +89,45 @@ def test_a_line_of_a_radar_has_the_scores_and_a_gap_where_there_is_none() -> Non
     assert first[:3] == pytest.approx(np.array(expected)) and first[3] == pytest.approx(first[0])
     gap = lines["gap"].get_ydata()
     assert np.isnan(gap[1]) and gap[0] == pytest.approx(0.5)
+
+
+ABILITIES = [
+    *(
+        "action_recognition",
+        "attribute_comparison",
+        "attribute_recognition",
+        "celebrity_recognition",
+    ),
+    *("function_reasoning", "future_prediction", "identity_reasoning", "image_emotion"),
+    *("image_quality", "image_scene", "image_style", "image_topic", "nature_relation"),
+    *("object_localization", "ocr", "physical_property_reasoning"),
+]
+
+
+@pytest.mark.parametrize("n", [3, 8, 12, 14, 16])
+def test_names_of_axes_break_between_words_and_do_not_meet(n: int) -> None:
+    values = tuple([50.0] * n)
+    shape = RADAR._replace(axes=tuple(ABILITIES[:n]), lines=[("a", values)])
+    for _, figure in on_paper(shape):
+        names = figure.axes[0].texts[:n]
+        boxes = boxes_of(figure, names)
+        assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+        words = {word for name in names for word in re.split("_|\n", name.get_text()) if word}
+        assert words == {word for ability in ABILITIES[:n] for word in ability.split("_")}
+
+
+def test_the_title_of_differences_is_inside_the_figure() -> None:
+    two = results([model("a", 60.0, 1), model("b", 40.0, 2)], [pair("a", "b", 20.0, 0.01)])
+    figure = differences_figure(two)
+    (box,) = boxes_of(figure, [figure._suptitle])
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+
+
+def boxes_of(figure: Any, texts: list[Text]) -> list[Any]:
+    """Where texts stand in a figure that is drawn."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return [text.get_window_extent(canvas.get_renderer()) for text in texts]
 
 
 def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axis() -> None:

@@ -1,368 +1,425 @@
-"""How often intervals hold, and what they and comparisons of a leaderboard cost.
+"""How often intervals contain the truth, and how often tests find a difference.
 
-Run by `make bench NAME=statistics`. Cost: 15 models, 7 metrics, 110 dialogues of 15 turns (MMDU's)
-and then 3,000, 2 of 100 values missing, against scipy's bootstrap of the same sums with 10,000
-resamples, a call for every model and every pair of one metric; it tests nothing. Each figure is of
-a process of its own on one core. Coverage: on the grid of shapes x clusters x sizes (a unit a cluster;
-1 to 15 units a cluster, a fifth of them missing) the share of intervals that hold the mean, by
-percentiles of 1,000 resamples, by Student's t and by the method in use. Differences: how often those of
-two models whose true difference is 0, and of others, have p below 0.05, by sign flips and by the method
-in use. Prints tables, and as the last line all figures as one JSON object.
+Run by `make bench NAME=statistics`. Scores are simulated on a scale of 10 to 100, by shape and number
+of clusters. Intervals: coverage, median width and mean interval score (Gneiting and Raftery, 2007: the
+width, and 40 times the distance to a truth that is outside). Tests: the share of p below 0.05, for
+models with equal means (the level) and with means that are 2.8 standard errors apart (the power). The
+methods in use are compared with four standard ones, and with the recorded figures of the method that
+version 0.2 used (`statistics_before.json`, on the same simulations). Prints tables, and as the last
+line all figures as one JSON object.
 """
 
-import argparse
 import json
-import os
-import subprocess
-import sys
-import time
+import warnings
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy import special, stats
 
+from methods.evaluation.statistics.intervals import mean_fit, p_values, score_estimates
+from methods.evaluation.statistics.resampling import ClusterTotals, resampled_sums
 from resources.files.home import REPO_ROOT
-from tests.bench.measuring import peak_mib
 
-N_MODELS, N_METRICS, N_TURNS, N_RESAMPLES = 15, 7, 15, 10_000
-FEW, MANY = 110, 3_000
-OURS, SCIPY = "ours", "scipy.stats.bootstrap"
-RUNS = ((OURS, FEW), (SCIPY, FEW), (OURS, MANY))
-ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+N_CLUSTERS = (10, 30, 110)
+N_INTERVALS, N_TESTS, N_RESAMPLES = 500, 3_000, 1_000
+LOW, HIGH = 10.0, 100.0
+SPAN = HIGH - LOW
+APART = 2.8
+OURS = "in use"
+BEFORE_FILE = Path(__file__).with_name("statistics_before.json")
+TEXTS = REPO_ROOT.parent / "shared/data/alignmmbench_slice/metadata.jsonl"
 
-Bounds = list[tuple[float, float]]
-
-
-def release(n_dialogues: int) -> tuple[np.ndarray, np.ndarray]:
-    """Scores, metrics x models x turns, and the dialogue of each turn."""
-    generator = np.random.default_rng(0)
-    shape = (N_METRICS, N_MODELS, n_dialogues, N_TURNS)
-    hard = generator.normal(0, 10, (1, 1, n_dialogues, 1))
-    points = 60 + hard + generator.normal(0, 8, shape[2:]) + generator.normal(0, 5, shape)
-    points += np.arange(N_MODELS)[:, None, None]
-    scores = np.clip(np.round(points / 10), 1, 10).reshape(N_METRICS, N_MODELS, -1) * 10
-    scores[generator.random(scores.shape) < 0.02] = np.nan
-    return scores, np.repeat(np.arange(n_dialogues), N_TURNS)
+Floats = np.ndarray
+Generator = np.random.Generator
+Row = dict[str, Any]
 
 
-# --- Ways ----------------------------------------------------------------------------------------
-# Each gives the seconds of its steps, the metrics it has done, and the first metric's bounds: of the
-# models, then of the pairs.
+class Shape(NamedTuple):
+    """How clusters of a model's scores are drawn: their sizes (rows x clusters), then their sums."""
+
+    sizes: Callable[[Generator, tuple[int, int]], Floats]
+    sums: Callable[[Generator, Floats], Floats]
 
 
-def ours(n_dialogues: int) -> tuple[dict, int, Bounds]:
-    """As the project does it: intervals of models; differences, intervals and tests of pairs."""
-    from methods.evaluation.statistics.comparisons import compare_pairs
-    from methods.evaluation.statistics.intervals import score_estimates
-    from methods.evaluation.statistics.resampling import cluster_totals
-
-    low, high = np.full(N_MODELS, 10.0), np.full(N_MODELS, 100.0)
-
-    scores, clusters = release(n_dialogues)
-    started = time.perf_counter()
-    means = [score_estimates(cluster_totals(each, clusters), low, high) for each in scores]
-    between = time.perf_counter()
-    pairs = [compare_pairs(each, clusters, "micro", 90.0) for each in scores]
-    seconds = {"models_s": between - started, "pairs_s": time.perf_counter() - between}
-    return seconds, N_METRICS, [(each.ci_low, each.ci_high) for each in [*means[0], *pairs[0]]]
+def seeded(*names: object) -> Generator:
+    """A generator of its own for each cell, so that methods and cells do not depend on each other."""
+    return np.random.default_rng(zlib.crc32(repr(names).encode()))
 
 
-def scipys(n_dialogues: int) -> tuple[dict, int, Bounds]:
-    """What a user would take instead, for one metric."""
-    from scipy.stats import bootstrap
-
-    from methods.evaluation.statistics.resampling import cluster_totals, paired_totals
-
-    def mean(sums: np.ndarray, sizes: np.ndarray, axis: int) -> np.ndarray:
-        return sums.sum(axis=axis) / sizes.sum(axis=axis)
-
-    scores, clusters = release(n_dialogues)
-    seconds, bounds = {}, []
-    started = time.perf_counter()
-    for name, totals in (
-        ("models_s", cluster_totals(scores[0], clusters)),
-        ("pairs_s", paired_totals(scores[0], clusters)[1]),
-    ):
-        for sums, sizes in zip(totals.sums, totals.sizes, strict=True):
-            found = bootstrap(
-                (sums, sizes),
-                mean,
-                paired=True,
-                method="percentile",
-                n_resamples=N_RESAMPLES,
-                rng=0,
-            )
-            bounds.append(tuple(map(float, found.confidence_interval)))
-        seconds[name] = time.perf_counter() - started
-        started = time.perf_counter()
-    return seconds, 1, bounds
+# --- Shapes --------------------------------------------------------------------------------------
 
 
-WAYS: dict[str, Callable[[int], tuple[dict, int, Bounds]]] = {OURS: ours, SCIPY: scipys}
+def one_unit(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Shape:
+    """A score a cluster."""
+    return Shape(lambda g, n: np.ones(n), lambda g, sizes: draw(g, sizes.shape))
 
 
-# --- Coverage ------------------------------------------------------------------------------------
-
-N_CLUSTERS, N_SIMULATIONS, N_DRAWN = (5, 10, 30, 110), 500, 1_000
-SIZES = ("1", "1-15, 20 % missing")
-OF_OURS, FLIPS = "unseen cluster", "sign flips"
-INTERVALS = ("percentiles", "Student's t", OF_OURS)
-Drawn = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+def summed(sizes: Floats, unit: Callable[[], Floats]) -> Floats:
+    """The sum of as many units of each cluster as its size says."""
+    return sum((np.where(place < sizes, unit(), 0.0) for place in range(int(sizes.max()))), 0.0)
 
 
-def _rare(share: float) -> Drawn:
-    """A share of dialogues fails, the others differ a little."""
-    return lambda g, n: np.where(g.random(n) < share, 10.0, 80 + 3 * g.standard_normal(n))
+def several_units(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Shape:
+    """1 to 15 units a cluster, a fifth of them missing; most have their cluster's value."""
+
+    def sums(g: Generator, sizes: Floats) -> Floats:
+        shared = draw(g, sizes.shape)
+        return summed(
+            sizes,
+            lambda: np.where(g.random(sizes.shape) < 0.7, shared, draw(g, sizes.shape)),
+        )
+
+    return Shape(lambda g, n: 1.0 + g.binomial(g.integers(0, 15, n), 0.8), sums)
 
 
-def _end(end: float, sign: float) -> Drawn:
+def uneven(g: Generator, sizes: Floats) -> Floats:
+    """The longer a dialogue, the worse its scores."""
+    mean = 85 - 1.5 * sizes + 8 * g.standard_normal(sizes.shape)
+    return summed(sizes, lambda: (mean + 8 * g.standard_normal(sizes.shape)).clip(LOW, HIGH))
+
+
+def ordinal(g: Generator, sizes: Floats) -> Floats:
+    """Ratings from 1 to 10, most of them 9 or 10."""
+    mean = 9.6 + 1.5 * g.standard_normal(sizes.shape)
+    return summed(
+        sizes,
+        lambda: 10 * np.rint(mean + 1.2 * g.standard_normal(sizes.shape)).clip(1, 10),
+    )
+
+
+def text_scores() -> Floats:
+    """Sums of two scores (precision and F1 of the characters of a question in its reference) of each
+    seed of AlignMMBench's slice, and its number of questions: seeds x 3."""
+    seeds: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    for line in TEXTS.read_text().splitlines():
+        row = json.loads(line)
+        question, reference = Counter(row["prompt"]), Counter(row["ref_answer"])
+        common = (question & reference).total()
+        f1 = 2 * common / (question.total() + reference.total())
+        seeds[row["question_id"].split("-")[0]].append((common / question.total(), f1, 1.0))
+    return np.array([np.sum(rows, axis=0) for rows in seeds.values()])
+
+
+def end(end: float, sign: float) -> Callable[[Generator, tuple[int, ...]], Floats]:
     return lambda g, n: np.where(
         g.random(n) < 0.7, end, end + sign * 5 * np.exp(g.standard_normal(n)).clip(0, 18)
     )
 
 
-SHAPES: dict[str, Drawn] = {
-    "near normal": lambda g, n: (60 + 8 * g.standard_normal(n)).clip(10, 100),
-    "exponential": lambda g, n: (20 + 10 * g.exponential(size=n)).clip(10, 100),
-    "log-normal": lambda g, n: (15 + 8 * np.exp(g.standard_normal(n))).clip(10, 100),
-    "most at the floor": _end(10.0, 1.0),
-    "most at the ceiling": _end(100.0, -1.0),
-    "right or wrong, 12 %": lambda g, n: np.where(g.random(n) < 0.12, 10.0, 100.0),
-    "12 % fail, others vary": _rare(0.12),
-    "5 % fail, others vary": _rare(0.05),
+def failing(share: float) -> Callable[[Generator, tuple[int, ...]], Floats]:
+    """A share of dialogues fails, the others differ a little."""
+    return lambda g, n: np.where(g.random(n) < share, LOW, 80 + 3 * g.standard_normal(n))
+
+
+DRAWS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
+    "near normal": lambda g, n: (60 + 8 * g.standard_normal(n)).clip(LOW, HIGH),
+    "exponential": lambda g, n: (20 + 10 * g.exponential(size=n)).clip(LOW, HIGH),
+    "log-normal": lambda g, n: (15 + 8 * np.exp(g.standard_normal(n))).clip(LOW, HIGH),
+    "most at the floor": end(LOW, 1.0),
+    "most at the ceiling": end(HIGH, -1.0),
+    "right or wrong, 12 %": lambda g, n: np.where(g.random(n) < 0.12, LOW, HIGH),
+    "12 % fail, others vary": failing(0.12),
+    "5 % fail, others vary": failing(0.05),
     # Of groups of ratings from 1 to 10: 1 in 10 has another rating; times 20 for the scale.
     "deviation of steady models": lambda g, n: (
         10 + 20 * np.where(g.random(n) < 0.1, g.choice([0.373, 0.5, 0.75, 1.0], size=n), 0.0)
     ),
 }
+NEW = {
+    "uneven, longer is worse": Shape(lambda g, n: g.integers(1, 28, n).astype(float), uneven),
+    "zero-inflated": one_unit(
+        lambda g, n: np.where(g.random(n) < 0.6, LOW, LOW + SPAN * g.beta(2, 2, n))
+    ),
+    "bimodal": one_unit(
+        lambda g, n: (np.where(g.random(n) < 0.7, 85.0, 25.0) + 6 * g.standard_normal(n)).clip(
+            LOW, HIGH
+        )
+    ),
+    "ordinal with a ceiling": Shape(lambda g, n: g.integers(1, 7, n).astype(float), ordinal),
+    "heavy tails": one_unit(lambda g, n: (70 + 5 * g.standard_t(2, n)).clip(LOW, HIGH)),
+}
 
 
-def simulated(shape: Drawn, n_clusters: int, sizes: str, generator: np.random.Generator):
-    """Totals of simulated models, a row each. Most units have their cluster's value."""
-    from methods.evaluation.statistics.resampling import ClusterTotals
+def shapes() -> dict[str, Callable[[Generator, int, int], ClusterTotals]]:
+    """Totals of simulated models by shape, for a number of rows and of clusters."""
+    found = {name: one_unit(draw) for name, draw in DRAWS.items()}
+    found |= {f"{name}; 1-15 units": several_units(draw) for name, draw in DRAWS.items()}
+    drawn = {name: from_shape(shape) for name, shape in (found | NEW).items()}
+    if TEXTS.exists():
+        of_seeds = text_scores()
 
-    of_cluster = shape(generator, (N_SIMULATIONS, n_clusters))
-    if sizes == SIZES[0]:
-        return ClusterTotals(of_cluster, np.ones_like(of_cluster))
-    units = (N_SIMULATIONS, n_clusters, 15)
-    values = np.where(generator.random(units) < 0.7, of_cluster[..., None], shape(generator, units))
-    there = np.arange(15) < generator.integers(1, 16, units[:2])[..., None]
-    there &= generator.random(units) >= 0.2
-    # A cluster keeps one of its units, so that the number of clusters is what it says.
-    there[..., 0] = True
-    return ClusterTotals((values * there).sum(axis=2), there.sum(axis=2).astype(float))
+        def texts(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+            _, f1, sizes = of_seeds[g.integers(0, len(of_seeds), (rows, clusters))].T.swapaxes(1, 2)
+            return ClusterTotals(LOW * sizes + SPAN * f1, sizes)
+
+        drawn["AlignMMBench's texts"] = texts
+    return drawn
 
 
-def coverage() -> list[dict]:
-    """Of each cell of the grid how often the intervals hold, and their widths."""
-    from scipy.special import stdtrit
+def from_shape(shape: Shape) -> Callable[[Generator, int, int], ClusterTotals]:
+    def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+        sizes = shape.sizes(g, (rows, clusters))
+        return ClusterTotals(shape.sums(g, sizes), sizes)
 
-    from methods.evaluation.statistics.intervals import score_estimates
-    from methods.evaluation.statistics.power import standard_errors
-    from methods.evaluation.statistics.resampling import resampled_sums
+    return totals
 
-    generator = np.random.default_rng(0)
-    ends = np.full(N_SIMULATIONS, 10.0), np.full(N_SIMULATIONS, 100.0)
-    cells = []
-    for name, shape in SHAPES.items():
-        truth = float(shape(generator, (4_000_000,)).mean())
+
+def truth_of(draw: Callable[[Generator, int, int], ClusterTotals], name: str) -> float:
+    """The mean of all units of 4 million clusters."""
+    totals = draw(seeded("truth", name), 4_000, 1_000)
+    return float(totals.sums.sum() / totals.sizes.sum())
+
+
+# --- Intervals -----------------------------------------------------------------------------------
+
+
+def in_use(totals: ClusterTotals) -> Floats:
+    ends = np.full(len(totals.sums), LOW), np.full(len(totals.sums), HIGH)
+    return np.array([(each.ci_low, each.ci_high) for each in score_estimates(totals, *ends)]).T
+
+
+def students(totals: ClusterTotals) -> Floats:
+    """CR2, without pseudo-clusters."""
+    fit = mean_fit(totals)
+    reach = special.stdtrit(fit.freedom, 0.975) * fit.errors
+    return np.array([fit.means - reach, fit.means + reach])
+
+
+def scipys(totals: ClusterTotals, method: str) -> Floats:
+    """The cluster bootstrap of scipy; where it has no interval, since all is equal, one of width 0."""
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore")
+        interval = stats.bootstrap(
+            (totals.sums, totals.sizes),
+            lambda sums, sizes, axis: sums.sum(axis=axis) / sizes.sum(axis=axis),
+            paired=True,
+            axis=-1,
+            vectorized=True,
+            batch=50,
+            method=method,
+            n_resamples=N_RESAMPLES,
+            rng=0,
+        ).confidence_interval
+    bounds = np.array([interval.low, interval.high])
+    return np.where(np.isnan(bounds), totals.means, bounds)
+
+
+def bootstrap_t(totals: ClusterTotals) -> Floats:
+    """Studentized cluster bootstrap (Cameron, Gelbach and Miller, 2008)."""
+    sums, sizes = totals.sums, totals.sizes
+    s, n, ss, sn, nn = (
+        resampled_sums(each, seed=0, n_resamples=N_RESAMPLES)
+        for each in (sums, sizes, sums**2, sums * sizes, sizes**2)
+    )
+    means = s / n
+    errors = np.sqrt(np.maximum(ss - 2 * means * sn + means**2 * nn, 0.0)) / n
+    fit = mean_fit(totals)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.nan_to_num((means - fit.means[:, None]) / errors, nan=0.0, posinf=1e3, neginf=-1e3)
+    low, high = np.percentile(t, [2.5, 97.5], axis=1)
+    return np.array([fit.means - high * fit.errors, fit.means - low * fit.errors])
+
+
+INTERVALS: dict[str, Callable[[ClusterTotals], Floats]] = {
+    OURS: in_use,
+    "Student's t": students,
+    "percentiles": lambda totals: scipys(totals, "percentile"),
+    "BCa": lambda totals: scipys(totals, "BCa"),
+    "bootstrap-t": bootstrap_t,
+}
+
+
+def interval_rows(methods: dict[str, Callable[[ClusterTotals], Floats]]) -> list[Row]:
+    """Coverage, median width and mean interval score by shape, clusters and method."""
+    rows = []
+    for name, draw in shapes().items():
+        truth = truth_of(draw, name)
         for n_clusters in N_CLUSTERS:
-            for sizes in SIZES:
-                totals = simulated(shape, n_clusters, sizes, generator)
-                drawn = [
-                    resampled_sums(each, seed=0, n_resamples=N_DRAWN)
-                    for each in (totals.sums, totals.sizes)
-                ]
-                percentiles = np.percentile(drawn[0] / drawn[1], [2.5, 97.5], axis=1)
-                reach = stdtrit(n_clusters - 1, 0.975) * standard_errors(totals)
-                students = np.array([totals.means - reach, totals.means + reach])
-                found = score_estimates(totals, *ends)
-                after = np.array([(each.ci_low, each.ci_high) for each in found]).T
-                cell = {"shape": name, "clusters": n_clusters, "sizes": sizes}
-                for way, (low, high) in zip(INTERVALS, (percentiles, students, after), strict=True):
-                    held = (low <= truth + 1e-6) & (truth - 1e-6 <= high)
-                    cell[way] = round(float(held.mean()), 3)
-                    cell[f"{way} width"] = round(float(np.median(high - low)), 2)
-                cells.append(cell)
-    return cells
+            totals = draw(seeded("interval", name, n_clusters), N_INTERVALS, n_clusters)
+            for method, bounds_of in methods.items():
+                low, high = bounds_of(totals)
+                outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
+                rows.append(
+                    {"shape": name, "clusters": n_clusters, "method": method}
+                    | {"coverage": round(float((outside <= 1e-6).mean()), 3)}
+                    | {"width": round(float(np.median(high - low)), 1)}
+                    | {"score": round(float((high - low + 40 * outside).mean()), 1)}
+                )
+    return rows
 
 
-def show_coverage(cells: list[dict]) -> None:
-    """The grid for people."""
-    print(f"Share of 95 % intervals that hold the truth, {N_SIMULATIONS:,} simulations a cell\n")
-    names = [name for way in INTERVALS for name in (way, f"{way} width")]
-    print(
-        f"{'shape':<28}{'clusters':>9}  {'units a cluster':<20}"
-        + "".join(f"{name:>20}" for name in names)
-    )
-    for cell in cells:
-        print(
-            f"{cell['shape']:<28}{cell['clusters']:>9}  {cell['sizes']:<20}"
-            + "".join(f"{cell[name]:>20}" for name in names)
+# --- Tests ---------------------------------------------------------------------------------------
+
+Differences = Callable[[Generator, int, int], ClusterTotals]
+
+
+def direct(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Differences:
+    """Differences of one unit a cluster."""
+    return from_shape(one_unit(draw))
+
+
+def alike(shape: Shape) -> Differences:
+    """Two models of one shape on the same clusters."""
+
+    def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+        sizes = shape.sizes(g, (rows, clusters))
+        return ClusterTotals(shape.sums(g, sizes) - shape.sums(g, sizes), sizes)
+
+    return totals
+
+
+def beside_steady(shape: Shape, truth: float) -> Differences:
+    """A model of a shape, and one that has nearly its mean everywhere."""
+
+    def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+        sizes = shape.sizes(g, (rows, clusters))
+        steady = truth * sizes + 3 * np.sqrt(sizes) * g.standard_normal(sizes.shape)
+        return ClusterTotals(shape.sums(g, sizes) - steady, sizes)
+
+    return totals
+
+
+def moved(draw: Differences, name: str) -> Differences:
+    """The same with a true difference of 2.8 standard errors."""
+    fit = mean_fit(draw(seeded("error", name), 1, 200_000))
+    error_of_one = float(fit.errors[0]) * 200_000**0.5
+
+    def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+        drawn = draw(g, rows, clusters)
+        return ClusterTotals(
+            drawn.sums + drawn.sizes * APART * error_of_one / clusters**0.5, drawn.sizes
         )
-    least = min(cell[OF_OURS] for cell in cells if cell["clusters"] >= 10)
-    print(f"\nFrom 10 clusters on {least} at least.\n")
+
+    return totals
 
 
-# --- Differences ---------------------------------------------------------------------------------
-
-N_APART, N_COMPARED, N_FLIPS = 3_000, (10, 15, 30, 110), 999
-
-
-def _unlike(share: float, deviation: float = 0.0) -> Drawn:
+def one_fails(share: float, deviation: float = 0.0) -> Differences:
     """One model fails in a share of dialogues, the other has its mean everywhere."""
-    return lambda g, n: 90 * (share - (g.random(n) < share)) + deviation * g.standard_normal(n)
+    return direct(
+        lambda g, n: SPAN * (share - (g.random(n) < share)) + deviation * g.normal(size=n)
+    )
 
 
-EQUAL: dict[str, Drawn] = {
-    "near normal": lambda g, n: 8 * g.standard_normal(n),
-    "exponential": lambda g, n: 10 * (g.exponential(size=n) - 1),
-    "log-normal": lambda g, n: (8 * (np.exp(g.standard_normal(n)) - np.exp(0.5))).clip(-90, 90),
-    "right or wrong, both 12 %": lambda g, n: (
-        90.0 * ((g.random(n) < 0.12).astype(int) - (g.random(n) < 0.12))
-    ),
-    "one fails in 12 %": _unlike(0.12),
-    "one fails in 12 %, both vary": _unlike(0.12, 3),
-    "one fails in 5 %, both vary": _unlike(0.05, 3),
-}
-APART: dict[str, Drawn] = {
-    "near normal, 2.8 errors apart": lambda g, n: 8 * (g.standard_normal(n) + 2.8 / np.sqrt(n[-1])),
-    "right or wrong, 42 % and 12 %": lambda g, n: (
-        90.0 * ((g.random(n) < 0.42).astype(int) - (g.random(n) < 0.12))
-    ),
-}
+def rare(share: float, sizes: list[float]) -> Differences:
+    """Two models that differ in a share of dialogues, either way."""
+    return direct(lambda g, n: (g.random(n) < share) * g.choice([-1, 1], n) * g.choice(sizes, n))
 
 
-def differences() -> list[dict]:
-    """How often two models are said to differ, by both tests."""
-    from methods.evaluation.statistics.intervals import p_values
-    from methods.evaluation.statistics.resampling import ClusterTotals
-
-    generator = np.random.default_rng(0)
-    cells = []
-    for name, shape in (EQUAL | APART).items():
-        for n_clusters in N_COMPARED:
-            of_cluster = shape(generator, (N_APART, n_clusters))
-            flips = generator.choice([-1.0, 1.0], (n_clusters, N_FLIPS))
-            as_far = np.abs(of_cluster @ flips) >= np.abs(of_cluster.sum(axis=1))[:, None] - 1e-9
-            p_flips = (1 + as_far.sum(axis=1)) / (1 + N_FLIPS)
-            totals = ClusterTotals(of_cluster, np.ones_like(of_cluster))
-            p_ours = p_values(totals, np.full(N_APART, 90.0))
-            cell = {"differences": name, "clusters": n_clusters, "equal": name in EQUAL}
-            for way, p in ((FLIPS, p_flips), (OF_OURS, p_ours)):
-                cell[way] = round(float((p < 0.05).mean()), 3)
-            cells.append(cell)
-    return cells
-
-
-def show_differences(cells: list[dict]) -> None:
-    """Both tests for people."""
-    print(f"Share of p below 0.05, {N_APART:,} pairs of models a cell\n")
-    print(f"{'differences':<34}{'truth':<8}{'clusters':>9}{FLIPS:>18}{OF_OURS:>18}")
-    for cell in cells:
-        truth = "equal" if cell["equal"] else "apart"
-        print(
-            f"{cell['differences']:<34}{truth:<8}{cell['clusters']:>9}"
-            f"{cell[FLIPS]:>18}{cell[OF_OURS]:>18}"
-        )
-    print()
-
-
-# --- Measuring -----------------------------------------------------------------------------------
-
-
-def measure(way: str, n_dialogues: int) -> None:
-    """One way, here and now: prints its figures as JSON. A first call, with imports, is not counted."""
-    WAYS[way](4)
-    before = peak_mib()
-    processor = time.process_time()
-    seconds, n_metrics, bounds = WAYS[way](n_dialogues)
-    processor = time.process_time() - processor
-    row = {name: round(value, 2) for name, value in seconds.items()}
-    row |= {
-        "metrics": n_metrics,
-        "all_s": round(sum(seconds.values()), 2),
-        "cpu_s": round(processor, 2),
+def equal_models() -> dict[str, Differences]:
+    """Pairs of models with equal means."""
+    found = {
+        "near normal": direct(lambda g, n: 8 * g.standard_normal(n)),
+        "exponential": direct(lambda g, n: 10 * (g.exponential(size=n) - 1)),
+        "log-normal": direct(
+            lambda g, n: (8 * (np.exp(g.standard_normal(n)) - np.exp(0.5))).clip(-SPAN, SPAN)
+        ),
+        "right or wrong, both 12 %": direct(
+            lambda g, n: SPAN * ((g.random(n) < 0.12) * 1.0 - (g.random(n) < 0.12))
+        ),
+        "right or wrong, 10 % differ": rare(0.1, [SPAN]),
+        "ratings, 30 % differ": rare(0.3, [10.0, 20.0, 30.0]),
+        "one fails in 12 %": one_fails(0.12),
+        "one fails in 12 %, both vary": one_fails(0.12, 3),
+        "one fails in 5 %, both vary": one_fails(0.05, 3),
     }
-    row |= {"s_per_metric": round(sum(seconds.values()) / n_metrics, 3)}
-    print(json.dumps({**row, "peak_mib": peak_mib(), "imports_mib": before, "bounds": bounds}))
-
-
-def measured(way: str, n_dialogues: int) -> dict:
-    """The figures of one way, from a process of its own on one core."""
-    command = [sys.executable, "-m", "tests.bench.statistics", "measure", way, str(n_dialogues)]
-    print(f"{way}, {n_dialogues:,} dialogues ...", file=sys.stderr)
-    done = subprocess.run(
-        command,
-        cwd=REPO_ROOT,
-        env={**os.environ, **ONE_CORE},
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def bench(rounds: int) -> dict:
-    """Every figure there is: the fastest round of each way, as they take turns."""
-    taken = [[measured(*run) for run in RUNS] for _ in range(rounds)]
-    best = [min(rows, key=lambda row: row["all_s"]) for rows in zip(*taken, strict=True)]
-    bounds = [np.array(row.pop("bounds")) for row in best]
-    return {
-        "models": N_MODELS,
-        "metrics": N_METRICS,
-        "turns": [n_dialogues * N_TURNS for n_dialogues in (FEW, MANY)],
-        "resamples": N_RESAMPLES,
-        "threads": 1,
-        "runs": [
-            {"way": way, "dialogues": n, **row} for (way, n), row in zip(RUNS, best, strict=True)
-        ],
-        "times_faster": round(best[1]["s_per_metric"] / best[0]["s_per_metric"], 1),
-        "widest_bounds_apart": round(float(np.abs(bounds[0] - bounds[1]).max()), 3),
+    found |= {f"{name}, alike": alike(shape) for name, shape in NEW.items()}
+    found |= {
+        f"{name}, other steady": beside_steady(shape, truth_of(from_shape(shape), name))
+        for name, shape in NEW.items()
     }
+    if TEXTS.exists():
+        precision, f1, sizes = text_scores().T
+        off = (precision - f1).sum() / sizes.sum()
+
+        def texts(g: Generator, rows: int, clusters: int) -> ClusterTotals:
+            seeds = g.integers(0, len(sizes), (rows, clusters))
+            return ClusterTotals((SPAN * (precision - f1 - off * sizes))[seeds], sizes[seeds])
+
+        found["AlignMMBench's texts"] = texts
+    return found
 
 
-def show(figures: dict) -> None:
-    """The figures for people."""
-    print(
-        f"{N_MODELS} models, {N_MODELS * (N_MODELS - 1) // 2} pairs, dialogues of {N_TURNS} turns, "
-        f"{N_RESAMPLES:,} resamples, one core\n"
-    )
-    names = (
-        "metrics",
-        "models_s",
-        "pairs_s",
-        "all_s",
-        "cpu_s",
-        "s_per_metric",
-        "imports_mib",
-        "peak_mib",
-    )
-    print(f"{'way':<22}{'dialogues':>10}" + "".join(f"{name:>14}" for name in names))
-    for row in figures["runs"]:
-        print(
-            f"{row['way']:<22}{row['dialogues']:>10,}"
-            + "".join(f"{row[name]:>14}" for name in names)
-        )
-    print(
-        f"\n{figures['times_faster']} x as fast as scipy for a metric, tests of all pairs included; "
-        f"its percentiles are {figures['widest_bounds_apart']} points of 100 apart from ours at most.\n"
-    )
+def signed_flips(totals: ClusterTotals) -> Floats:
+    """Sign flips of clusters' sums (Fisher; 999 draws)."""
+    flips = seeded("flips").choice([-1.0, 1.0], (totals.sums.shape[1], 999))
+    observed = np.abs(totals.sums.sum(axis=1))[:, None]
+    return (1 + (np.abs(totals.sums @ flips) >= observed - 1e-9).sum(axis=1)) / 1_000
+
+
+def normal_test(totals: ClusterTotals) -> Floats:
+    """The normal distribution with the clustered standard error (Miller, 2024)."""
+    residuals = totals.sums - totals.sizes * totals.means[:, None]
+    errors = np.sqrt((residuals**2).sum(axis=1)) / totals.sizes.sum(axis=1)
+    return 2 * special.ndtr(-np.abs(totals.means) / np.maximum(errors, 1e-12))
+
+
+def t_test(totals: ClusterTotals) -> Floats:
+    """Paired t with CR2, without Hall's statistic."""
+    fit = mean_fit(totals)
+    return 2 * special.stdtr(fit.freedom, -np.abs(fit.means) / np.maximum(fit.errors, 1e-12))
+
+
+def percentile_test(totals: ClusterTotals) -> Floats:
+    """0.01 where the interval of bootstrap percentiles excludes 0, and else 1."""
+    sums = resampled_sums(totals.sums, seed=0, n_resamples=N_RESAMPLES)
+    low, high = np.percentile(sums, [2.5, 97.5], axis=1)
+    return np.where((low <= 0) & (high >= 0), 1.0, 0.01)
+
+
+TESTS: dict[str, Callable[[ClusterTotals], Floats]] = {
+    OURS: lambda totals: p_values(totals, np.full(len(totals.sums), SPAN)),
+    "t, CR2": t_test,
+    "normal": normal_test,
+    "percentiles": percentile_test,
+    "sign flips": signed_flips,
+}
+
+
+def test_rows(methods: dict[str, Callable[[ClusterTotals], Floats]]) -> list[Row]:
+    """The share of p below 0.05 by differences, truth, clusters and method."""
+    equal = equal_models()
+    pairs = [(name, "equal", draw) for name, draw in equal.items()]
+    pairs += [
+        (name, "apart", moved(draw, name))
+        for name, draw in equal.items()
+        if not name.startswith("one fails") and not name.endswith("other steady")
+    ]
+    rows = []
+    for name, truth, draw in pairs:
+        for n_clusters in N_CLUSTERS:
+            totals = draw(seeded("test", name, truth, n_clusters), N_TESTS, n_clusters)
+            for method, p_of in methods.items():
+                share = round(float((p_of(totals) < 0.05).mean()), 3)
+                rows.append(
+                    {"models": truth, "differences": name, "clusters": n_clusters}
+                    | {"method": method, "below": share}
+                )
+    return rows
 
 
 def main() -> None:
-    """Everything; or one way in a process of its own, as the arguments say."""
-    if sys.argv[1:2] == ["measure"]:
-        measure(sys.argv[2], int(sys.argv[3]))
-        return
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    figures = bench(parser.parse_args().rounds)
-    show(figures)
-    figures["coverage"] = coverage()
-    show_coverage(figures["coverage"])
-    figures["differences"] = differences()
-    show_differences(figures["differences"])
-    print(json.dumps(figures))
+    before = json.loads(BEFORE_FILE.read_text())
+    intervals = interval_rows(INTERVALS) + before["intervals"]
+    tests = test_rows(TESTS) + before["tests"]
+
+    def show(title: str, rows: list[Row], names: list[str], figure: str, how: str) -> None:
+        table = pd.DataFrame(rows).pivot_table(figure, names, "method", how, sort=False)
+        print(f"\n{title}\n\n{table.round(3).to_string()}")
+
+    by_shape, by_models = ["shape", "clusters"], ["models", "differences", "clusters"]
+    show(f"Coverage, {N_INTERVALS} simulations a cell", intervals, by_shape, "coverage", "mean")
+    show("Median width", intervals, by_shape, "width", "mean")
+    show("Least coverage of all shapes", intervals, ["clusters"], "coverage", "min")
+    show("Mean interval score of all shapes", intervals, ["clusters"], "score", "mean")
+    show(f"Share of p below 0.05, {N_TESTS:,} pairs a cell", tests, by_models, "below", "mean")
+    show("The highest share of all differences", tests, ["models", "clusters"], "below", "max")
+    show("The mean share of all differences", tests, ["models", "clusters"], "below", "mean")
+    print(json.dumps({"intervals": intervals, "tests": tests}))
 
 
 if __name__ == "__main__":

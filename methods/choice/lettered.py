@@ -203,7 +203,10 @@ def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) ->
             f"The prompt {template.name} shows {text.count(IMAGE_HERE)} images of {len(shown)}. Write "
             f"{IMAGE_HERE} n_unplaced times."
         )
-    return Message("user", interleave(text, shown))
+    parts = interleave(text, shown)
+    return Message(
+        "user", tuple(part for part in parts if not isinstance(part, Text) or part.text.strip())
+    )
 
 
 class UnorderedChoices(Protocol):

@@ -112,6 +112,10 @@ SCRIPTS_OF = {
 }
 """The languages that can be wanted, and the scripts they are written in."""
 _TAGS = re.compile(r"<[^<>]{1,40}>|```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
+_MATHS = re.compile(
+    r"\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\\[A-Za-z]+", re.DOTALL
+)
+"""LaTeX."""
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
 _NAME = rf"[{_CAPITALS}][^\W_]*(?:['’-]\w+)*"
 _LINKS = "da de di do du del della dell des la las los el le van von den der y und et".replace(
@@ -125,6 +129,17 @@ _LATIN_NAMES = re.compile(
     rf"|(?<![a-z])[a-z]{{0,2}}[{_LATIN_CAPITALS}][{_SCRIPTS['Latin']}\d'’.&-]*"
 )
 """Latin words with a capital, and models such as "747-400", in a text of another script."""
+_LATIN_WORD = rf"[{_SCRIPTS['Latin']}][{_SCRIPTS['Latin']}\d'’.&-]*"
+_LISTED = re.compile(
+    r"(?:^|(?<=[、，,；;：:\n•·]))[ \t]*(?:\d{1,2}[.)、][ \t]*)?"
+    rf"{_LATIN_WORD}(?: {_LATIN_WORD}){{0,3}}[ \t]*(?=[、，,；;。.\n和与及等]|以及|$)",
+    re.MULTILINE,
+)
+"""Latin words that are a part of a list in a text of another script: "adidas、nike"."""
+_ALL_NAMES = re.compile(
+    rf"\W*(?:\d{{1,2}}[.)、]\s*)?{_NAME}(?:[\s,、，;；/&.•·-]+(?:(?:{_LINKS}|and|of|the)\s+)*(?:{_NAME}|\d+[.)]?))+\W*"
+)
+"""A text of at least two names and nothing else."""
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】]")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -142,10 +157,11 @@ FEWEST_WORDS = 3
 def language_fault(text: str, wanted: str) -> str | None:
     """What is not in the wanted language in a text, in words; None where nothing tells otherwise.
 
-    Quotations, code and addresses are left out, and so are names in another script: in brackets, or in
-    Latin letters with a capital. `wanted` is a key of `SCRIPTS_OF`.
+    Quotations, code, LaTeX and addresses are left out, and so are names in another script: in brackets,
+    in Latin letters with a capital, or listed. `wanted` is a key of `SCRIPTS_OF`.
     """
-    plain = _without_names(without_quotations(_TAGS.sub(" ", text)), wanted)
+    text = _TAGS.sub(" ", text)
+    plain = _without_names(without_quotations(_MATHS.sub(" ", text)), wanted)
     counts = {script: len(words.findall(plain)) for script, words in _WORDS.items()}
     total = sum(counts.values())
     if not total:
@@ -163,7 +179,9 @@ def _without_names(text: str, wanted: str) -> str:
     own = "".join(_SCRIPTS[script] for script in SCRIPTS_OF[wanted])
     rest = _BRACKETS.sub(lambda match: match[0] if re.search(f"[{own}]", match[0]) else " ", text)
     if "Latin" not in SCRIPTS_OF[wanted] and re.search(f"[{own}]", rest):
-        rest = _LATIN_NAMES.sub(" ", rest)
+        rest = _LISTED.sub(" ", _LATIN_NAMES.sub(" ", rest))
+    elif "Latin" not in SCRIPTS_OF[wanted] and _ALL_NAMES.fullmatch(rest):
+        rest = ""
     return rest
 
 

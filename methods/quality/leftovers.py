@@ -105,13 +105,18 @@ _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
         re.IGNORECASE | re.MULTILINE,
     ),
     re.compile(rf"^[ \t]*#{{1,6}}[ \t]*[QA]{_NUMBER}\b.*", re.MULTILINE),
-    re.compile(r"^[ \t]*(?:问题|答案|回答|问|答)[ \t]*\d*[ \t]*[:：]", re.MULTILINE),
+    # "答案：" and "答：" are parts of a Chinese solution.
+    re.compile(
+        r"^[ \t]*(?:(?:问题|回答|问)[ \t]*\d*|(?:答案|答)[ \t]*\d+)[ \t]*[:：]", re.MULTILINE
+    ),
     re.compile(
         r"</?(?:think|thinking|answer|question|reference|caption|summary|image)>", re.IGNORECASE
     ),
     re.compile(r"<\|[^|<>]{1,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|◁/?think▷"),
     re.compile(
-        r"\{\{?[ \t]*[a-z_]{3,30}[ \t]*\}?\}|\[(?:insert|your|placeholder)\b[^\]]{0,40}\]",
+        # Braces after a letter, a mark or braces are an argument of LaTeX: "\\begin{array}".
+        r"(?<![A-Za-z_^\}])\{\{?[ \t]*[a-z_]{3,30}[ \t]*\}?\}"
+        r"|\[(?:insert|your|placeholder)\b[^\]]{0,40}\]",
         re.IGNORECASE,
     ),
     re.compile(r"\A\s*```|```\s*\Z"),

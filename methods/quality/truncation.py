@@ -48,6 +48,11 @@ _AFTER_COMMA = re.compile(
     re.IGNORECASE,
 )
 """A part of an English sentence that has only begun."""
+_UNMARKED_QUESTIONS = ("zh", "ja")
+_DANGLING_HAN = re.compile(
+    "(?:以及|并且|而且|但是|因为|如果|虽然|或者|例如|比如|由于|关于|対する|および)\\Z"
+)
+"""Words of these languages that something has to follow."""
 _FACE = re.compile(r"\s(?:[:;=][-']?[()DPpOo/|*]|<3|\^_?\^)\Z")
 _CODE = re.compile(r"(?:=[^.!?\n]{0,80}|[)\]}\"'\d])\s?;\Z|;\s?[`}]+\Z")
 _ADDRESS = re.compile(r"\W?(?:(?:https?://|www\.)\S{3,}|[\w.-]+\.[a-z]{2,}/\S*)(?<![,(])")
@@ -83,8 +88,9 @@ def truncation_in(
     A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
     comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or
     a bracket. A smiling face, a statement of code and an address are ends.
-    A question (`asks`) that begins with an asking word has its mark. A list, a name or a title needs
-    none, and no text does whose writer ends others without one (`marks` is False).
+    A question (`asks`) that begins with an asking word has its mark; a Chinese or Japanese one needs
+    none, since people leave it out. A list, a name or a title needs none, and no text does whose writer
+    ends others without one (`marks` is False).
     """
     whole = text.rstrip()
     if not whole:
@@ -115,6 +121,8 @@ def truncation_in(
         return end
     if bare != whole or any(map(str.isdigit, bare.split()[-1])):
         return None
+    if asks and language in _UNMARKED_QUESTIONS:
+        return end if _DANGLING_HAN.search(bare) else None
     if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _ASKS.search(whole)):
         return end
     if not marks or _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS:

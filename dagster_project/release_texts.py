@@ -48,7 +48,25 @@ def shown(warehouse: Warehouse, release_id: str) -> str:
         ]
         lines += ["", "## Overall scores", ""]
         lines += table(("model", "judge", "judge's prompt", "score"), rows)
+        lines += ["", *partial_notes(warehouse, row["release_id"])]
     return "\n".join(lines) + "\n"
+
+
+def partial_notes(warehouse: Warehouse, release_id: str) -> list[str]:
+    """Sentences on the models that were asked about some items of a release only.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        A sentence for each model; none where all items were asked.
+    """
+    return [
+        f"{row['model']} is partial: {row['n_asked']} of {row['n_items']} items were asked."
+        for row in warehouse.read("evaluate/asked_items").to_pylist()
+        if row["release_id"] == release_id
+    ]
 
 
 def _scores(warehouse: Warehouse, release_id: str) -> list[dict[str, Any]]:

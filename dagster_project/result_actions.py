@@ -26,7 +26,10 @@ class ImportPredictions(Action):
     EXAMPLE = "result import-predictions mmbench-dev-en preds.xlsx my-model"
 
     release: Release
-    file: File = Field(description=".xlsx, .tsv, .csv, .jsonl, .json or .eval.")
+    file: File = Field(
+        description=".xlsx, .tsv, .csv, .jsonl, .json, .eval, or the folder of a submission to MMIU's "
+        "scorer."
+    )
     model: str = Field(description="Who made the predictions.")
     quoting: Quoting = "checked"
 

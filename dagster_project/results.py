@@ -16,6 +16,7 @@ from statistics import median_high
 from typing import Any
 
 from assets.common.isolation import not_made
+from dagster_project.release_texts import partial_notes
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
@@ -139,6 +140,7 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
     else:
         files = _write_scores(warehouse, card, kind, folder)
     names = listed([str(file.relative_to(folder)) for file in files])
+    notes = [*notes, *partial_notes(warehouse, release_id)]
     return "\n".join([f"Results on {release_id} are in {folder}: {names}.", *notes])
 
 

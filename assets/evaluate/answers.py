@@ -77,7 +77,10 @@ class AnswersSettings(EvaluationSettings):
 
 @table_asset(
     "evaluate.answers",
-    side_tables=["evaluate.archive", "evaluate.extractions", "evaluate.failed", "evaluate.missing"],
+    side_tables=[
+        *("evaluate.archive", "evaluate.extractions", "evaluate.failed", "evaluate.missing"),
+        *("evaluate.shown_answers", "evaluate.shown_failed", "evaluate.shown_missing"),
+    ],
     kinds={"openai"},
     deps=[releases, predictions],
     automation_condition=WHEN_RELEASED,

@@ -38,7 +38,7 @@ class JudgmentsSettings(EvaluationSettings):
 
 @table_asset(
     "evaluate.judgments",
-    side_tables=["evaluate.failed", "evaluate.missing"],
+    side_tables=["evaluate.failed", "evaluate.missing", "evaluate.shown_judgments"],
     kinds={"openai"},
     deps=[answers, releases],
     automation_condition=WHEN_READY,

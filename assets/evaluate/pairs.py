@@ -82,7 +82,7 @@ class PairsSettings(EvaluationSettings):
 
 @table_asset(
     TABLE,
-    side_tables=[DESIGNS],
+    side_tables=[DESIGNS, "evaluate.shown_pairs"],
     kinds={"openai"},
     deps=[answers, releases],
     automation_condition=WHEN_READY,

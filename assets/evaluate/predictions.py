@@ -19,10 +19,11 @@ from methods.evaluation.predictions import (
     predictions_of,
 )
 from methods.exports.conversations import TRIAL, NamedPositions
+from methods.ids import content_id
 from methods.json_text import is_unicode
 from methods.release_card import benchmark_of
 from resources.files.bounded import file_hash
-from resources.importing.answer_files import read_rows
+from resources.importing.answer_files import read_rows, submitted_files
 from resources.publishing.releases import cards_of, release_meant
 from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
@@ -84,6 +85,8 @@ def import_predictions(
 ) -> PredictionsImport:
     """Take a file of predictions on a release (an id, a name or how an id begins) into the tables.
 
+    A folder is a submission to MMIU's scorer, as `result export --as submission` writes it.
+
     The same predictions again change nothing; others under the same name replace them. Raises
     UserError, and changes nothing, if the file cannot be taken. `quoting` is how the quotes of a CSV or
     TSV are read.
@@ -93,7 +96,7 @@ def import_predictions(
     (card,) = cards_of(warehouse, [release_id])
     benchmark = BENCHMARKS.get(benchmark_of(card) or "")
     forms = None if benchmark is None else benchmark.predictions
-    rows = read_rows(file, quoting)
+    rows = read_rows(file, quoting, name.removeprefix(f"{FILE}:"))
     if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
             f"{release_id} is not a release that such predictions are imported for: those of "
@@ -116,7 +119,7 @@ def import_predictions(
                 **model_key,
                 "content_hash": brought.content_hash,
                 "file": file.name,
-                "sha256": file_hash(file),
+                "sha256": _hash(file, name.removeprefix(f"{FILE}:")),
                 "n_rows": brought.n_rows,
                 "n_items": brought.n_items,
                 "counts": sorted(brought.counts.items()),
@@ -195,6 +198,13 @@ def named(model: str) -> str:
             f"{MOST_NAME} characters."
         )
     return f"{FILE}:{name}"
+
+
+def _hash(file: Path, model: str) -> str:
+    """The SHA-256 of a file, or a hash of those of the model's files in a folder."""
+    if file.is_dir():
+        return content_id([file_hash(each) for each in submitted_files(file, model)])
+    return file_hash(file)
 
 
 def _files(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:

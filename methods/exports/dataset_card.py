@@ -92,14 +92,18 @@ def page_text(page: DatasetCardInput) -> str:
 
 def summary(card: Card) -> str:
     """What a release is, in two sentences."""
-    kind = "benchmark" if benchmark_of(card) else "instruction set"
+    kind = (
+        f"A benchmark ({code(edition_in_words(card))})"
+        if benchmark_of(card)
+        else "An instruction set"
+    )
     made = (
         "built from Wikipedia's pictures and texts"
         if card.get("origin", "built") == "built"
         else "imported from published files"
     )
     return (
-        f"A {kind} ({code(edition_in_words(card))}) of {card['n_items']} items with "
+        f"{kind} of {card['n_items']} items with "
         f"{card['n_turns']} turns about {card['n_images']} pictures, {made} by vlm-loom. "
         "A release is frozen: its id is a hash of its items, pictures, reviewers and review policy."
     )

@@ -122,6 +122,33 @@ def messages(item: ExportedItem) -> list[ExportedMessage]:
     return said
 
 
+def chat(item: ExportedItem) -> list[dict[str, Any]]:
+    """The dialogue as trainers read it from columns `messages` and `images`, such as TRL.
+
+    Args:
+        item: An item whose pictures are the column `images`.
+
+    Returns:
+        Messages of a role and parts of type text or image; none where the messages do not show each
+        picture once, in the order of the column.
+    """
+    said = messages(item)
+    if shown(said) != list(range(len(item.pictures))):
+        return []
+    return [
+        {
+            "role": each.role,
+            "content": [
+                {"type": "text", "text": part}
+                if isinstance(part, str)
+                else {"type": "image", "text": None}
+                for part in each.parts
+            ],
+        }
+        for each in said
+    ]
+
+
 def asked(item: ExportedItem, turn: Turn) -> ExportedMessage:
     """What the user says in a turn."""
     return ExportedMessage("user", tuple(_asked(turn, item.choices)))

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from methods.exports.croissant import CroissantFile, croissant
 from methods.exports.dataset_card import DatasetCardInput, DatasetSplit, dataset_page
-from methods.exports.rows import CreditedImage, ExportedItem, table_row
+from methods.exports.rows import CreditedImage, ExportedItem, chat, table_row
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import ExportSource
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 BYTES_A_GROUP = 16_000_000
 """A row group is written when its pictures and texts reach this: readers hold whole groups."""
 EXAMPLE, CROISSANT = "example", "croissant.json"
+MESSAGES = "messages"
+"""The column that trainers such as TRL read, with `images`."""
 FEATURES: Mapping[str, Any] = {
     "item_id": "string",
     "group_id": "string",
@@ -36,6 +38,7 @@ FEATURES: Mapping[str, Any] = {
         }
     ],
     "choices": ["string"],
+    MESSAGES: [{"role": "string", "content": [dict.fromkeys(("type", "text"), "string")]}],
     "images": ["image"],
     "image_sources": [dict.fromkeys(CreditedImage._fields, "string")],
     "revision": "int32",
@@ -86,7 +89,9 @@ def write(
     )
     (folder / README).write_text(dataset_page(page), encoding="utf-8")
     shards = [_shard(path, folder) for _, paths, _ in written for path in paths]
-    described = croissant(page, shards, FEATURES)
+    # Croissant has no lists inside lists; the column repeats others.
+    plain = {name: kind for name, kind in FEATURES.items() if name != MESSAGES}
+    described = croissant(page, shards, plain)
     (folder / CROISSANT).write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -144,7 +149,7 @@ def _row(item: ExportedItem, source: ExportSource) -> dict[str, Any]:
         {"bytes": source.read(picture.image_id), "path": source.path(picture.image_id).name}
         for picture in item.pictures
     ]
-    return {**table_row(item), "images": images}
+    return {**table_row(item), MESSAGES: chat(item), "images": images}
 
 
 class _Shards:

@@ -22,6 +22,8 @@ from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
 from methods.evaluation.sample_logs import as_predictions, of_sample
 from methods.json_text import from_json, storable
+from methods.naming import listed
+from methods.results.submissions import file_name
 from resources.files.bounded import open_file, read_member
 from resources.importing.record_file import read_records
 
@@ -97,16 +99,76 @@ KEPT = frozenset(
 """Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
 
 
-def read_rows(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
-    """The records of `file` with the columns that are needed; raises PredictionError.
+SUBMITTED = "metadata_info.json"
+"""File of the records of one task and model, in the folder that MMIU's own scorer reads."""
 
-    A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with.
-    `quoting` is how the quotes of a CSV or TSV are read.
+
+def submitted_files(folder: Path, model: str) -> list[Path]:
+    """The files of one model in a submission to MMIU's scorer: `TASK/MODEL/metadata_info.json`.
+
+    Args:
+        folder: The folder of the submission.
+        model: Name of the model; its folders may have it as a name of a file, and dashes after it.
+
+    Returns:
+        The files of all tasks, in the order of their names.
+
+    Raises:
+        PredictionError: The folder has no such file, or none of this model.
     """
+    files = sorted(folder.glob(f"*/*/{SUBMITTED}"))
+    named = [file for file in files if file.parent.name.rstrip("-") == file_name(model).rstrip("-")]
+    models = sorted({file.parent.name for file in files})
+    if not named and len(models) != 1:
+        there_are = f"it has the models {listed(models)}" if models else "it has none"
+        raise PredictionError(
+            f"{folder} cannot be imported: a folder has files TASK/MODEL/{SUBMITTED}, of which one "
+            f"MODEL is {file_name(model)}; {there_are}."
+        )
+    return named or files
+
+
+def read_rows(file: Path, quoting: Quoting = "checked", model: str = "") -> list[FileRow]:
+    """The records with the columns that are needed.
+
+    A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with. A
+    folder is a submission to MMIU's scorer, whose records have the answer under the model's name.
+
+    Args:
+        file: The file, or the folder.
+        quoting: How the quotes of a CSV or TSV are read.
+        model: Name of the model, by which its files in a folder are found.
+
+    Returns:
+        The records in their order.
+
+    Raises:
+        PredictionError: It cannot be read.
+    """
+    if file.is_dir():
+        return [
+            row._replace(where=f"{each.relative_to(file)}, {row.where}")
+            for each in submitted_files(file, model)
+            for row in _of_submission(each)
+        ]
     try:
         if file.suffix.lower() == LOG:
             return _of_log(file)
         return read_records(file, KEPT, COLUMNS, as_predictions, quoting)
+    except PublishedError as error:
+        raise PredictionError(f"{file} cannot be imported: {error}.") from None
+
+
+def _of_submission(file: Path) -> list[FileRow]:
+    """The records of one task, without the right answers that they have as `output`."""
+    model = file.parent.name
+
+    def as_prediction(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        kept = {name: value for name, value in record.items() if name not in COLUMNS}
+        return [{**kept, COLUMNS[0]: record.get(model, "")}]
+
+    try:
+        return read_records(file, KEPT, COLUMNS, as_prediction)
     except PublishedError as error:
         raise PredictionError(f"{file} cannot be imported: {error}.") from None
 

@@ -168,9 +168,11 @@ def _score(entry: LeaderboardRow | None, chart: Chart) -> Cell:
         return Cell("–", kind="n quiet", sort="")
     mark = next(mark for mark in chart.marks if mark.who.name == entry.who.name)
     interval = entry.floor.interval or "no interval"
+    rank = f"rank {entry.ranks}{'*' if entry.mark else ''}" if entry.ranks else "no rank"
+    shown = f"95 % interval {entry.floor.interval}" if entry.floor.interval else ""
     return Cell(
         said("<b>{shown}</b>{track}", shown=entry.floor.shown, track=mark.track),
-        [interval, f"rank {entry.ranks}" if entry.ranks else "no rank"],
-        title=f"95 % interval {entry.floor.interval}" if entry.floor.interval else "",
+        [interval, rank],
+        title=". ".join(filter(None, (shown, entry.mark))),
         sort=entry.floor.value,
     )

@@ -90,6 +90,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
             "site",
             "settings",
             "ask_anew",
+            "archive_results",
             "merge_files",
             "remove_shard",
             "__ASSET_JOB",

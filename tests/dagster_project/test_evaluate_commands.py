@@ -71,6 +71,13 @@ def test_a_few_items_are_tried_the_price_is_printed_and_the_rest_is_asked_by_run
     done = commanded(folder / "home", "run", "evaluate", "--limit", "2", **settings(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"*: careful: 2 of {N_ITEMS} items were asked." in done.stdout
+    shown = commanded(folder / "home", "release", "show", "mmbench-imported", **settings(folder))
+    assert f"careful is partial: 2 of {N_ITEMS} items were asked." in shown.stdout
+    exported = commanded(
+        *(folder / "home", "result", "export", "mmbench-imported", "--as", "submission"),
+        **settings(folder),
+    )
+    assert f"careful is partial: 2 of {N_ITEMS} items were asked." in exported.stdout
     first = paid(done.stdout)
     assert first["evaluate.answers"] > 0
     costs = tables.select("ledger.costs").to_pylist()

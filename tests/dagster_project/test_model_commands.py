@@ -23,6 +23,7 @@ from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.doubles.providers.open_models import Ollama, Vllm
 from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider, running
+from tests.doubles.serving import free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -231,6 +232,17 @@ def test_without_its_key_nothing_is_asked(write: Made, monkeypatch, capsys, tmp_
             )
     assert double.received == []
     assert not images_path().exists()
+
+
+@pytest.mark.parametrize("command", [["ask", "it", "Why?"], ["check", "it"]])
+def test_a_connection_that_is_refused_is_named(write: Made, command: list[str], capsys) -> None:
+    (port,) = free_ports(1)
+    write(f"http://127.0.0.1:{port}/v1", attempts=1)
+
+    assert loom(["model", *command]) == 1
+    said = capsys.readouterr().out
+    assert f"unreachable: Nothing listens at 127.0.0.1:{port}: start the server, or correct" in said
+    assert "timed out" not in said
 
 
 def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -> None:

@@ -1,10 +1,10 @@
 """How many? A number is asked for, and is right or wrong. A template: copy the folder and change it."""
 
 import json
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from methods.evaluation.answer_values import is_near, last_number
 from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
@@ -74,8 +74,8 @@ class CountingBenchmark(Benchmark):
         answer = transcript.answer(PLAIN, 1)
         if answer.text is None:
             return unjudged(self.dimensions, PLAIN, 1, answer)
-        number = (re.findall(r"\d+", answer.text) or [""])[-1]
-        return [Observation(RIGHT, PLAIN, 1, "judged", float(number == item.turns[0].reference))]
+        right = is_near(last_number(answer.text), float(item.turns[0].references["answer"]))
+        return [Observation(RIGHT, PLAIN, 1, "judged", right)]
 
 
 benchmark = CountingBenchmark()

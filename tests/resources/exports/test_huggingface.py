@@ -13,7 +13,7 @@ from PIL import Image
 
 from methods.evaluation.items import Item, Turn
 from methods.exports.dataset_card import HUB_LICENCES
-from methods.exports.rows import table_row
+from methods.exports.rows import chat, table_row
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.forms import form_named
@@ -39,7 +39,9 @@ def header(folder: Path) -> dict[str, Any]:
 
 
 def expected(source: ExportSource) -> list[dict[str, Any]]:
-    return [table_row(item) for batch in source.batches() for item in batch]
+    return [
+        {**table_row(item), "messages": chat(item)} for batch in source.batches() for item in batch
+    ]
 
 
 def same_pixels(shown: Image.Image, data: bytes) -> bool:
@@ -66,6 +68,22 @@ def test_every_row_and_pixel_comes_back(
             same_pixels(each, store.read(image_id))
             for each, image_id in zip(shown, item.image_ids, strict=True)
         )
+
+
+def test_messages_show_each_picture_once_in_the_order_of_the_column(
+    released, dialogues: list[Item], tmp_path: Path
+) -> None:
+    """As TRL reads them: as many parts of type image as there are images."""
+    folder = written(released(dialogues), tmp_path / "out")
+    rows = loaded(folder, tmp_path / "cache", "test")
+    with_messages = [row for row in rows if row["messages"]]
+    assert with_messages
+    for row in with_messages:
+        parts = [part for message in row["messages"] for part in message["content"]]
+        assert sum(part["type"] == "image" for part in parts) == len(row["images"])
+        assert {part["type"] for part in parts if part["text"] is not None} == {"text"}
+        roles = [message["role"] for message in row["messages"]]
+        assert roles == ["user", "assistant"] * (len(roles) // 2)
 
 
 def test_each_row_says_whose_its_pictures_are_and_how_many_reviewed_it(

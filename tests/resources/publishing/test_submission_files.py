@@ -18,7 +18,7 @@ import yaml
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import PredictionKey, predictions_of
+from methods.evaluation.predictions import PredictionError, PredictionKey, predictions_of
 from methods.evaluation.published import PublishedItem
 from methods.mmbench.published import STEP, tsv_lines
 from methods.release import Edition
@@ -232,6 +232,24 @@ def test_mmiu_has_a_folder_for_each_task_and_no_answer_that_is_held_out(
         "1 of 3 answers are none (lost or declined) and empty, which MMIU's scorer reads as Z."
     )
     assert len(notes) == 1 + held_out
+    # It comes back as predictions of the same model on the same items.
+    forms = BENCHMARKS["mmiu"].predictions
+    assert forms
+    back = predictions_of(forms, items, read_rows(tmp_path / "out", model="options"))
+    assert back.texts == {
+        PredictionKey("t-1", "plain"): "(A).",
+        PredictionKey("t-2", "plain"): "",
+        PredictionKey("u-1", "plain"): "b",
+    }
+    assert back.counts == {"empty": 1}
+
+
+def test_a_folder_without_the_model_names_those_that_it_has(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        (tmp_path / "task" / model).mkdir(parents=True)
+        (tmp_path / "task" / model / "metadata_info.json").write_text("[]")
+    with pytest.raises(PredictionError, match=r"MODEL is c; it has the models a, b\.$"):
+        read_rows(tmp_path, model="c")
 
 
 def test_responses_on_alignmmbench_are_a_line_each(home: Warehouse, tmp_path: Path) -> None:

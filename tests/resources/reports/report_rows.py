@@ -147,7 +147,7 @@ def ranks(model: str, rank: int | None, low: int = 1, high: int = 2, **changed: 
             "rank_low": low if rank else None,
             "rank_high": high if rank else None,
             "coverage": 11 / 12,
-            "why": None if rank else "nothing of it was judged.",
+            "why": None if rank else "Nothing was judged that this metric rests on.",
             "mark": None,
             **changed,
         }

@@ -90,6 +90,16 @@ def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, 
     assert board(render_report(data, store))[0][6] == f"11/12 {shown}"
 
 
+def test_a_score_of_a_part_has_a_rank_and_its_mark(data, store) -> None:
+    mark = "2 of 12 items were asked."
+    data["ranks"] = [
+        {**row, "mark": mark if row["model"] == "strong" else None} for row in data["ranks"]
+    ]
+    first, second = board(render_report(data, store))
+    assert first[:2] == ["1* 1–1", f"strong {mark}"]
+    assert second[:2] == ["2 2–2", "weak"]
+
+
 def test_what_was_not_asked_for_want_of_a_picture_is_shown_as_lost_where_there_is_any(
     data, store
 ) -> None:
@@ -120,7 +130,7 @@ def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, s
     rank(data, [*ranks("half", None), *ranks("none", None)])
     rows = board(render_report(data, store))
     assert [row[0] for row in rows] == ["1 1–1", "2 2–2", "–", "–"]
-    assert rows[2][1] == "half No rank: nothing of it was judged."
+    assert rows[2][1] == "half No rank: Nothing was judged that this metric rests on."
     assert rows[2][2] == "90.0 86.0–93.0"
     assert rows[3][2] == "– not scored"
 

@@ -1,0 +1,69 @@
+"""Values of answers without a judge, for your own benchmarks: F1 over sets, numbers with a tolerance.
+
+    F1 = 2 |said & reference| / (|said| + |reference|)
+
+A benchmark's `judge` returns such a value as an observation from 0 to 1, and `Mean` averages it.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)"
+)
+_SEPARATORS = re.compile(r"[,;\n、，；]|\band\b")
+_AROUND = " \t.。!\"'“”‘’()[]*-•"
+
+
+def set_f1(said: Iterable[str], reference: Iterable[str]) -> float:
+    """F1 of two sets of texts.
+
+    Args:
+        said: What the model named, in any order; case, width, blanks and marks around do not count.
+        reference: What is right.
+
+    Returns:
+        0 to 1; 1 where both are empty.
+    """
+    named, right = ({_folded(text) for text in texts} - {""} for texts in (said, reference))
+    if not named and not right:
+        return 1.0
+    return 2 * len(named & right) / (len(named) + len(right))
+
+
+def listed_texts(answer: str) -> list[str]:
+    """The parts of an answer that is a list: by commas, semicolons, lines and "and"."""
+    return [part.strip(_AROUND) for part in _SEPARATORS.split(answer) if part.strip(_AROUND)]
+
+
+def last_number(answer: str) -> float | None:
+    """The last number of an answer, with or without commas between thousands; None without one."""
+    found = [match[0] for match in _NUMBER.finditer(answer) if any(map(str.isdigit, match[0]))]
+    return float(found[-1].replace(",", "").replace("\u2212", "-")) if found else None
+
+
+def is_near(
+    said: float | None, reference: float, *, relative: float = 0.0, absolute: float = 0.0
+) -> float:
+    """Whether a number is right within a tolerance.
+
+    Args:
+        said: The number of the answer; None for an answer without a number.
+        reference: The right number.
+        relative: Tolerance as a share of the reference, such as 0.05.
+        absolute: Tolerance in the unit of the reference; the larger of both holds.
+
+    Returns:
+        1.0 or 0.0.
+    """
+    tolerance = max(relative * abs(reference), absolute)
+    return float(
+        said is not None
+        and (math.isclose(said, reference, abs_tol=1e-12) or abs(said - reference) <= tolerance)
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(_AROUND)

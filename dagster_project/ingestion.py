@@ -31,7 +31,16 @@ def shards_of(corpus: Corpus) -> list[str]:
 
 
 def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
-    """Raise UserError where the home has another corpus than the sample, which nobody named."""
+    """Check that the sample corpus is not built into a workspace with another corpus.
+
+    Args:
+        corpus: The corpus of this run.
+        warehouse: The tables.
+        shards: The names of the corpus's shards.
+
+    Raises:
+        UserError: The workspace has shards of another corpus, and the run names no corpus.
+    """
     ingested_shards = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
         "wit_shard"
     ].to_pylist()

@@ -156,7 +156,15 @@ def ask_and_read(
 
 
 def asked_model(llm: Gateway, stage: str) -> ModelSpec:
-    """The model that a table's rows are asked of."""
+    """Find the model of a stage.
+
+    Args:
+        llm: The gateway, with the profile and the registry.
+        stage: The stage.
+
+    Returns:
+        The entry of the model that has the stage's role.
+    """
     return llm.registry.model(llm.profile.of(ROLES.get(stage, "writer")))
 
 

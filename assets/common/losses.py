@@ -36,7 +36,16 @@ def each_with_reason(lost: Mapping[str, str]) -> str:
 
 
 def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
-    """Whether more than `max_share` of `n_all` were lost."""
+    """Tell whether too many inputs were lost.
+
+    Args:
+        n_lost: The number of lost ones.
+        n_all: The number of all.
+        max_share: The largest share that may be lost, 0 to 1.
+
+    Returns:
+        Whether the share is larger.
+    """
     # 29 / 100 is the number 0.29, but 0.29 * 100 is less than 29.
     return n_lost > 0 and n_lost / n_all > max_share
 

@@ -240,7 +240,17 @@ def paired(ids: Sequence[str], candidates: Iterable[Rows]) -> set[Ids]:
 def copies_of(
     warehouse: Warehouse, image_store: ImageStore, first: Collection[str], second: Collection[str]
 ) -> dict[str, list[str]]:
-    """Each image of `first` that is one of `second`, or a copy of some, with all of these."""
+    """Find the images that are copies of others.
+
+    Args:
+        warehouse: The tables, which keep the results of comparisons.
+        image_store: The images.
+        first: Ids of images.
+        second: Ids of the images to compare them with.
+
+    Returns:
+        For each image of `first` that is in `second` or has copies there: these images of `second`.
+    """
     pictures = ImageCopyFinder(warehouse, image_store)
     miniatures = pictures.miniatures([*first, *second])
     mine, theirs = set(first), set(second)

@@ -263,7 +263,15 @@ def _show_each_partition(
 
 
 def recorded_rows(instance: dg.DagsterInstance, table: str) -> int | None:
-    """The number of rows that the last materialization of `table` reported; None before the first."""
+    """Read the row count that the last materialization of a table reported.
+
+    Args:
+        instance: Dagster's instance.
+        table: The table.
+
+    Returns:
+        The number of rows; None if there is no materialization.
+    """
     count: int | None = last_reported(instance, table, ROW_COUNT)
     return count
 

@@ -58,7 +58,16 @@ class JudgeReply(NamedTuple):
 
 
 async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> list[Judged]:
-    """Every request about the item with the judge's reply as read, or why there is none."""
+    """Send every request of a benchmark about an item to the judge.
+
+    Args:
+        calls: The model calls of the stage.
+        benchmark: The benchmark, which makes the requests.
+        run: The judge, the item and the transcript.
+
+    Returns:
+        Each request with the parsed reply, or with why there is none.
+    """
     judging = benchmark.judge(run.item, run.transcript)
     judged: list[Judged] = []
     try:
@@ -78,9 +87,17 @@ async def judge_place(
     place: JudgmentKey,
     judgments: Mapping[JudgmentKey, Judgment],
 ) -> Judged | None:
-    """The one request about that place with the judge's reply; None where the benchmark makes none.
+    """Send one request of a benchmark about an item to the judge.
 
-    What else the benchmark asks about the item is not sent: its judgments are those `judgments`.
+    Args:
+        calls: The model calls of the stage.
+        benchmark: The benchmark, which makes the requests.
+        run: The judge, the item and the transcript.
+        place: What is judged: the request's trial, turn and part.
+        judgments: The judgments of all other requests about the item, which are not sent.
+
+    Returns:
+        The request with the parsed reply; None if the benchmark makes no such request.
     """
     for request in requests_of(benchmark.judge(run.item, run.transcript), judgments):
         if request.place == place:
@@ -92,7 +109,16 @@ async def judge_place(
 async def ask_judge(
     calls: ModelCalls, run: JudgeRun, requests: Sequence[JudgeRequest]
 ) -> list[ParsedReply[Judgment]]:
-    """The replies to all requests, in their order."""
+    """Send requests to the judge.
+
+    Args:
+        calls: The model calls of the stage.
+        run: The judge, the item and the transcript.
+        requests: The requests.
+
+    Returns:
+        The parsed replies, in the order of the requests.
+    """
     structured = bool(calls.context.registry.model(run.judge).structured_output)
 
     async def ask(request: JudgeRequest) -> ParsedReply[Judgment]:
@@ -141,5 +167,13 @@ def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
 
 
 def with_images(version: str, images: JudgeImages) -> str:
-    """The version where the judge is sent other images than those shown so far."""
+    """Add the choice of images to the version of a judging.
+
+    Args:
+        version: The version of the prompts and the judge.
+        images: Which images the judge is shown; the default `shown` is not named.
+
+    Returns:
+        The version.
+    """
     return version if images == "shown" else f"{version} images={images}"

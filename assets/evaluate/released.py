@@ -76,7 +76,15 @@ def releases_in_force(
 
 
 def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
-    """The rows of the releases of benchmarks that are in force."""
+    """Read the current releases of the benchmarks.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+
+    Returns:
+        Their rows of `release.releases`.
+    """
     rows: list[Row] = warehouse.read(
         "release/current_of", {"benchmarks": sorted(benchmarks)}
     ).to_pylist()
@@ -143,7 +151,15 @@ def language_of(warehouse: Warehouse, release_id: str) -> str | None:
 
 
 def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
-    """The same, read some at a time: all of a large release take hundreds of megabytes."""
+    """Iterate over the items of a release, read in batches: all of them may not fit in memory.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Yields:
+        The items in order.
+    """
     all_ids = item_ids(warehouse, release_id)
     if len(all_ids) <= ITEMS_AT_ONCE:
         yield from items_of(warehouse, release_id)

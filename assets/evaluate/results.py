@@ -103,9 +103,22 @@ def write_results(
 ) -> dg.MaterializeResult:
     """Replace the rows of every model that lost few enough turns, and report.
 
-    A model that lost more keeps its earlier rows, and is named with the reason in `evaluate.missing`;
-    models without results here are no longer named there, unless the run is of `only_these` models.
-    Raises dg.Failure, and changes nothing, if all of them lost too much.
+    A model that lost more keeps its earlier rows, and is named with the reason in `evaluate.missing`.
+    Models without results are no longer named there.
+
+    Args:
+        warehouse: The tables.
+        results: The results by model.
+        max_failed_share: The largest share of turns that a model may lose, 0 to 1.
+        usage: What the models were asked and what it cost.
+        details: More metadata for the UI.
+        only_these: Whether the run was limited to some models; the others stay in `evaluate.missing`.
+
+    Returns:
+        The result of the asset.
+
+    Raises:
+        dg.Failure: All models lost too much. Nothing is changed.
     """
     missing: list[Row] = []
     accepted: list[ModelResults] = []

@@ -106,5 +106,14 @@ def picture_sources(warehouse: Warehouse) -> dict[str, Row]:
 
 
 def origin(call: Row, text: str | None, generated: str | None) -> Origin:
-    """The call that made a text, if nobody changed it."""
+    """Find the origin of a text.
+
+    Args:
+        call: The call that generated it.
+        text: The text now.
+        generated: The text as the model wrote it.
+
+    Returns:
+        The call; empty if a person changed the text.
+    """
     return Origin(call["call_key"], call["prompt_version"]) if text == generated else Origin()

@@ -30,10 +30,19 @@ def new_card(
     parent: str | None,
     made_with: Mapping[str, Any],
 ) -> Row:
-    """The row of `release.releases`.
+    """Make the row of `release.releases` for a release.
 
-    `made_with` is what is known of how it was made: `circumstances` and `prompts_and_writers` of what
-    was built.
+    Args:
+        release: The release.
+        name: Its name.
+        edition: The benchmark, split and language.
+        reviewed: The policy under which its items were approved.
+        providers: The providers of the models that wrote it.
+        parent: The release of the same name before it.
+        made_with: How it was made: `circumstances` and `prompts_and_writers` of what was built.
+
+    Returns:
+        The row.
     """
     return row_of(
         {
@@ -55,7 +64,15 @@ def new_card(
 
 
 def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
-    """The cards, but for releases that were made before: they keep the card that they have."""
+    """Replace the cards of releases that were made before by their stored cards.
+
+    Args:
+        warehouse: The tables.
+        cards: The new cards.
+
+    Returns:
+        The cards in the same order.
+    """
     ids = [card["release_id"] for card in cards]
     stored = {
         row["release_id"]: row

@@ -44,7 +44,15 @@ def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
 
 
 def write_in_force(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
-    """The write that puts releases in force by name, and none of the names `retired`; others stay."""
+    """Make the write that changes the current releases.
+
+    Args:
+        releases: The new current release of each name; other names keep theirs.
+        retired: Names that have no current release any more.
+
+    Returns:
+        The write.
+    """
     rows = [{"name": name, "release_id": release_id} for name, release_id in releases.items()]
     where = {"name": sorted({*releases, *retired})}
     return TableWrite(CURRENT, rows_to_arrow(CURRENT, rows), where)

@@ -57,14 +57,23 @@ def interval(
     n_resamples: int = N_RESAMPLES,
     of_draws: MeasureOfDraws | None = None,
 ) -> tuple[float, float] | None:
-    """The 95 % interval (low, high) around the measure's value; None where it has no value.
+    """Compute the 95 % interval of a measure by a cluster bootstrap.
 
-    Items of one image set (turns of a dialogue, answers of several models) are not independent: the
-    bootstrap draws whole sets, with replacement, and takes the 2.5th and 97.5th percentile.
-    `clusters` names the image set of each item. Draws on which the measure is not defined (all drawn
-    items have one label) are left out. With one set there is nothing to draw: the interval is the
-    value itself. The order of items does not matter. `of_draws`, if given, is used for the draws: the
-    same measure, faster.
+    Items of one image set (turns of a dialogue, answers of several models) are not independent. The
+    bootstrap resamples whole sets with replacement, and takes the 2.5th and 97.5th percentiles.
+    Resamples for which the measure is not defined (all items have one label) are left out. With one
+    set, the interval is the value itself. The order of items does not matter.
+
+    Args:
+        measure: The measure.
+        ratings: The ratings, shape (items, raters).
+        clusters: The image set of each item.
+        seed: The seed of the resampling.
+        n_resamples: The number of resamples.
+        of_draws: The same measure for many resamples at once, which is faster.
+
+    Returns:
+        The low and the high end; None if the measure has no value.
     """
     value = measure(ratings).value
     if value is None:

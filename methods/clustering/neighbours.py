@@ -113,9 +113,17 @@ def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iter
 
 
 def prepare(vectors: Vectors, tau: float) -> PreparedVectors:
-    """Vectors, shape (n, d), as float32 unit vectors without duplicates, with their pair filter.
+    """Prepare vectors for the search of neighbours.
 
-    Raises ThresholdError for a tau outside -1 to 1 and for numbers that are not finite.
+    Args:
+        vectors: The vectors, shape (n, d).
+        tau: The smallest cosine of neighbours, -1 to 1.
+
+    Returns:
+        The distinct vectors as float32 unit vectors, with their pair filter.
+
+    Raises:
+        ThresholdError: tau is out of range, or a vector has numbers that are not finite.
     """
     if not -1 <= tau <= 1:
         raise ThresholdError(f"tau is a cosine: give a number from -1 to 1, not {tau}.")
@@ -132,7 +140,16 @@ def blocks(prepared: PreparedVectors, rows: int = TILE_ROWS) -> list[tuple[int, 
 
 
 def block_pairs(prepared: PreparedVectors, start: int, stop: int) -> Pairs:
-    """Pairs of the rows start to stop with each other and with all rows after them."""
+    """Find the neighbour pairs of a block of rows with each other and with all later rows.
+
+    Args:
+        prepared: The vectors.
+        start: The first row of the block.
+        stop: The row after the block.
+
+    Returns:
+        The pairs; `low` is less than `high`.
+    """
     pair_filter = prepared.pair_filter
     left, right = pair_filter.select(slice(start, stop)), pair_filter.select(slice(start, None))
     all_pairs = []
@@ -143,7 +160,18 @@ def block_pairs(prepared: PreparedVectors, start: int, stop: int) -> Pairs:
 
 
 def merge(prepared: PreparedVectors, blocks: Iterable[Pairs]) -> NeighbourGraph:
-    """The neighbour graph of all blocks' pairs, in any order."""
+    """Merge the pairs of all blocks into a graph.
+
+    Args:
+        prepared: The vectors.
+        blocks: The pairs of each block, in any order.
+
+    Returns:
+        The neighbour graph.
+
+    Raises:
+        ThresholdError: There are too many pairs.
+    """
     from scipy.sparse import coo_array
 
     pairs = concatenate_pairs(list(blocks))
@@ -173,7 +201,17 @@ def cosines(
     right: NDArray[np.integer],
     number: type[np.floating] = np.float32,
 ) -> NDArray[np.floating]:
-    """Dot products of pairs of rows, as `number`; a few pairs at a time, to stay in the cache."""
+    """Compute the dot products of pairs of rows, a few pairs at a time, to stay in the cache.
+
+    Args:
+        vectors: The unit vectors, shape (n, d).
+        left: The first row of each pair, shape (k,).
+        right: The second row of each pair, shape (k,).
+        number: The type in which products are computed.
+
+    Returns:
+        The products, shape (k,).
+    """
     products = np.empty(len(left), dtype=number)
     for start in range(0, len(left), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)

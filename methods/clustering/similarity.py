@@ -23,7 +23,17 @@ TIE = 1e-6
 def paired_cosines(
     left: Vectors, rows: Rows, right: Vectors, right_rows: Rows
 ) -> NDArray[np.float64]:
-    """Cosine of `left[rows]` and `right[right_rows]`, pair by pair: shape (k,), at most 1."""
+    """Compute the cosines of `left[rows]` and `right[right_rows]`, pair by pair.
+
+    Args:
+        left: Unit vectors, shape (n, d).
+        rows: Rows of `left`, shape (k,).
+        right: Unit vectors, shape (m, d).
+        right_rows: Rows of `right`, shape (k,).
+
+    Returns:
+        The cosines, at most 1, shape (k,).
+    """
     cosines = np.empty(len(rows))
     for start in range(0, len(rows), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
@@ -73,9 +83,17 @@ def first_centre(vectors: Vectors, rows: Rows, centres: Vectors, tau: float) -> 
 def have_neighbours(
     vectors: Vectors, rows: Rows, others: Rows, tau: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which of `rows` are within tau of another of `rows`, and which of one of `others`.
+    """Find out which rows have a neighbour.
 
-    `rows` and `others` must be disjoint. Two arrays of shape (k,).
+    Args:
+        vectors: The unit vectors, shape (n, d).
+        rows: The rows, shape (k,).
+        others: Other rows; none of them is in `rows`.
+        tau: The smallest cosine of neighbours.
+
+    Returns:
+        Whether each of `rows` has a neighbour in `rows`, and whether it has one in `others`: two arrays
+        of shape (k,).
     """
     if len(rows) * (len(rows) + len(others)) > MAX_PRODUCTS:
         return _have_neighbours_by_blocks(vectors, rows, others, tau)

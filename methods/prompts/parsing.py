@@ -66,12 +66,22 @@ _WORDS = {"Q": "Question", "A": "Answer"}
 
 
 def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
-    """The texts after `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` … (by `letter`), in order of numbers.
+    """Parse numbered texts: `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` and the like.
 
-    Each number from 1 to `expected` must occur once, in order, with a text that is not empty; a text
-    ends at the next number. A number of three digits is none: "A320: a short aircraft". A JSON object
-    with these labels as names (`numbered_schema`) is accepted too. Raises ParseError otherwise, because
-    an answer under the wrong number is worse than none.
+    Each number must occur once, in order, because an answer under the wrong number is worse than none.
+    A text ends at the next number. A number of three digits does not count ("A320: a short aircraft").
+    A JSON object with these labels as names (`numbered_schema`) is accepted, too.
+
+    Args:
+        text: The reply.
+        letter: The letter of the labels, such as Q.
+        expected: The number of texts.
+
+    Returns:
+        The texts in order.
+
+    Raises:
+        ParseError: A number is missing, repeated or out of order, or a text is empty.
     """
     labels = [f"{letter}{n}" for n in range(1, expected + 1)]
     if objects := objects_in(text, (), labels, only_whole=True):
@@ -109,7 +119,15 @@ def _require_texts(blocks: list[str], letter: str) -> list[str]:
 
 
 def numbered_schema(letter: str, expected: int) -> JsonSchema:
-    """JSON schema of a reply with exactly the texts `Q1` to `Qn` (by `letter`)."""
+    """Make the JSON schema of a reply with numbered texts.
+
+    Args:
+        letter: The letter of the labels, such as Q.
+        expected: The number of texts.
+
+    Returns:
+        The schema of an object with exactly the texts `Q1` to `Qn`.
+    """
     return object_schema({f"{letter}{n}": {"type": "string"} for n in range(1, expected + 1)})
 
 

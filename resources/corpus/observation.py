@@ -25,10 +25,18 @@ class ShardState(NamedTuple):
 def observe(
     corpus: Corpus, before: Mapping[str, Sequence[str]], seconds: float
 ) -> dict[str, ShardState]:
-    """Every local shard by its name; `before` is what an earlier call returned.
+    """Observe the content of every local shard.
 
-    After `seconds` no further file is read: what is left out is seen by the next call. A file that is
-    being replaced is left as it was seen before. Raises CorpusError.
+    Args:
+        corpus: The corpus.
+        before: What an earlier call returned; only files that changed since are read.
+        seconds: The time after which no further file is read; the next call reads the others.
+
+    Returns:
+        The state of each shard by its name. A file that is being replaced keeps its earlier state.
+
+    Raises:
+        CorpusError: The corpus cannot be read.
     """
     until, n_read = time.monotonic() + seconds, 0
     elsewhere = set(corpus.changing())

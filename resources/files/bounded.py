@@ -30,7 +30,15 @@ class BoundedReadError(OSError):
 
 
 def oversized(n_bytes: int, most: int) -> BoundedReadError:
-    """What is raised for at least `n_bytes` where `most` are allowed."""
+    """Make the error for a file that is too large.
+
+    Args:
+        n_bytes: The least number of bytes that it has.
+        most: The number of bytes that are allowed.
+
+    Returns:
+        The error.
+    """
     return BoundedReadError(
         "oversized_bytes", f"the file has at least {n_bytes} bytes, more than the {most} allowed"
     )

@@ -98,7 +98,15 @@ class RowsStream(RowsFile):
 
 
 def first_rows(path: Path, n_rows: int = 10) -> pa.Table:
-    """The first rows of a file, for a preview."""
+    """Read the first rows of a Parquet file, for a preview.
+
+    Args:
+        path: The file.
+        n_rows: The number of rows.
+
+    Returns:
+        The rows.
+    """
     with pq.ParquetFile(path) as file:
         batch = next(file.iter_batches(batch_size=n_rows), None)
         return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
@@ -110,7 +118,15 @@ def n_rows(path: Path) -> int:
 
 
 def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a file, `n_rows` at a time."""
+    """Read a Parquet file in batches.
+
+    Args:
+        path: The file.
+        n_rows: The number of rows in a batch.
+
+    Yields:
+        The rows of each batch.
+    """
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=n_rows):
             yield batch.to_pylist()

@@ -49,7 +49,18 @@ a function, in a thread of its own; none at all if they are too few."""
 
 
 def take_in(data: bytes, store: ImageStore) -> ImageFacts:
-    """Check, measure and store an image's bytes. Raises ImageRejected."""
+    """Check, measure and store an image.
+
+    Args:
+        data: The bytes of the image file.
+        store: The image store.
+
+    Returns:
+        The facts about the image, with its id.
+
+    Raises:
+        ImageRejected: The image cannot be used.
+    """
     facts = measure_image(data)
     store.put(data)
     return facts

@@ -135,7 +135,15 @@ def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
 
 
 def sentence(error: BaseException, spec: ModelSpec) -> str:
-    """One line about an error, with the secrets of the model's entry masked."""
+    """Describe an error in one line.
+
+    Args:
+        error: The error of a request.
+        spec: The model's entry, whose secrets are masked.
+
+    Returns:
+        The line.
+    """
     if (response := server_error(error)) is not None:
         return one_line(_words(response), spec)
     causes = list(_causes(error))

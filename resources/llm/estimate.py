@@ -108,7 +108,16 @@ def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
 
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
-    """Upper bound of an attempt's cost in US dollars: one token a byte, the longest answer allowed."""
+    """Estimate the highest cost of one attempt: one token a byte, and the longest answer allowed.
+
+    Args:
+        request: The request.
+        spec: The model's entry, with its prices.
+        via: `live` or `batch`.
+
+    Returns:
+        The cost in US dollars.
+    """
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts_of(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
     prompt += _images_sent(request, spec) * image_tokens(spec)

@@ -25,7 +25,15 @@ _SHORTEST_IN_ERRORS = 3
 
 
 def mask(text: str, spec: ModelSpec) -> str:
-    """`text` with each secret of the model's entry replaced by three asterisks, whatever its case."""
+    """Mask the secrets in a text.
+
+    Args:
+        text: The text.
+        spec: The model's entry, with its secrets.
+
+    Returns:
+        The text with three asterisks in place of each secret, whatever its case.
+    """
     forms = _forms(spec.secrets())
     lower = text.lower() if forms else ""
     for form, pattern in forms:
@@ -49,7 +57,15 @@ def masked(reply: Reply, spec: ModelSpec) -> Reply:
 
 
 def one_line(text: str, spec: ModelSpec) -> str:
-    """`text` on one line, at most 300 characters of it, secrets masked, short ones as whole words."""
+    """Shorten a text to one line of at most 300 characters, with secrets masked.
+
+    Args:
+        text: The text.
+        spec: The model's entry; short secrets are masked as whole words only.
+
+    Returns:
+        The line.
+    """
     # Masked before the text is cut, which could leave a part of a secret.
     text = mask(text, spec)
     for secret in spec.secrets():

@@ -40,7 +40,15 @@ _OF_ITEMS = {
 
 
 def append(connection: Connection, decision: Decision) -> int | None:
-    """Append a decision; returns its event id, None when its source hash is stored already."""
+    """Store a decision.
+
+    Args:
+        connection: A transaction of the review store.
+        decision: The decision.
+
+    Returns:
+        Its event id; None if a decision with its source hash is stored already.
+    """
     return connection.execute(_APPEND, _values(decision)).scalar()
 
 

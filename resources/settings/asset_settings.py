@@ -75,7 +75,19 @@ class Settings(BaseModel):
 
 
 def checked(table: str, model: type[S], values: Mapping[str, Any]) -> S:
-    """The settings of `table` with `values` over the defaults. Raises SettingsError."""
+    """Validate the settings of a table.
+
+    Args:
+        table: The table, for the message.
+        model: The class of its settings.
+        values: The values that differ from the defaults.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: A value is not valid.
+    """
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -83,7 +95,15 @@ def checked(table: str, model: type[S], values: Mapping[str, Any]) -> S:
 
 
 def differing(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `values` that are not the defaults of their class."""
+    """Select the values that differ from the defaults.
+
+    Args:
+        model: The class with the defaults.
+        values: The values by name.
+
+    Returns:
+        Those that differ, and those that the class does not have.
+    """
     return {
         name: value
         for name, value in values.items()
@@ -132,7 +152,18 @@ def _parsed(text: str) -> object:
 
 
 def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:
-    """Make `values` the file's content, and write its schema beside it. Raises SettingsError."""
+    """Write settings.yaml, and its JSON schema next to it.
+
+    Args:
+        sections: The class of the settings of each table.
+        values: The values of each table that differ from the defaults.
+
+    Returns:
+        The path of settings.yaml.
+
+    Raises:
+        SettingsError: A value is not valid, or the file cannot be written.
+    """
     _check(sections, values)
     nested: dict[str, dict[str, Any]] = {}
     for table, section in values.items():

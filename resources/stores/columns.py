@@ -43,5 +43,13 @@ def integer(name: str, *, null: bool = False) -> Column[int]:
 
 
 def number(name: str, *, null: bool = False) -> Column[float]:
-    """A column of floating point numbers."""
+    """Declare a column of floating point numbers.
+
+    Args:
+        name: The name of the column.
+        null: Whether it may be NULL.
+
+    Returns:
+        The column.
+    """
     return Column(name, NUMBER, nullable=null)

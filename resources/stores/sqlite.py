@@ -306,7 +306,12 @@ def require_content(path: Path) -> None:
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
+    """Copy a SQLite file as it is at one moment, while others write to it.
+
+    Args:
+        source: The file.
+        target: The copy, which is closed again.
+    """
     with (
         closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as source_db,
         closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as target_db,

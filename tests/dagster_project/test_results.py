@@ -67,9 +67,9 @@ def test_one_pair_that_needs_more_than_can_be_counted_leaves_the_others_theirs(g
 def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_comparisons(given) -> None:
     given.append(pair("a", 4.0))
     text = power_of("r", 4.0, 1)
-    # The true error is 0.796 to 1.344 times that of 30 clusters: the number about its square times 30.
+    # The variance is 0.54 to 2.44 times that of 30 clusters, and the number about as many times 30.
     assert "on 30 independent dialogues" in text and "two models by themselves" in text
-    assert "an estimate from 30: the 95% interval of the number is 21 to 52." in text
+    assert "an estimate from 30: the 95% interval of the number is 18 to 69." in text
     of_ten = power_of("r", 4.0, 10)
     assert "p < 0.05 after Holm's adjustment for 10 comparisons" in of_ten
     # With the quantile t_{1 - 0.005/2}, 3.04, in place of t_{1 - 0.05/2}, 2.05.

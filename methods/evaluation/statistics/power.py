@@ -12,11 +12,13 @@ SE falls with the root of C, so a difference d is shown by the smallest C with
 
     f(C) SE_1 / sqrt(C) <= d,    SE_1 = SE sqrt(C observed)
 
-The observed SE is an estimate itself. For normal differences the true variance lies between
+The observed SE is an estimate itself. The true variance lies between
 
-    df SE^2 / chi2_{0.975, df}   and   df SE^2 / chi2_{0.025, df},    df = C observed - 1
+    df SE^2 / chi2_{0.975, df}   and   df SE^2 / chi2_{0.025, df},    df = (C observed - 1) / 2
 
-in 95 of 100 cases, which gives an interval of the smallest C. Of m comparisons that are adjusted
+in about 95 of 100 cases, which gives an interval of the smallest C. Normal differences have twice these
+degrees of freedom; differences of ratings, or of right and wrong answers, have an excess kurtosis of
+about 2, which doubles the variance of SE^2. Of m comparisons that are adjusted
 together the first has to reach alpha / m (Holm, Bonferroni).
 
 Sources: Bloom (1995), Minimum Detectable Effects; Browne (1995), On the Use of a Pilot Sample for
@@ -140,10 +142,18 @@ def clusters_needed(
 
 
 def error_range(standard_error: float, n_clusters: int) -> tuple[float, float]:
-    """The 95 % interval of the true standard error, from that of at least two observed clusters."""
+    """The 95 % interval of the true standard error, from that of at least two observed clusters.
+
+    Args:
+        standard_error: The standard error over the observed clusters.
+        n_clusters: The number of clusters observed.
+
+    Returns:
+        The lower and the upper end, for differences with an excess kurtosis of 2.
+    """
     from scipy.special import chdtri
 
-    freedom = n_clusters - 1
+    freedom = (n_clusters - 1) / 2
     tail = (1 - LEVEL) / 2
     low, high = (
         standard_error * float(freedom / chdtri(freedom, share)) ** 0.5

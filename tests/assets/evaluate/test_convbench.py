@@ -104,9 +104,10 @@ def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: 
         row["judge"]: (row["shift"], row["n_clusters"], row["p"] < 0.05) for row in of_verdicts
     }
     assert found == {"judge": (0, N_ITEMS, False), "always-a": (0.5, N_ITEMS, True)}
-    # Of several probes of a judge six items find nothing, whatever the shift.
-    assert {row["verdict"] for row in of_verdicts} == {"open"}
-    assert {row["detectable"] for row in of_verdicts} == {None}
+    # The largest shift there is, 0.5, is found on six items; that there is none is not shown by six.
+    verdicts = {row["judge"]: row["verdict"] for row in of_verdicts}
+    assert verdicts == {"judge": "open", "always-a": "found"}
+    assert all(row["least"] < row["detectable"] < 0.5 for row in of_verdicts)
     # Three turns and the conversation; two and the conversation; one and the conversation.
     assert {(row["n"], row["n_lost"]) for row in of_verdicts} == {(N_ITEMS * len(MODELS) * 9, 0)}
 

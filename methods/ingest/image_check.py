@@ -17,6 +17,8 @@ from PIL import Image
 MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000
 """A decoded image of this size takes 150 MB; Pillow's own limit is 89 million pixels."""
+MAX_SCANS = 100
+"""Passes over the pixels of a JPEG: progressive files have about 10, and each costs time."""
 
 EXTENSION_OF = {
     "image/jpeg": "jpg",
@@ -81,8 +83,8 @@ def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS)
     """Accept an image or raise ImageRejected.
 
     The reasons are, in the order of the checks: empty, oversized_bytes, unsupported_format,
-    not_an_image, oversized_pixels, truncated. JPEG, PNG, WebP and GIF are accepted, whatever they were
-    said to be; of an animated image only the first frame is checked.
+    not_an_image, oversized_pixels, too_many_scans, truncated. JPEG, PNG, WebP and GIF are accepted,
+    whatever they were said to be; of an animated image only the first frame is checked.
     """
     header, image = open_checked(data, max_bytes, max_pixels)
     with truncated_on_error(header.mime):
@@ -107,6 +109,8 @@ def open_checked(
     if header.width * header.height > max_pixels:
         detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
         raise ImageRejected("oversized_pixels", detail)
+    if mime == "image/jpeg" and _has_too_many_scans(data):
+        raise ImageRejected("too_many_scans", f"The JPEG has more than {MAX_SCANS} scans.")
     if image is None:
         with truncated_on_error(mime):
             image = _opened(data, mime)
@@ -209,6 +213,23 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         width, height = data[26:28], data[28:30]
         return int.from_bytes(width, "little") & 0x3FFF, int.from_bytes(height, "little") & 0x3FFF
     raise ValueError(f"unknown chunk {chunk!r}")
+
+
+# Bytes after 0xFF that begin no segment: stuffed zeros, fill bytes and restarts inside a scan.
+_SEGMENT = re.compile(rb"\xff([^\x00\x01\xd0-\xd7\xff])")
+_SCAN, _END = b"\xda", b"\xd9"
+
+
+def _has_too_many_scans(data: bytes) -> bool:
+    # The bytes of a marker are counted first, as that is fast. Metadata and what cameras append after
+    # the image (a video) may have them, too.
+    if data.count(b"\xff" + _SCAN) <= MAX_SCANS:
+        return False
+    n_scans, position = 0, 2
+    while n_scans <= MAX_SCANS and (found := _SEGMENT.search(data, position)) and found[1] != _END:
+        n_scans += found[1] == _SCAN
+        position = found.end() + int.from_bytes(data[found.end() : found.end() + 2])
+    return n_scans > MAX_SCANS
 
 
 def _opened(data: bytes, mime: str) -> Image.Image:

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from methods.evaluation.published import PublishedError
 
+MOST_SHEETS = 50
 MOST_TEXTS = 4_000_000
 """Of all cells together, each once."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -33,7 +34,7 @@ def open_workbook(data: IO[bytes]) -> Any:
     """The workbook as `openpyxl.load_workbook` gives it to read, with the escapes in its shared texts.
 
     `load_workbook` takes `x005F_` away from these texts, which leaves no difference between an escape
-    and a text that looks like one.
+    and a text that looks like one. Raises PublishedError for a workbook beyond the limits.
     """
     from openpyxl.cell.text import Text
     from openpyxl.reader.excel import ExcelReader
@@ -52,6 +53,15 @@ def open_workbook(data: IO[bytes]) -> Any:
                             raise PublishedError(f"it has more than {MOST_TEXTS:,} texts")
                         self.shared_strings.append(Text.from_tree(node).content)
                         node.clear()
+
+        def read_worksheets(self) -> None:
+            # Opening a sheet reads it up to its first row, so the sheets are counted before.
+            if len(self.parser.sheets) > MOST_SHEETS:
+                raise PublishedError(f"it has more than {MOST_SHEETS} sheets")
+            parts = [relation.target for _, relation in self.parser.find_sheets()]
+            if len(set(parts)) < len(parts):
+                raise PublishedError("two of its sheets are the same part of the file")
+            super().read_worksheets()
 
     reader = Reader(data, read_only=True, data_only=False, keep_links=False)
     reader.read()

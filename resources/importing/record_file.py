@@ -25,7 +25,7 @@ MOST_LINE = 100_000_000
 """Bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
-SMALL, MOST_TIMES = 100_000_000, 100
+SMALL, MOST_TIMES = 20_000_000, 100
 """Bytes that any spreadsheet may unpack to, and times its size that a larger one may."""
 MOST_PART = 20_000_000
 """Bytes of a part of a spreadsheet that is no sheet, unpacked."""
@@ -181,16 +181,16 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
     try:
         with zipfile.ZipFile(data) as archive:
-            n_packed = sum(part.compress_size for part in archive.infolist())
-            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
-            if sum(part.file_size for part in archive.infolist()) > most:
-                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
             for part in archive.infolist():
                 # Sheets and texts are read piece by piece, all other parts at once.
                 if not part.filename.startswith(_STREAMED) and part.file_size > MOST_PART:
                     raise PublishedError(
                         f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
                     )
+            n_packed = sum(part.compress_size for part in archive.infolist())
+            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
+            if sum(part.file_size for part in archive.infolist()) > most:
+                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
         book = open_workbook(data)
         for sheet in book.worksheets:
             # A sheet may say that it is larger, or smaller, than it is.

@@ -73,6 +73,24 @@ def test_nothing_is_empty():
     assert reason(b"") == "empty"
 
 
+def repeated_scan(times: int) -> bytes:
+    """A progressive JPEG whose last scan is in it some more times."""
+    data = picture("JPEG", progressive=True)
+    last = data[data.rindex(b"\xff\xda") : -2]
+    return data[:-2] + last * times + data[-2:]
+
+
+def test_a_jpeg_of_more_scans_than_any_program_writes_is_refused_undecoded():
+    assert reason(repeated_scan(100)) == "too_many_scans"
+    assert check(repeated_scan(90))
+
+
+def test_metadata_and_what_follows_the_image_are_no_scans():
+    like_scans = b"\xff\xda" * 200
+    data = picture("JPEG", progressive=True, comment=like_scans)
+    assert check(data + like_scans).n_bytes == len(data) + 400
+
+
 def test_a_file_over_the_limit_is_refused_unread():
     data = picture("PNG")
     assert reason(data, max_bytes=len(data) - 1) == "oversized_bytes"

@@ -133,7 +133,7 @@ STRINGS = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/mai
     ("part", "content", "why"),
     [
         ("xl/styles.xml", b"<a/>" * 6_000_000, "its part 'xl/styles.xml' is more than 20,000,000"),
-        ("xl/worksheets/sheet1.xml", b"a" * 150_000_000, "it is more than 100,000,000 bytes when"),
+        ("xl/worksheets/sheet1.xml", b"a" * 30_000_000, "it is more than 20,000,000 bytes when"),
         (
             "xl/worksheets/sheet1.xml",
             SHEET + b'<row><c r="XFD1"/></row>' * 40 + b"</sheetData></worksheet>",
@@ -153,6 +153,28 @@ def test_a_spreadsheet_of_kilobytes_does_not_fill_the_memory(
         for name in whole.namelist():
             bomb.writestr(name, content if name == part else whole.read(name))
     assert refused(file).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("n_sheets", "why"),
+    [(2, "two of its sheets are the same part of the file."), (51, "it has more than 50 sheets.")],
+)
+def test_a_sheet_that_a_spreadsheet_names_often_is_not_read_often(
+    tmp_path: Path, n_sheets: int, why: str
+) -> None:
+    file = tmp_path / "often.xlsx"
+    with (
+        zipfile.ZipFile(written(tmp_path, ".xlsx")) as whole,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as often,
+    ):
+        for name in whole.namelist():
+            content = whole.read(name)
+            if name == "xl/workbook.xml":
+                start = content.index(b"<sheet ")
+                end = content.index(b"/>", start) + 2
+                content = content[:start] + content[start:end] * n_sheets + content[end:]
+            often.writestr(name, content)
+    assert refused(file) == why
 
 
 def test_a_line_of_commas_or_of_json_without_end_is_refused(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assets.common.table_rows import map_of, rows_by
+from assets.evaluate.archive import archived_models
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
@@ -188,6 +189,7 @@ def board_data(
     benchmark = benchmarks.get(release["benchmark"])
     scores = tables["results"]
     scored = {row["model"] for row in scores}
+    archived = archived_models(warehouse, release_id)
     return {
         "release": release,
         "benchmark": _benchmark(benchmark) if benchmark else None,
@@ -201,7 +203,7 @@ def board_data(
         "above": {},
         "missing": missing.to_pylist(),
         "not_made": not_made.to_pylist(),
-        "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
+        "unscored": [m for m in profile.evaluate if m not in scored | archived] if scores else [],
         "unjudgeable": [row["model"] for row in tables["unjudgeable"]],
         "n_without_picture": len(without_picture),
     }

@@ -50,6 +50,18 @@ def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(
     assert [row["model"] for row in printed] == ["c", "d", "a", "b"]
 
 
+def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
+    release = {**HERE, "kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    hidden = {"judge": "", "state": "archived"}
+    archive = [
+        {**hidden, "model": "m", "release_id": ""},
+        {**hidden, "model": "n", "release_id": "another"},
+    ]
+    put(warehouse, {"release.releases": [release], "evaluate.archive": archive})
+    lacking = warehouse.read("evaluate/unscored", {"models": ["m", "n"]}).to_pylist()
+    assert lacking == [{"release_id": "r", "model": "n"}]
+
+
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
     place = {**HERE, "item_id": "i", "trial": "t"}

@@ -46,9 +46,9 @@ def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequenc
     ].to_pylist()
     if corpus.path == SAMPLE_CORPUS and ingested_shards and not {*ingested_shards} & {*shards}:
         raise UserError(
-            f"The tables of this home are of another corpus ({listed(ingested_shards, 3)}) than the "
-            "sample, which is built where none is named: say --corpus with the folder of "
-            f"{ingested_shards[0]} (LOOM_CORPUS), or --home with another home (LOOM_HOME)."
+            f"This workspace has another corpus ({listed(ingested_shards, 3)}) than the sample corpus, "
+            f"which is the default. Pass --corpus with the folder of {ingested_shards[0]} "
+            "(LOOM_CORPUS), or --home with another workspace (LOOM_HOME)."
         )
 
 

@@ -44,9 +44,7 @@ def answer(query: str | None, as_of: str | None = None, form: str = "table") -> 
     """
     if form in FORMATS:
         if query is None and sys.stdin.isatty():
-            raise UserError(
-                f'Give the query that --format {form} writes: vlm-loom sql "SELECT ...".'
-            )
+            raise UserError(f'--format {form} needs a query: vlm-loom sql "SELECT ...".')
         with copy_of_tables(as_of) as connection:
             return 0 if _write(connection, query or sys.stdin.read(), form) else 2
     with copy_of_tables(as_of) as connection:
@@ -113,7 +111,8 @@ def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bo
         texts = [*queries(connection, query)]
         if len(texts) != 1:
             raise UserError(
-                f"--format {form} writes the result of one query, and here are {len(texts)}: give one."
+                f"--format {form} writes the result of one query, but there are "
+                f"{len(texts)}. Pass one query."
             )
         result = connection.sql(texts[0])
         for part in FORMATS[form](result) if result is not None else ():

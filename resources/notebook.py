@@ -86,9 +86,7 @@ def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyCon
             yield connection
         return
     if as_of is not None:
-        raise WarehouseError(
-            f"{path} has its rows as they are now: --as-of reads a lake (LOOM_WAREHOUSE)."
-        )
+        raise WarehouseError(f"{path} has no snapshots: --as-of needs a lake (LOOM_WAREHOUSE).")
     require_plain_path(path.parent)
     if not path.exists():
         require_kept(path.parent)

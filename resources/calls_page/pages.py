@@ -118,7 +118,7 @@ def _cost(value: str | None) -> float | None:
     except ValueError:
         cost = math.nan
     if not (math.isfinite(cost) and cost >= 0):
-        raise QueryError(f"The cost {value} is not a number of US dollars: say 0.01, for example.")
+        raise QueryError(f"The cost {value} is not an amount of US dollars. Example: 0.01.")
     return cost
 
 

@@ -113,8 +113,8 @@ def _list_models(client: httpx2.Client, address: str) -> tuple[str, list[Mapping
         statuses.append(status)
     if {401, 403} & set(statuses):
         raise DiscoveryError(
-            f"{address} wants a key, or another one: put it into an environment variable, and name the "
-            "variable (--api-key-env)."
+            f"{address} refuses requests without a valid key. Put the key into an environment "
+            "variable, and name the variable (--api-key-env)."
         )
     if 503 in statuses:
         raise DiscoveryError(f"{address} is not ready yet (status 503). Wait, and try again.")

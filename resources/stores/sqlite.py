@@ -302,7 +302,7 @@ def address_of(path: Path) -> str:
 def require_content(path: Path) -> None:
     """Raise StoreError if a file has no bytes: nothing can be read from it."""
     if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
-        raise StoreError(f"{path} is empty, and was not made so: {RESTORE}.")
+        raise StoreError(f"{path} is empty, but it had content: {RESTORE}.")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:

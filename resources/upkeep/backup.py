@@ -155,8 +155,8 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
             occupied = target.exists() and any(target.iterdir())
             if occupied and not overwrite:
                 raise BackupError(
-                    f"{target} has a home already: say --overwrite to put it aside, or set "
-                    "LOOM_HOME to a folder that is not there."
+                    f"{target} contains a workspace already. Pass --overwrite to move it out "
+                    "of the way, or set LOOM_HOME to a new folder."
                 )
             if occupied:
                 require_unused(target)
@@ -306,7 +306,9 @@ def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
     else:
         shutil.copyfile(copy, target_file)
     if _sha256(target_file) != sha256:
-        raise BackupError(f"{copy} has not the bytes that were backed up: take another backup.")
+        raise BackupError(
+            f"{copy} does not have the bytes that were backed up: take another backup."
+        )
 
 
 def _sha256(path: Path) -> str:

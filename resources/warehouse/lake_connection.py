@@ -113,7 +113,7 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
     # What it says may have a password.
     kind = value[: len(_KIND)]
     if kind != _KIND:
-        raise LakeError(f"{VARIABLE} does not begin with {_KIND}: say for example {_EXAMPLE}.")
+        raise LakeError(f"{VARIABLE} does not begin with {_KIND}. Example: {_EXAMPLE}.")
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -126,11 +126,11 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
         options = None
     if options is None or ("://" in catalogue and not is_address(catalogue)):
         raise LakeError(
-            f"{VARIABLE} has no options of libpq and no URL after {_KIND}: say for example {_EXAMPLE}, "
+            f"{VARIABLE} has no options of libpq and no URL after {_KIND}. Example: {_EXAMPLE}, "
             "and write special characters of a URL's password as %XX."
         )
     if not options.get("dbname") and not options.get("service"):
-        raise LakeError(f"{VARIABLE} names no database: say for example {_EXAMPLE}.")
+        raise LakeError(f"{VARIABLE} names no database. Example: {_EXAMPLE}.")
     options.setdefault("connect_timeout", CONNECT_SECONDS)
     files = shared_files()
     return LakeAddress(

@@ -214,7 +214,7 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
         assert loom(["home", "remove-shard", "gone"]) == 2
-        assert "are of another corpus (gone, here) than the sample" in capsys.readouterr().err
+        assert "has another corpus (gone, here) than the sample" in capsys.readouterr().err
         assert loom(["home", "remove-shard", "here", "--corpus", f"{tmp_path}/corpus"]) == 2
         assert "still has the shard here" in capsys.readouterr().err
         assert loom(["home", "remove-shard", "gon"]) == 2

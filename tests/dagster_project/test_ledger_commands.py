@@ -90,5 +90,5 @@ def test_an_empty_ledger_is_not_called_an_old_one(path: Path, capsys) -> None:
     path.write_bytes(b"")
     assert loom(["home", "check-ledger"]) == 2
     said = capsys.readouterr().err
-    assert f"{path} is empty, and was not made so: restore a backup" in said
+    assert f"{path} is empty, but it had content: restore a backup" in said
     assert "0.2.0" not in said

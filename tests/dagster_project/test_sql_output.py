@@ -66,7 +66,7 @@ def test_json_is_one_array_whatever_the_number_of_rows() -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("SELECT 1; SELECT 2", "--format csv writes the result of one query, and here are 2"),
+        ("SELECT 1; SELECT 2", "--format csv writes the result of one query, but there are 2"),
         ("SELECT nothing", "nothing"),
         ("COPY (SELECT 1) TO 'x'", "The tables are read-only here"),
     ],

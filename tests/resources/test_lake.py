@@ -76,7 +76,7 @@ def test_a_file_has_no_snapshots(loom_home: Path) -> None:
     warehouse = warehouse_of_home()
     warehouse.check()
     assert warehouse.snapshots_of_releases() == {}
-    with pytest.raises(WarehouseError, match="--as-of reads a lake"), copied(warehouse.path, "3"):
+    with pytest.raises(WarehouseError, match="--as-of needs a lake"), copied(warehouse.path, "3"):
         pass
 
 

@@ -47,7 +47,7 @@ def require_sound(path: Path) -> None:
         except sqlite3.DatabaseError as error:
             if not is_damaged(error):
                 raise StoreError(
-                    f"{path} cannot be read ({error}): put that right, and start again."
+                    f"{path} cannot be read ({error}). Fix the cause, and start again."
                 ) from error
             wrong = str(error)
     if wrong:

@@ -53,7 +53,7 @@ def test_what_a_server_says_in_another_form_is_not_known(props: dict[str, object
 @pytest.mark.parametrize(
     ("pages", "status", "sentence"),
     [
-        (PAGES["vLLM"], 401, "wants a key"),
+        (PAGES["vLLM"], 401, "refuses requests without a valid key"),
         (PAGES["vLLM"], 503, "is not ready yet"),
         ({}, 200, "lists no models at /v1/models .status 404."),
         ({"/v1/models": {"data": []}}, 200, "lists no models"),

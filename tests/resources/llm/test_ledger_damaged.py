@@ -297,7 +297,7 @@ def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
     fill(path)
     path.write_bytes(b"")
 
-    with pytest.raises(StoreError, match="is empty, and was not made so: restore a backup"):
+    with pytest.raises(StoreError, match="is empty, but it had content: restore a backup"):
         Ledger(path)
     assert path.read_bytes() == b""
 

@@ -379,7 +379,9 @@ def test_of_two_restores_at_once_to_a_new_home_one_is_made(home: Path, tmp_path:
     refused, done = two_at_once(restore, tmp_path / "backup", tmp_path / "again")
 
     assert done == "done"
-    assert refused.startswith(f"{tmp_path / 'again'} has a home already: say --overwrite")
+    assert refused.startswith(
+        f"{tmp_path / 'again'} contains a workspace already. Pass --overwrite"
+    )
     assert content(tmp_path / "again") == content(home)
     assert not list(tmp_path.glob(".*"))
 
@@ -528,7 +530,7 @@ def test_a_backup_whose_bytes_were_changed_is_refused(
         restore(tmp_path / "backup", tmp_path / "again")
 
     assert str(refused.value) == (
-        f"{path} has not the bytes that were backed up: take another backup."
+        f"{path} does not have the bytes that were backed up: take another backup."
     )
     assert not (tmp_path / "again").exists() and not list(tmp_path.glob(".*"))
 

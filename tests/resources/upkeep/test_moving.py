@@ -169,7 +169,7 @@ def test_a_row_that_differs_is_found(
 def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) -> None:
     move(back=False, say=print)
     with pytest.raises(
-        StoreError, match="nothing is written over it: set LOOM_HOME to a new folder"
+        StoreError, match="exists already and is not overwritten: set LOOM_HOME to a new folder"
     ):
         move(back=True, say=print)
 

@@ -145,7 +145,9 @@ def pairs(
         n=n_clusters,
         noun=noun,
         none_can_count=n_clusters <= TOO_FEW_CLUSTERS,
-        rarest=round(1 / (1 - 0.05 ** (1 / n_clusters))) if n_clusters < FEW_CLUSTERS else None,
+        rarest=round(1 / (1 - 0.05 ** (1 / n_clusters)))
+        if TOO_FEW_CLUSTERS < n_clusters < FEW_CLUSTERS
+        else None,
     )
 
 

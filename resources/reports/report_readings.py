@@ -7,6 +7,7 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale, over
 from resources.reports.report_blocks import Cell, said
 from resources.reports.report_input import Report, Row
+from resources.reports.report_scores import estimate_of
 
 Figures = Mapping[tuple[str, ...], Row]
 """Findings by model, measure, reader, other, stratum or reason, metric and aggregation."""
@@ -113,7 +114,7 @@ def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
                 figures[model, "difference", reader, other, "", metric, aggregation]
                 for reader, other in (("strict", "rule"), ("compat", "strict"))
             )
-            scores = [_shown(_estimate(row, POINTS)) for row in (strict, rule, compat)]
+            scores = [_shown(estimate_of(row, POINTS)) for row in (strict, rule, compat)]
             n = Cell(str(strict["n"]))
             differences = [_difference(gain), scores[2], _difference(off)]
             lines.append([_named(model), n, *scores[:2], *differences])
@@ -135,7 +136,7 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
                 not_compared.append(readers)
                 continue
             kappa = figures["", "cohen_kappa", *key]
-            of_kappa = _estimate(kappa, KAPPA)
+            of_kappa = estimate_of(kappa, KAPPA)
             why = of_kappa.interval or row["reason"] or kappa["reason"] or ""
             lines.append(
                 [
@@ -159,10 +160,6 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
 
 def _shown(estimate: ReportEstimate) -> Cell:
     return Cell(estimate.shown, [estimate.interval])
-
-
-def _estimate(row: Row, scale: Scale) -> ReportEstimate:
-    return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
 def _percent(row: Row) -> ReportEstimate:

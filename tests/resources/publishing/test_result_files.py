@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,21 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from methods.results.methods_paragraph import EvaluationCalls
+from methods.results.methods_paragraph import CallSettings, EvaluationCalls
+from resources.llm.ledger import Call, Ledger
 from resources.publishing.result_files import (
     KINDS,
     ReleaseResults,
     ResultError,
+    read_calls,
     read_results,
     write_results,
 )
 from resources.warehouse import Warehouse, arrow_schema
+from tests.assets.filled import put
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
+from tests.resources.llm.test_ledger import call
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +40,7 @@ COLUMNS_OF_RESULTS = [
     *("judged_only", "rank", "rank_low", "rank_high", "coverage", "why", "related"),
 ]
 NO_CALLS = EvaluationCalls([], {})
+CALLED = {"created_at": "2026-03-02T09:14:55+00:00"}
 NAMES = ("leaderboard", "pairs", "slices", "metrics")
 
 
@@ -118,3 +124,49 @@ def test_a_path_that_cannot_be_a_folder_is_named(below: str, tmp_path: Path) -> 
 def test_a_release_without_scores_says_what_to_do(empty_warehouse: Warehouse) -> None:
     with pytest.raises(ResultError, match=r"^x has no scores yet: run vlm-loom run evaluate\.$"):
         read_results(empty_warehouse, "x")
+
+
+def test_the_calls_behind_scores_are_those_of_models_by_role(
+    empty_warehouse: Warehouse, tmp_path: Path
+) -> None:
+    place = {"release_id": "x", "item_id": "i", "trial": "t", "turn": 1}
+    answers = [
+        {"model": "m", "status": "answered", "call_key": "a"},
+        {"model": "no-images:m", "status": "answered", "call_key": "blind"},
+        {"model": "file:n", "status": "answered", "call_key": None},
+    ]
+    read = {"answer_call_key": "a", "model": "m"}
+    put(
+        empty_warehouse,
+        {
+            "evaluate.answers": [{**place, **row, "answer": "A."} for row in answers],
+            "evaluate.extractions": [
+                {**place, **read, "extractor": "rule", "call_key": None},
+                {**place, **read, "trial": "old", "extractor": "reader", "call_key": "r"},
+                {**place, "model": "file:n", "extractor": "reader", "call_key": "r"},
+            ],
+            "evaluate.judgments": [{**place, "model": "m", "judge": "j", "call_key": "g"}],
+        },
+    )
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
+        ledger.add(
+            [
+                called("a", {"temperature": 0.0, "max_tokens": 2048}, answered_as="m-2026"),
+                called("r", {}, created_at="2026-03-05T00:00:00+00:00"),
+                called("blind", {"temperature": 1.0}),
+                called("g", {"temperature": 0.2, "max_completion_tokens": 100}),
+            ]
+        )
+        found = read_calls(empty_warehouse, ledger, "x")
+    assert found.settings == [
+        CallSettings("answer", "m", [0.0], [2048], ["m-2026"], "2026-03-02", "2026-03-02"),
+        CallSettings("judge", "j", [0.2], [100], [], "2026-03-02", "2026-03-02"),
+        CallSettings("reader", "reader", [None], [None], [], "2026-03-05", "2026-03-05"),
+    ]
+    assert found.readers == {"reader": 1, "rule": 1}, "without what was read of an earlier answer"
+
+
+def called(key: str, params: dict[str, object], **changed: Any) -> Call:
+    return call(
+        **{"key": key, "request": {"params": params}, "answered_as": None} | CALLED | changed
+    )

@@ -32,7 +32,7 @@ from methods.evaluation.statistics.comparisons import (
     holm,
     sides,
 )
-from methods.evaluation.statistics.power import effects_of
+from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
 from methods.evaluation.statistics.resampling import ClusterTotals, Floats
 from methods.evaluation.statistics.weighted_sums import weighted_sum
@@ -160,12 +160,12 @@ def _weighted(columns: Sequence[WeightedTerms]) -> list[WeightedTerms]:
 def _compared(columns: Sequence[WeightedTerms], span: float) -> Compared:
     if len(columns) < 2:
         return []
-    of, n_units = _paired_sides(columns)
-    effects = [each.effect for each in effects_of(of.pairs, of.totals)]
+    differences, n_units = _paired_sides(columns)
     pairs = [
         replace(pair, n_units=int(n))
-        for pair, n in zip(compared_sides(of, span), n_units, strict=True)
+        for pair, n in zip(compared_sides(differences, span), n_units, strict=True)
     ]
+    effects = minimum_detectable_effects(differences.totals)
     return list(zip(pairs, effects, strict=True))
 
 

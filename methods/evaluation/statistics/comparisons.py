@@ -87,10 +87,18 @@ def compare_differences(
     return compared_sides(PairTotals(rows, cluster_totals(differences, clusters)), span)
 
 
-def compared_sides(of: PairTotals, span: float | Floats) -> list[Comparison]:
-    """The comparison of each pair; p is adjusted over all of them."""
-    spans = np.broadcast_to(np.asarray(span, dtype=float), len(of.pairs))
-    p_unadjusted = [None if np.isnan(p) else float(p) for p in p_values(of.totals, spans)]
+def compared_sides(differences: PairTotals, span: float | Floats) -> list[Comparison]:
+    """The comparison of each pair; p is adjusted over all of them.
+
+    Args:
+        differences: The totals of each pair.
+        span: The largest difference that there can be, of all pairs or of each.
+
+    Returns:
+        A comparison for each pair, in their order.
+    """
+    spans = np.broadcast_to(np.asarray(span, dtype=float), len(differences.pairs))
+    p_unadjusted = [None if np.isnan(p) else float(p) for p in p_values(differences.totals, spans)]
     return [
         Comparison(
             first,
@@ -106,12 +114,12 @@ def compared_sides(of: PairTotals, span: float | Floats) -> list[Comparison]:
             estimate.method,
         )
         for (first, second), estimate, p_value, p_adjusted, n_units, n_clusters in zip(
-            of.pairs,
-            difference_estimates(of.totals, spans),
+            differences.pairs,
+            difference_estimates(differences.totals, spans),
             p_unadjusted,
             holm(p_unadjusted),
-            of.totals.sizes.sum(axis=1),
-            of.totals.n_clusters,
+            differences.totals.sizes.sum(axis=1),
+            differences.totals.n_clusters,
             strict=True,
         )
     ]

@@ -26,74 +26,30 @@ Sample Size Determination; Miller (2024), Adding Error Bars to Evals.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
 from math import pi
 
-from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
-from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.statistics.intervals import LEVEL, mean_fit
-from methods.evaluation.statistics.resampling import (
-    Clusters,
-    ClusterTotals,
-    Floats,
-    paired_totals,
-)
+from methods.evaluation.statistics.resampling import ClusterTotals
 
 MOST_CLUSTERS = 10_000_000
 
 
-@dataclass(frozen=True)
-class MinimumDetectableEffect:
-    """Of two models, by their rows in `values`, in the units of the metric.
+def minimum_detectable_effects(totals: ClusterTotals) -> list[float | None]:
+    """The smallest difference that each row of differences shows with a power of 80 %.
 
-    `reason` says why there is neither an effect nor a standard error.
+    It is for one pair of models tested by itself, two-sided at 0.05.
+
+    Args:
+        totals: Totals of differences, rows x clusters.
+
+    Returns:
+        An effect for each row, in the units of the metric; None with fewer than two clusters.
     """
-
-    first: int
-    second: int
-    standard_error: float | None
-    effect: float | None
-    n_clusters: int
-    reason: str | None = None
-
-
-def minimum_detectable_effects(
-    values: Floats,
-    clusters: Clusters,
-    aggregation: Aggregation,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-) -> list[MinimumDetectableEffect]:
-    """That of every pair of models on their common units, in the order of `itertools.combinations`.
-
-    `values` is models x units, NaN where a model has no value; `clusters` units. For one pair tested
-    by itself, two-sided; with Holm's adjustment over m pairs the first one needs alpha / m.
-    """
-    pairs, counted = paired_totals(values, clusters)
-    return effects_of(pairs, counted.by(aggregation), power=power, alpha=alpha)
-
-
-def effects_of(
-    pairs: Sequence[tuple[int, int]],
-    totals: ClusterTotals,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-) -> list[MinimumDetectableEffect]:
-    """The same of pairs whose differences have these totals."""
-    effects = []
-    for (first, second), error, n_clusters in zip(
-        pairs, mean_fit(totals).errors.tolist(), totals.n_clusters.tolist(), strict=True
-    ):
-        reason = {0: NO_COMMON_UNITS, 1: ONE_CLUSTER}.get(n_clusters)
-        if reason:
-            effects.append(MinimumDetectableEffect(first, second, None, None, n_clusters, reason))
-        else:
-            effect = factor(n_clusters, power, alpha) * error
-            effects.append(MinimumDetectableEffect(first, second, error, effect, n_clusters))
-    return effects
+    errors, n_clusters = mean_fit(totals).errors.tolist(), totals.n_clusters.tolist()
+    return [
+        factor(n) * error if n >= 2 else None for error, n in zip(errors, n_clusters, strict=True)
+    ]
 
 
 def factor(n_clusters: int, power: float = 0.8, alpha: float = 0.05) -> float:

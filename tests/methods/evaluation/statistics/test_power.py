@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
 from methods.evaluation.statistics.intervals import mean_fit, p_values
 from methods.evaluation.statistics.power import (
@@ -23,30 +22,35 @@ from tests.methods.evaluation.statistics.matrices import NAN, matrices
 EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
 
 
+def differences(values, clusters, aggregation: Aggregation = "micro") -> ClusterTotals:
+    """Those of every pair of models."""
+    return paired_totals(values, np.asarray(clusters))[1].by(aggregation)
+
+
 def test_the_standard_error_as_worked_by_hand():
     # Differences 4 and 2 in cluster 0, 1 in cluster 1, -1 in cluster 2: t = 6, 1, -1; n = 2, 1, 1;
     # d = 6 / 4 = 1.5. Residuals t - n d: 3, -0.5, -2.5; shares 1/2, 1/4, 1/4.
     # SE^2 = (9 / (1/2) + (0.25 + 6.25) / (3/4)) / 4^2.
     values = np.array([[9.0, 7, 5, 4], [5, 5, 4, 5]])
-    (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "micro")
+    totals = differences(values, [0, 0, 1, 2])
     error = math.sqrt((18 + 6.5 * 4 / 3) / 16)
-    assert found.standard_error == pytest.approx(error)
-    assert (found.first, found.second, found.n_clusters, found.reason) == (0, 1, 3, None)
+    assert mean_fit(totals).errors == pytest.approx([error])
     # t_{0.975} = 4.303 and t_{0.8} = 1.061 with 2 degrees of freedom; sqrt(3 / pi) / 3 = 0.3257 times
     # 4.303^2 / 3 + 1/6 = 6.338.
-    assert found.effect == pytest.approx((4.3027 + 1.0607 + 2.0644) * error, rel=1e-4)
+    (effect,) = minimum_detectable_effects(totals)
+    assert effect == pytest.approx((4.3027 + 1.0607 + 2.0644) * error, rel=1e-4)
     # Macro: the standard error of the mean of 3, 1, -1, whose sample variance is 4.
-    (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "macro")
-    assert found.standard_error == pytest.approx(math.sqrt(4 / 3))
+    totals = differences(values, [0, 0, 1, 2], "macro")
+    assert mean_fit(totals).errors == pytest.approx([math.sqrt(4 / 3)])
 
 
 def test_more_power_a_stricter_test_and_fewer_clusters_need_a_larger_difference():
     values = np.random.default_rng(0).normal(size=(2, 30))
-    (found,) = minimum_detectable_effects(values, np.arange(30), "micro")
-    (more,) = minimum_detectable_effects(values, np.arange(30), "micro", power=0.9, alpha=0.01)
-    assert found.standard_error == pytest.approx(stats.sem(values[0] - values[1]))
-    assert found.effect == pytest.approx(factor(30) * found.standard_error)
-    assert more.effect > found.effect
+    error = stats.sem(values[0] - values[1])
+    totals = differences(values, range(30))
+    assert mean_fit(totals).errors == pytest.approx([error])
+    assert minimum_detectable_effects(totals) == pytest.approx([factor(30) * error])
+    assert factor(30, power=0.9) > factor(30) < factor(30, alpha=0.01)
     # z(0.975) + z(0.8) = 1.95996 + 0.84162 is what it nears.
     assert factor(10) > factor(30) > factor(110) > factor(10**6)
     assert factor(10**6) == pytest.approx(2.8016, abs=1e-4)
@@ -82,8 +86,7 @@ def test_the_standard_error_is_that_of_the_bootstrap(aggregation):
     generator = np.random.default_rng(2)
     clusters = np.sort(generator.integers(0, 80, 600))
     values = generator.normal(0, 1, (2, 600)) + generator.normal(0, 1, (2, 80))[:, clusters]
-    _, counted = paired_totals(values, clusters)
-    totals = counted.by(aggregation)
+    totals = differences(values, clusters, aggregation)
     by_bootstrap = bootstrap_means(totals, seed=0, n_resamples=4000)[0].std()
     assert mean_fit(totals).errors[0] == pytest.approx(by_bootstrap, rel=0.05)
 
@@ -102,21 +105,19 @@ def test_the_range_of_the_error_has_the_true_one_in_95_of_100_pilots_of_ratings(
     assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.95, abs=0.012)
 
 
-def test_what_has_no_standard_error_says_why():
+def test_fewer_than_two_clusters_have_no_effect():
     values = np.array([[1, 2, NAN, NAN], [3, 5, NAN, NAN], [NAN, NAN, 1, 2]])
-    same, *apart = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "micro")
-    assert (same.standard_error, same.effect, same.reason) == (None, None, ONE_CLUSTER)
-    assert {(each.effect, each.reason) for each in apart} == {(None, NO_COMMON_UNITS)}
-    assert minimum_detectable_effects(np.ones((1, 2)), np.arange(2), "micro") == []
+    assert minimum_detectable_effects(differences(values, [0, 0, 1, 2])) == [None] * 3
+    assert minimum_detectable_effects(differences(np.ones((1, 2)), range(2))) == []
 
 
 @EVERY
 @given(matrix=matrices())
 def test_it_is_in_the_units_of_the_metric_and_needs_no_zero_point(aggregation, matrix):
     values, clusters = matrix
-    one = minimum_detectable_effects(values, clusters, aggregation)
-    other = minimum_detectable_effects(values * 10 + 7, clusters, aggregation)
-    for mine, scaled in zip(one, other, strict=True):
-        assert mine.reason == scaled.reason
-        if mine.standard_error is not None:
-            assert scaled.standard_error == pytest.approx(10 * mine.standard_error, abs=1e-9)
+    effects, scaled = (
+        minimum_detectable_effects(differences(of_models, clusters, aggregation))
+        for of_models in (values, values * 10 + 7)
+    )
+    for one, other in zip(effects, scaled, strict=True):
+        assert other == (None if one is None else pytest.approx(10 * one, abs=1e-7))

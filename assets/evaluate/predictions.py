@@ -74,7 +74,7 @@ class PredictionsImport(NamedTuple):
             f"{n} records are {REASONS[reason]}." for reason, n in sorted(self.found.counts.items())
         ]
         if self.n_lacking:
-            sentences.append(f"{self.n_lacking} items have no prediction and count as wrong.")
+            sentences.append(f"{self.n_lacking} items have no prediction and get the lowest score.")
         if self.n_held_out:
             sentences.append(f"{self.n_held_out} items have no answer here, and are not scored.")
         return " ".join(sentences)

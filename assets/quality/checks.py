@@ -1,8 +1,11 @@
 """Checks of every question-answer pair of the dialogues, by rule and by a model."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import dagster as dg
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from assets.cluster import image_sets
@@ -30,6 +33,7 @@ from methods.quality.outcome import (
 )
 from methods.quality.rules import RuleLimits, by_rules
 from methods.validation import require_known
+from resources.embedding.embedder import PACKAGED, Embedder
 from resources.llm.gateway import Gateway
 from resources.warehouse import TableWrite, Warehouse
 
@@ -56,6 +60,12 @@ class ChecksSettings(GenerationSettings):
         gt=0,
         le=1,
         description="Share of word pairs from which two questions are nearly the same.",
+    )
+    reworded: float = Field(
+        0.75,
+        gt=0,
+        le=1,
+        description="Cosine, with and without answers, from which a question rewords another.",
     )
     most_alike: int = Field(
         20, gt=0, description="Questions of all dialogues that may be nearly the same."
@@ -99,7 +109,7 @@ class ChecksSettings(GenerationSettings):
 
 @table_asset(
     TABLE,
-    version="2",
+    version="3",
     side_tables=[ASKED, LOSSES],
     kinds={"openai"},
     deps=[dialogues, image_sets, entries],
@@ -110,6 +120,7 @@ def checks(
     config: ChecksSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
+    embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
     """What checks find in each question-answer pair of the dialogues, and what follows: pass, review
     first, or drop.
@@ -120,7 +131,8 @@ def checks(
     if not dialogue_rows:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
     content_of = {row["dialogue_id"]: _dialogue(row) for row in dialogue_rows}
-    by_rule = by_rules(list(content_of.values()), config.limits)
+    contents = list(content_of.values())
+    by_rule = by_rules(contents, config.limits, _vectors(contents, embedder, config))
     asked_about = [
         CheckedDialogue(row["set_id"], row["image_ids"], content_of[row["dialogue_id"]])
         for row in dialogue_rows
@@ -154,6 +166,22 @@ def checks(
         },
         usage=findings.usage if config.model_checks else None,
     )
+
+
+def _vectors(
+    dialogues: Iterable[DialogueContent], embedder: Embedder, config: ChecksSettings
+) -> dict[tuple[str, str], NDArray[np.float32]] | None:
+    """The vectors of each question, alone and with its answer; None where the model does not know the
+    language."""
+    if embedder.model == PACKAGED and config.language != "en":
+        return None
+    pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
+    alone = embedder.encode([pair.question for pair in pairs])
+    answered = embedder.encode([f"{pair.question} {pair.answer}" for pair in pairs])
+    return {
+        (pair.dialogue_id, pair.question_id): np.stack(vectors)
+        for pair, *vectors in zip(pairs, alone, answered, strict=True)
+    }
 
 
 def _row(

@@ -32,7 +32,7 @@ REASONS: Mapping[str, str] = {
     "repeated": "said again",
     "contradicting": "with another prediction for the same pass, none of which counts",
     "empty": "without a prediction",
-    "reasoning_only": "with reasoning and no answer, which count as wrong",
+    "reasoning_only": "with reasoning and no answer, which get the lowest score",
 }
 """What each count of `Predictions.counts` is of, in words after a number of rows."""
 

@@ -14,6 +14,14 @@ REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """The first words of a text that declines; "I cannot help smiling" does not."""
+BEYOND = re.compile(
+    r"^[^.!?;,]{0,80}\b(?:(?:goes|is|lies|falls|would be)(?: (?:well|far|way))?"
+    r" (?:(?:beyond|outside)(?: of)? what|more than(?: what)?)|exceeds what) (?:i|we)\b"
+    r"(?:['’]m|['’]re| am| are)?(?: (?:can|could|may|able to|allowed to|permitted to))?"
+    r" (?:do|offer|help|answer|assist|provide|say|tell|comment|share|support|handle)\b",
+    re.IGNORECASE,
+)
+"""The same in other words: "That goes beyond what I can do for you."."""
 CAVEAT = re.compile(
     r"(?:\b(?:but|however|although|nevertheless|nonetheless|even so|whereas)\b"
     r"|[,;.—–-] ?(?:though|yet|still|while|that said|(?:judging|going) by|judging from"
@@ -38,7 +46,8 @@ def is_refusal(answer: str) -> bool:
     """
     words = answer.split()
     # An answer that repeats one character thousands of times would take the expression minutes.
-    refused = REFUSAL.match(" ".join(words)[:OPENING])
+    opening = " ".join(words)[:OPENING]
+    refused = REFUSAL.match(opening) or BEYOND.match(opening)
     if refused is None or len(words) > MOST_WORDS:
         return False
     return CAVEAT.search(" ".join(words), refused.end()) is None

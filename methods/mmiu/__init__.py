@@ -25,7 +25,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.all_right import AllRight
-from methods.evaluation.metrics.mean import Mean, MeanOrRefused
+from methods.evaluation.metrics.mean import Mean, MeanOrRefused, MeanWithoutRefused
 from methods.evaluation.predictions import PredictionFormats
 from methods.evaluation.published import PublishedFormats
 from methods.mmiu import predictions as prediction_forms
@@ -42,8 +42,8 @@ class Mmiu:
     """Context, question, lettered choices and a hint, asked once; a letter by rule, else by a model.
 
     `Accuracy` is the mean over tasks, which count alike, as the paper has it, and over questions;
-    relations and tasks are labels that it is split by. A refusal counts as a miss: the paper leaves it
-    out, as the form `judged` of a score does where a filter declined. `Upper bound` takes it for right.
+    relations and tasks are labels that it is split by. A refusal counts as a miss. `Upper bound` takes
+    it for right, and `Accuracy, refusals left out` leaves it out, as the paper does for closed models.
 
     Where the images of a question are too many for a model, the policy `sample` leaves out as many as
     it takes, as the paper does, and `tile` sends one numbered picture of all, as it does for models of
@@ -82,6 +82,7 @@ class Mmiu:
                 (Mean, "Accuracy", RIGHT),
                 (Mean, "Accuracy (compat)", RIGHT_COMPAT),
                 (MeanOrRefused, "Upper bound", RIGHT),
+                (MeanWithoutRefused, "Accuracy, refusals left out", RIGHT),
             )
             for over in (BY_TASK, "micro")
         ]

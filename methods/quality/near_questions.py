@@ -131,6 +131,15 @@ def asks_in_other_words(one: Asked, other: Asked, language: str) -> bool:
     return shared >= max(1, LEAST_OVERLAP * least) and _same(one, other, language, fewest)
 
 
+def is_reworded(one: Asked, other: Asked, similarity: float, least: float) -> bool:
+    """Whether two questions with their answers mean the same by the cosine of their embeddings.
+
+    Questions that differ in a number, a colour or a direction ask something else, however alike they
+    are.
+    """
+    return similarity >= least and not _turns(one[0], other[0])
+
+
 def _turns(one: str, other: str) -> bool:
     """Whether two texts differ in a word that makes of a question another one."""
     words, others = (

@@ -2,7 +2,7 @@
 
 import re
 
-from methods.evaluation.refusals import MOST_WORDS, OPENING, REFUSAL
+from methods.evaluation.refusals import BEYOND, MOST_WORDS, OPENING, REFUSAL
 from methods.model_text import without_reasoning
 from methods.quality.about_asking import speaks_of_asking
 from methods.quality.going_on import english_goes_on, other_goes_on
@@ -65,7 +65,7 @@ def _english(said: str) -> int | None:
     """Where the English words end with which a text declines; None where there are none."""
     if (match := REFUSAL.match(said)) and not _LOOKED.match(said):
         return match.end()
-    if match := DECLINES.search(said):
+    if match := BEYOND.match(said) or DECLINES.search(said):
         return match.end()
     if (match := SELF.search(said)) and _NOT.search(said, match.end()):
         return match.end()

@@ -2,8 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from methods.prompts.material import mention_of_material
 from methods.quality.languages import language_fault
@@ -15,6 +18,7 @@ from methods.quality.near_questions import (
     asks_the_same,
     content_words,
     first_alike,
+    is_reworded,
     without_numbers,
 )
 from methods.quality.outcome import (
@@ -37,13 +41,14 @@ from methods.quality.truncation import truncation_in
 from methods.words import n_words
 
 _NAMED = re.compile(r"<image-\d+>")
+FloatArray = NDArray[np.float32]
 Evidence = dict[str, str | None]
 """By check: what was found, None for nothing."""
 
 
 class RuleLimits(NamedTuple):
     """The limits of the rules: `language` as in `languages.SCRIPTS_OF`, lengths in words, `leak_words`
-    in a row, `alike` from 0 to 1, and how many questions of a corpus may be alike."""
+    in a row, `alike` and `reworded` from 0 to 1, and how many questions of a corpus may be alike."""
 
     language: str = "en"
     fewest_question_words: int = 3
@@ -51,18 +56,32 @@ class RuleLimits(NamedTuple):
     most_answer_words: int = 1500
     leak_words: int = 5
     alike: float = 0.7
+    reworded: float = 0.75
     most_alike: int = 20
 
 
 def by_rules(
-    dialogues: Sequence[DialogueContent], limits: RuleLimits
+    dialogues: Sequence[DialogueContent],
+    limits: RuleLimits,
+    vectors: Mapping[tuple[str, str], FloatArray] | None = None,
 ) -> dict[tuple[str, str], Evidence]:
-    """What the rules find in each pair, by dialogue and question."""
+    """What the rules find in each pair.
+
+    Args:
+        dialogues: The dialogues of a corpus.
+        limits: The limits of the rules.
+        vectors: Two unit vectors of each pair, shape (2, d), by dialogue and question: that of the
+            question, and that of the question with its answer. Without them, questions in other words
+            are found by their words alone.
+
+    Returns:
+        By dialogue and question: the evidence of each check.
+    """
     in_corpus = _near_duplicates(dialogues, limits)
     evidence: dict[tuple[str, str], Evidence] = {}
     for dialogue in dialogues:
         repeated = _repeated(dialogue, limits)
-        same, reworded = _in_other_words(dialogue, limits.language)
+        same, reworded = _in_other_words(dialogue, limits, vectors)
         unmarked = _unmarked(dialogue)
         told = SourceTexts.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
@@ -139,7 +158,9 @@ def _repeated(dialogue: DialogueContent, limits: RuleLimits) -> dict[str, str]:
 
 
 def _in_other_words(
-    dialogue: DialogueContent, language: str
+    dialogue: DialogueContent,
+    limits: RuleLimits,
+    vectors: Mapping[tuple[str, str], FloatArray] | None,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """By question: the earlier one on the same pictures that asks the same with another asking word,
     and the one that asks it in other words; in both the answer says the same."""
@@ -152,11 +173,29 @@ def _in_other_words(
             if named != frozenset(_NAMED.findall(earlier.question)):
                 continue
             before = (earlier.question, earlier.answer)
-            if asks_the_same(before, asked, language):
+            similarity = _similarity(vectors, pair, earlier)
+            if asks_the_same(before, asked, limits.language):
                 same[pair.question_id] = f"turn {earlier.turn} asks nearly the same"
-            elif asks_in_other_words(before, asked, language):
+            elif asks_in_other_words(before, asked, limits.language) or is_reworded(
+                before, asked, similarity, limits.reworded
+            ):
                 reworded[pair.question_id] = f"turn {earlier.turn} asks the same in other words"
     return same, reworded
+
+
+def _similarity(
+    vectors: Mapping[tuple[str, str], FloatArray] | None,
+    one: QuestionAnswerPair,
+    other: QuestionAnswerPair,
+) -> float:
+    """The lower cosine of two questions, alone and with their answers; -1 without vectors.
+
+    Long answers about one picture are always alike, and so are questions that differ in one word.
+    """
+    if vectors is None:
+        return -1.0
+    first, second = (vectors[pair.dialogue_id, pair.question_id] for pair in (one, other))
+    return float((first * second).sum(axis=1).min())
 
 
 def _unmarked(dialogue: DialogueContent) -> set[str]:

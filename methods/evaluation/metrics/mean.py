@@ -74,3 +74,13 @@ class MeanOrRefused(Mean):
         """As of a mean; the best value where the model declined."""
         best = self.highest / self.scale * self.scale
         return np.where(of.column("refused"), best, super().values_of(of))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanWithoutRefused(Mean):
+    """The same without the turns that the model declined (MMIU, 4.1)."""
+
+    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
+        """As of a mean of the other turns."""
+        every = Observations.of(observed)
+        return super().units(every.take(~every.column("refused")), floor=floor)

@@ -245,7 +245,7 @@ def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world: World)
         "1 records are without a prediction.",
         "1 records are said again.",
         "1 records are of a question that the release does not have.",
-        "1 items have no prediction and count as wrong.",
+        "1 items have no prediction and get the lowest score.",
     ):
         assert part in said, part
     assert evaluate(world, models=["file:spoilt"]).success

@@ -62,7 +62,7 @@ def test_each_record_is_a_prediction_or_is_counted() -> None:
 def test_reasoning_that_was_cut_off_is_counted() -> None:
     found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
     assert found.counts == {"reasoning_only": 1}
-    assert REASONS["reasoning_only"] == "with reasoning and no answer, which count as wrong"
+    assert REASONS["reasoning_only"] == "with reasoning and no answer, which get the lowest score"
 
 
 def test_of_predictions_that_differ_none_is_taken() -> None:

@@ -51,6 +51,20 @@ def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
     assert number(ONCE, "Accuracy", "micro", rows) == pytest.approx(50)
 
 
+def test_refusals_are_misses_and_left_out_of_a_figure_of_their_own() -> None:
+    rows = []
+    # Of four questions one is right, one wrong, one declined in words and one by a filter.
+    for n, (said, status) in enumerate(
+        [("B", "answered"), ("A", "answered"), ("I'm sorry, but I can't.", "refused"), (None, "")]
+    ):
+        of = item("B", "x", "y", item_id=f"q{n}", labels={"task": "a"})
+        rows += scored(ONCE, of, run(ONCE, of, lambda ask, said=said: said, status=status)[1])
+    for over in ("micro", "macro by task"):
+        assert number(ONCE, "Accuracy", over, rows) == 25
+        assert number(ONCE, "Accuracy, refusals left out", over, rows) == 50
+        assert number(ONCE, "Upper bound", over, rows) == 75
+
+
 def test_what_is_right_is_asked_again_in_another_order() -> None:
     steps, transcript = run(TWICE, BIRDS, knows)
     first, second = (step for step in steps if isinstance(step, AnswerRequest))

@@ -104,7 +104,7 @@ def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDiffer
             what = _in_words(changes) or "another id, same content"
             item = after[second_id]
             changed.append(ItemChange(item["set_id"], ids, what, _opening(item), changes))
-        kinds.update(dict.fromkeys(change.kind for change in changes))
+        kinds.update(list(dict.fromkeys(change.kind for change in changes)))
         _count(changes, turns)
     turns["added"] += sum(len(item["turns"]) for item in new.values())
     turns["removed"] += sum(len(item["turns"]) for item in unmatched.values())

@@ -153,7 +153,7 @@ def pairs(
         metric,
         block.count(n_clusters, f"independent {noun}"),
     )
-    if n_clusters < FEW_CLUSTERS:
+    if 1 < n_clusters < FEW_CLUSTERS:
         note += NOT_SEEN.format(of=round(1 / (1 - 0.05 ** (1 / n_clusters))), noun=noun)
     averaged = metric.averaged
     yield block.Heading("Every two models compared")

@@ -143,7 +143,7 @@ def pairs(
         points="" if metric.inverse else " points",
         n=n_clusters,
         noun=noun,
-        rarest=round(1 / (1 - 0.05 ** (1 / n_clusters))) if 0 < n_clusters < FEW_CLUSTERS else None,
+        rarest=round(1 / (1 - 0.05 ** (1 / n_clusters))) if 1 < n_clusters < FEW_CLUSTERS else None,
     )
 
 

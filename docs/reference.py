@@ -96,8 +96,8 @@ def papers() -> Iterator[str]:
     yield "# The papers, row by row"
     yield (
         "Reference. Each row is something that a paper describes, the place in the paper, the module "
-        "that implements it, and the test of it. Rows without a test name the reason. [Differences from "
-        "the papers](differences.md) has what is done otherwise."
+        "that implements it, and the test of it. Rows without a test name the reason. "
+        "[Differences from the papers](differences.md) has what is done otherwise."
     )
     for paper, rows in from_yaml((DOCS / "reference" / "papers.yaml").read_text("utf-8")).items():
         yield f"## {paper}"

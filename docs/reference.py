@@ -21,6 +21,7 @@ from assets.common.settings import SECTIONS
 from dagster_project.cli import vlm_loom
 from dagster_project.definitions import defs
 from methods.markdown import cell, table
+from methods.yaml_text import from_yaml
 from resources.files.home import DEFAULT, REPO_ROOT
 from resources.warehouse import column_descriptions, declared_columns
 
@@ -37,7 +38,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     guides.setdefault("Reference", []).extend(
         {name.capitalize(): f"reference/{name}.md"} for name in ("commands", "settings", "tables")
     )
-    guides["Reference"].append({"Python API": "reference/python.md"})
+    guides["Reference"] += [
+        {"Python API": "reference/python.md"},
+        {"The papers, row by row": "reference/papers.md"},
+        {"Differences from the papers": "reference/differences.md"},
+    ]
     results = [{_title(path): f"results/{path.name}"} for path in (DOCS / "results").glob("*.md")]
     guides["Reference"].append({"Measurements": sorted(results, key=str)})
     decisions = [
@@ -79,10 +84,33 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         ("commands", _commands()),
         ("settings", _settings()),
         ("tables", _tables()),
+        ("papers", papers()),
     ):
         page = File.generated(config, f"reference/{name}.md", content="\n\n".join(lines))
         files.append(page)
     return files
+
+
+def papers() -> Iterator[str]:
+    """What each paper describes, a table each, from `papers.yaml`."""
+    yield "# The papers, row by row"
+    yield (
+        "Reference. Each row is something that a paper describes, the place in the paper, the module "
+        "that implements it, and the test of it. Rows without a test name the reason. "
+        "[Differences from the papers](differences.md) has what is done otherwise."
+    )
+    for paper, rows in from_yaml((DOCS / "reference" / "papers.yaml").read_text("utf-8")).items():
+        yield f"## {paper}"
+        cells = [
+            [
+                row["claim"],
+                row["place"],
+                f"`{row['module']}`" if "module" in row else "–",
+                f"`{row['test']}`" if "test" in row else row["note"],
+            ]
+            for row in rows
+        ]
+        yield _table(["claim", "in the paper", "implemented in", "test or difference"], cells)
 
 
 def _commands() -> Iterator[str]:

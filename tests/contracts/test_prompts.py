@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from methods.benchmarks import BENCHMARKS
 from resources.files.home import REPO_ROOT
 from resources.offline.chat_completion import TASKS
 from resources.settings.prompts import prompt
@@ -41,4 +42,7 @@ def test_every_prompt_is_loaded_and_every_name_has_its_file() -> None:
 
 
 def test_every_prompt_names_a_task_of_the_offline_server_and_every_task_has_its_prompt() -> None:
-    assert {prompt(name).task for name in files()} == TASKS.keys()
+    # Models under evaluation are asked questions and have no task.
+    questions = {name for benchmark in BENCHMARKS.values() for name in benchmark.question_prompts}
+    assert {prompt(name).task for name in questions} == {""}
+    assert {prompt(name).task for name in files() - questions} == TASKS.keys()

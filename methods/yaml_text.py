@@ -8,6 +8,9 @@ MOST_CHARACTERS = 5_000_000
 """Characters of a text."""
 MOST_REPEATED = 100_000
 """Values that the aliases of a text repeat: ten lines can repeat 10^10 of them."""
+MOST_OF_INTEGER = 200
+"""Characters of an integer, in any base: Python can convert it to a float and to decimal digits."""
+_INTEGER = "tag:yaml.org,2002:int"
 
 
 class RefusedYaml(yaml.YAMLError):
@@ -35,6 +38,7 @@ class _BoundedLoader(yaml.SafeLoader):
         elif isinstance(node, yaml.SequenceNode):
             self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in node.value)
         else:
+            _require_short_integer(node)
             self._sizes[id(node)] = 1
         return node
 
@@ -63,6 +67,14 @@ def _require_unique_keys(node: yaml.MappingNode) -> None:
         lines[key.tag, key.value] = line
 
 
+def _require_short_integer(node: yaml.Node | None) -> None:
+    if node is not None and node.tag == _INTEGER and len(node.value) > MOST_OF_INTEGER:
+        line = node.start_mark.line + 1
+        raise RefusedYaml(
+            f"the integer in line {line} cannot be read: it has more than {MOST_OF_INTEGER} characters"
+        )
+
+
 def from_yaml(text: str) -> Any:
     """The value of a YAML text: plain values only.
 
@@ -80,5 +92,7 @@ def from_yaml(text: str) -> Any:
     except RecursionError:
         raise RefusedYaml("lists or keys stand inside each other too often") from None
     except ValueError as error:
-        # Of a date that does not exist, or a number of thousands of digits.
+        # Of a date that does not exist, or a number without digits.
         raise RefusedYaml(f"a value cannot be read: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError):
+        raise RefusedYaml("a value cannot be read: its tag (!!) is of another type") from None

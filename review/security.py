@@ -26,6 +26,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -63,6 +64,12 @@ _NOT_ALLOWED = {
     "admin": "This page is for administrators.",
 }
 _BROKEN = "The server failed: what you did last may not have been saved."
+
+_BUSY = "Too many people are signing in: try again in a few seconds."
+_HASHING = CapacityLimiter(2)
+"""A password's hash takes 64 MB and all cores: two at once, so that other requests go on."""
+MOST_WAITING = 20
+"""Sign-ins by password that may wait for their hash; later ones are refused."""
 
 _UNKNOWN = "There is no account {!r} that may sign in: ask an administrator to add it."
 
@@ -124,10 +131,16 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
 
 
 async def check_password(request: Request, name: str, password: str) -> Account | None:
-    """The account with this name and password, or None. Raises TooManyAttempts."""
+    """The account with this name and password, or None.
+
+    Raises TooManyAttempts, and HTTPException with status 503 while too many others wait.
+    """
     _require_post(request)
+    if _HASHING.statistics().tasks_waiting >= MOST_WAITING:
+        raise HTTPException(503, _BUSY, {"retry-after": "5"})
     address = request.client.host if request.client else ""
-    return await run_in_threadpool(_sender(request).accounts.check, name, password, address)
+    check = _sender(request).accounts.check
+    return await to_thread.run_sync(check, name, password, address, limiter=_HASHING)
 
 
 async def use_link(request: Request, token: str) -> Account | None:

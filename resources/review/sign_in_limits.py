@@ -4,6 +4,7 @@ Every function runs inside the caller's transaction.
 """
 
 from datetime import datetime, timedelta
+from ipaddress import IPv6Network, ip_address
 
 from sqlalchemy import Connection, text
 
@@ -42,6 +43,7 @@ class TooManyAttempts(UserError):
 
 def count_attempt(connection: Connection, name_hash: str, address: str, now: datetime) -> None:
     """Count an attempt for a name and, if known, an address. Raises TooManyAttempts at the limit."""
+    address = _counted_as(address)
     since = stored_time(now - ATTEMPTS_WINDOW)
     connection.execute(_FORGET_OLD, {"since": since})
     limits = [("name_hash", name_hash, ATTEMPTS_PER_NAME)]
@@ -55,6 +57,17 @@ def count_attempt(connection: Connection, name_hash: str, address: str, now: dat
             raise TooManyAttempts(max(over - now, timedelta(seconds=1)))
     attempt = {"name_hash": name_hash, "address": address, "tried_at": stored_time(now)}
     connection.execute(_COUNT, attempt)
+
+
+def _counted_as(address: str) -> str:
+    """An IPv6 address counts as its /64, all of which one machine can have."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    if ip.version == 4:
+        return address
+    return str(ip.ipv4_mapped or IPv6Network((int(ip), 64), strict=False))
 
 
 def forget_attempts(connection: Connection, name_hash: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from methods.json_text import from_json
+from methods.json_text import NestingError, from_json, is_unicode
 from methods.naming import nearest
 from resources.warehouse.declarations import WarehouseError
 
@@ -105,9 +105,14 @@ def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]
         Each query, exactly as it is to be executed, after it was checked.
 
     Raises:
-        QueryRefused: A statement is no query, or uses a function or table that is not allowed.
+        QueryRefused: A statement is no query, is not Unicode text or is nested too deep, or uses a
+            function or table that is not allowed.
         duckdb.Error: DuckDB cannot parse the text; the error points at the place.
     """
+    if not is_unicode(text):
+        raise QueryRefused(
+            "The query has a character that is not valid Unicode: write it in UTF-8."
+        )
     for statement in connection.extract_statements(text):
         _require_query(connection, statement.query)
         yield statement.query
@@ -192,7 +197,13 @@ def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
     ((serialized,),) = connection.execute(
         "SELECT json_serialize_sql($query::VARCHAR)", {"query": query}
     ).fetchall()
-    tree: dict[str, Any] = from_json(serialized)
+    try:
+        tree: dict[str, Any] = from_json(serialized)
+    except NestingError:
+        raise QueryRefused(
+            "The query has too many subqueries or expressions inside each other: write the inner ones "
+            "as WITH name AS (...)."
+        ) from None
     if tree["error"] or len(tree["statements"]) != 1:
         raise QueryRefused(_QUERIES_ONLY)
     return tree

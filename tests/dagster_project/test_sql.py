@@ -78,6 +78,11 @@ def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
+def test_a_query_that_is_not_utf8_is_refused_in_a_sentence(warehouse, capsys):
+    assert loom(["sql", os.fsdecode(b"SELECT '\xff'")]) == 2
+    assert capsys.readouterr().err.startswith("The query has a character that is not valid Unicode")
+
+
 @pytest.mark.parametrize(
     ("wanted", "nearest"),
     [

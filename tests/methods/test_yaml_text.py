@@ -52,9 +52,16 @@ def test_a_key_beside_a_merged_one_is_not_twice() -> None:
     assert from_yaml("a: &a {x: 1}\nb: {<<: *a, x: 2}\n1: 1\n'1': 2")["b"] == {"x": 2}
 
 
-@pytest.mark.parametrize("text", ["a: 2024-13-45", f"a: {'1' * 5_000}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a: 2024-13-45", "a: !!timestamp x", "a: !!bool x", "a: !!int ''", "a: !!int x"),
+        *(f"a: {'1' * 5_000}", f"a: 0x{'f' * 6_000}", "a: 1" + ":11" * 100_000),
+        *("a: !!float 1" + ":11" * 1_000, "a: !!int {}", "a: !!timestamp []"),
+    ],
+)
 def test_a_value_that_python_cannot_hold_is_no_yaml(text: str) -> None:
-    with pytest.raises(yaml.YAMLError, match="cannot be read"):
+    with pytest.raises(yaml.YAMLError, match="cannot be read|expected a scalar"):
         from_yaml(text)
 
 

@@ -144,6 +144,21 @@ def test_the_refusal_names_the_function_or_the_nearest_table(
         require_query(connection, f"FROM {TABLE}s")
 
 
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("SELECT '\ud800'", "has a character that is not valid Unicode"),
+        ("SELECT * FROM (" * 300 + "SELECT 1" + ")" * 300, "has too many subqueries"),
+    ],
+    ids=["lone surrogate", "nested"],
+)
+def test_a_query_that_cannot_be_checked_is_refused_in_words_about_the_query(
+    connection: duckdb.DuckDBPyConnection, query: str, why: str
+) -> None:
+    with pytest.raises(QueryRefused, match=f"^The query {why}"):
+        require_query(connection, query)
+
+
 def test_no_setting_and_no_address_of_the_connection_has_a_secret(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -1,14 +1,18 @@
-"""Requests that are sent in part only, to the real server."""
+"""Requests that are sent in part only, and many at once, to the real server."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from review import server
+from review.security import MOST_WAITING
+from tests.review.html import csrf_token_in
 from tests.review.pages import Site, make_site, serving
 
 
@@ -48,3 +52,38 @@ def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site
         for _ in range(3):
             assert client.get(f"{site.address}/login").status_code == 200
             time.sleep(0.3)
+
+
+def test_of_many_sign_ins_at_once_two_are_checked_some_wait_and_others_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = make_site(tmp_path / "home")
+    running, most, end = set(), [], threading.Event()
+
+    def slow_check(*_: str) -> None:
+        running.add(threading.get_ident())
+        most.append(len(running))
+        assert end.wait(60)
+        running.remove(threading.get_ident())
+
+    monkeypatch.setattr(site.accounts, "check", slow_check)
+    n_sign_ins = 2 + MOST_WAITING + 5
+    with (
+        serving(site) as served,
+        httpx2.Client(base_url=served.address, timeout=60) as client,
+        ThreadPoolExecutor(n_sign_ins) as pool,
+    ):
+        form = {
+            "name": "anna",
+            "password": "x",
+            "csrf_token": csrf_token_in(client.get("/login").text),
+        }
+        answers = [pool.submit(client.post, "/login", data=form) for _ in range(n_sign_ins)]
+        refused = [each.result() for _, each in zip(range(5), as_completed(answers), strict=False)]
+        assert client.get("/login").status_code == 200, "others are answered meanwhile"
+        end.set()
+        codes = [each.result().status_code for each in answers]
+
+    assert all("try again in a few seconds" in each.text for each in refused)
+    assert (codes.count(503), codes.count(401)) == (5, 2 + MOST_WAITING)
+    assert max(most) == 2

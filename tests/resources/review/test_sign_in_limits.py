@@ -76,6 +76,23 @@ def test_an_address_waits_whatever_names_it_tries(accounts):
     assert accounts.check("bob", RIGHT, "10.0.0.2")
 
 
+@pytest.mark.parametrize(
+    ("tried", "blocked", "free"),
+    [
+        ("2001:db8:0:1::{:x}", "2001:db8:0:1:ffff::", "2001:db8:0:2::1"),
+        ("::ffff:10.0.0.1", "10.0.0.1", "::ffff:10.0.0.2"),
+    ],
+)
+def test_the_ipv6_addresses_of_one_machine_count_as_one(accounts, tried, blocked, free):
+    accounts.add("bob", "expert", RIGHT)
+    for number in range(20):
+        fail(accounts, f"name-{number}", tried.format(number))
+
+    with pytest.raises(TooManyAttempts):
+        accounts.check("bob", RIGHT, blocked)
+    assert accounts.check("bob", RIGHT, free)
+
+
 def test_an_own_account_does_not_clear_an_address(accounts):
     accounts.add("eve", "annotator", RIGHT)
     for number in range(20):

@@ -8,6 +8,9 @@ MARKED = "marked_cells"
 marked. In the header those of the header follow the name."""
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
+# Where cells are separated by semicolons or tabs, a spreadsheet finds one inside a text.
+_INNER_CELL = r"(?<=[;\t]){}(?=[' ]*[=+\-@＝＋－＠])"
+_UNMARKED_INNER, _MARKED_INNER = (re.compile(_INNER_CELL.format(mark)) for mark in ("", "'"))
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
@@ -18,8 +21,9 @@ def is_like_formula(text: str) -> bool:
 
 
 def marked(text: str) -> str:
-    """The text as a cell that no spreadsheet computes: an apostrophe stands before it if it must."""
-    return f"'{text}" if _must_be_marked(text) else text
+    """The text as a cell that no spreadsheet computes: an apostrophe stands before each formula."""
+    inner = _UNMARKED_INNER.sub("'", text)
+    return f"'{inner}" if _begins_with_formula(text) else inner
 
 
 def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
@@ -42,7 +46,7 @@ def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
         *cells, marks = row
         places = {int(place) for place in marks.split() if place.isdecimal()}
         yield [
-            cell.removeprefix("'") if place in places else cell
+            _unmarked(cell) if place in places else cell
             for place, cell in enumerate(cells, start=1)
         ]
 
@@ -53,5 +57,15 @@ def has_marks(rows: Iterable[Sequence[str]]) -> bool:
 
 
 def _must_be_marked(text: str) -> bool:
+    return _begins_with_formula(text) or _UNMARKED_INNER.search(text) is not None
+
+
+def _begins_with_formula(text: str) -> bool:
     # A spreadsheet shows a number as what it is.
     return is_like_formula(text) and not _NUMBER.fullmatch(text)
+
+
+def _unmarked(cell: str) -> str:
+    text = _MARKED_INNER.sub("", cell)
+    bare = text.removeprefix("'")
+    return bare if is_like_formula(bare) else text

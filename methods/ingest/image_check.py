@@ -8,11 +8,15 @@ raises too (`missing`, `timeout`, ...). What does not: fetching the bytes
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PIL import Image
+
+# Pillow warns of each tag in damaged metadata, which nobody can mend.
+warnings.filterwarnings("ignore", category=UserWarning, module="PIL.TiffImagePlugin")
 
 MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000

@@ -27,6 +27,8 @@ POLICY_PREFIX = "policy:"
 MOST_SECONDS = 31_536_000
 """A year: more than any decision takes, and few enough to be added up."""
 
+MOST_CHARACTERS = 4_000
+"""Of a note or a comment."""
 MOST_BYTES = 4_000_000
 """Of what a person wrote in one decision, as JSON; a dialogue of 27 turns has about 100 kB."""
 
@@ -135,6 +137,10 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
             f"content is {item['content_hash']} now: export it again."
         )
     reason, note = _text(record, "reason"), _text(record, "note")
+    if note and len(note) > MOST_CHARACTERS:
+        raise ValueError(
+            f"the note has {len(note):,} characters and may have {MOST_CHARACTERS:,}: shorten it."
+        )
     edits: Any = record.get("edits")
     check_texts(edits, reason, note, item["content"])
     if verdict == "reject":

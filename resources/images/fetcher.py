@@ -101,13 +101,16 @@ class ImageFetcher:
         if mirror is not None and str(mirror).lower().startswith(("http://", "https://")):
             self._base_url, _, query = str(mirror).partition("?")
             self._query = f"?{query}" if query else ""
+            self._trusted = _origin(self._base_url)
             self._credentials = credentials(self._base_url)
             self._base_url = without_secrets(self._base_url).rstrip("/")
-            self._trusted = _origin(self._base_url)
         elif mirror is not None:
             self._folder = Path(mirror)
             if not self._folder.is_dir():
-                raise _no_mirror(mirror)
+                raise ImageSourceError(
+                    f"The image mirror {without_secrets(str(mirror))} is neither a folder nor an "
+                    "http(s) address: make the folder, or configure another mirror or none."
+                )
         self._contact = (contact or "").strip()
         if not self._contact.isprintable():
             raise ImageSourceError(
@@ -345,19 +348,15 @@ def _new_buffer() -> _Buffer:
     return BoundedBuffer(MAX_WAITING, MAX_WAITING_BYTES)
 
 
-def _no_mirror(mirror: str | Path) -> ImageSourceError:
-    return ImageSourceError(
-        f"The image mirror {without_secrets(str(mirror))} is neither a folder nor an http(s) address: "
-        "make the folder, or configure another mirror or none."
-    )
-
-
 def _origin(base_url: str) -> tuple[str, int]:
     """Host and port of a mirror server, as connections are asked for."""
     try:
         origin = as_httpcore(parsed(base_url)).origin
     except ImageRejected:
-        raise _no_mirror(base_url) from None
+        raise ImageSourceError(
+            f"The image mirror {without_secrets(base_url)} is not a valid http(s) address: correct "
+            "its host or its port, a number from 1 to 65535."
+        ) from None
     return origin.host.decode(), origin.port
 
 

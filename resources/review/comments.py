@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from methods.errors import UserError
+from methods.review.decisions import MOST_CHARACTERS
 from methods.review.process import ROUND_OF_ROLE, ReviewState
 from resources.review.clock import now
 
-MAX_COMMENT = 4000
 _COLUMNS = "comment_id, item_id, author, addressee, text, written_at"
 _ADD = text("""
 INSERT INTO comments (item_id, author, addressee, text, written_at)
@@ -43,9 +43,9 @@ def add(
 ) -> Comment:
     """Store a comment, of what was `written`. Raises CommentError for an empty or very long one."""
     written = written.strip()
-    if not 0 < len(written) <= MAX_COMMENT:
+    if not 0 < len(written) <= MOST_CHARACTERS:
         raise CommentError(
-            f"A comment has 1 to {MAX_COMMENT} characters: this one has {len(written)}."
+            f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(written)}."
         )
     values = (item_id, author, addressee, written, now(connection))
     names = ("item_id", "author", "addressee", "text", "written_at")

@@ -44,8 +44,10 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             # The page leads to the part at fault.
             message = fault.said(say(request, fault.sentence))
             return JSONResponse({"error": message, "path": fault.path}, 422)
+        except UnicodeEncodeError:
+            # JSON that no page of the app sends, as are values of a wrong type.
+            raise HTTPException(422, "The text has lone surrogates: remove them.") from None
         except ValueError as error:
-            # JSON that no page of the app sends: a lone surrogate, NaN.
             raise HTTPException(422, str(error)) from None
 
     return endpoint

@@ -1,12 +1,14 @@
 """Cells that a spreadsheet would compute: marked on the way out, exact again on the way in."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.spreadsheet_cells import MARKED, has_marks, marked, marked_rows, unmarked_rows
 
 FORMULA = tuple("=+-@\t\r＝＋－＠")
-CELLS = st.text(st.sampled_from("=+-@\t\r'1.e ab＝"), max_size=5) | st.text(max_size=8)
+CELLS = st.text(st.sampled_from("=+-@;\t\r'1.e ab＝"), max_size=6) | st.text(max_size=8)
 
 
 def number(cell: str) -> bool:
@@ -24,6 +26,13 @@ def test_which_cells_are_marked() -> None:
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
 
 
+def test_a_formula_is_marked_also_where_a_semicolon_or_a_tab_separates_cells() -> None:
+    assert marked(";=1+1") == ";'=1+1"
+    assert marked("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
+    assert marked("=1;-2") == "'=1;'-2"
+    assert marked("yes; no\tmaybe") == "yes; no\tmaybe"
+
+
 def test_a_table_says_which_cells_are_marked() -> None:
     rows = [["index", "=label"], ["1", "ok"], ["-x", "'@a"]]
     assert list(marked_rows(rows)) == [
@@ -38,6 +47,8 @@ def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
     out = [*marked_rows(rows)]
     assert [*unmarked_rows(out)] == rows
     assert not any(cell.startswith(FORMULA) and not number(cell) for row in out for cell in row)
+    inner = [part for row in out for cell in row for part in re.split("[;\t]", cell)[1:]]
+    assert not any(part.lstrip(" ").startswith(tuple("=+-@＝＋－＠")) for part in inner)
 
 
 @given(st.lists(st.lists(CELLS, max_size=4)))

@@ -78,7 +78,14 @@ def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> No
     ("said", "sentence"),
     [
         ({"verdict": "reject"}, "reject needs a reason."),
-        ({"verdict": "accept", "note": "half \ud83d"}, "surrogates"),
+        (
+            {"verdict": "accept", "note": "half \ud83d"},
+            "The text has lone surrogates: remove them.",
+        ),
+        (
+            {"verdict": "reject", "reason": "other", "note": "x" * 4_001},
+            "the note has 4,001 characters and may have 4,000: shorten it.",
+        ),
     ],
 )
 def test_what_is_no_decision_is_refused_in_one_sentence(
@@ -97,6 +104,20 @@ def test_what_is_no_decision_is_refused_in_one_sentence(
     )
     assert answer.status_code == 422 and sentence in answer.json()["error"]
     assert site.store.decisions() == []
+
+
+def test_half_a_character_in_a_draft_is_refused_in_a_sentence(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    answer = client.post(
+        data["urls"]["draft"],
+        content=json.dumps({"token": data["token"], "draft": {"note": "half \ud83d"}}),
+        headers={"content-type": "application/json"},
+    )
+    assert answer.status_code == 422
+    assert answer.json() == {"error": "The text has lone surrogates: remove them."}
 
 
 @pytest.mark.parametrize("body", ["", "[1]", "{", "[" * 100_000])

@@ -368,3 +368,16 @@ def test_importing_it_takes_no_scipy_along():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "set()"
+
+
+def test_damaged_metadata_prints_no_warning_for_each_tag(tmp_path):
+    tags = b"".join(struct.pack("<HHII", tag, 2, 4_000, 8) for tag in range(1, 200))
+    exif = b"Exif\0\0II*\0\x08\0\0\0" + struct.pack("<H", 199) + tags + bytes(4)
+    (tmp_path / "a.jpg").write_bytes(encoded(scene(), "JPEG", exif=exif))
+    measure = (
+        "import sys, pathlib; from methods.ingest.image_quality import measure_image; "
+        "print(measure_image(pathlib.Path(sys.argv[1]).read_bytes()).width)"
+    )
+    command = [sys.executable, "-c", measure, str(tmp_path / "a.jpg")]
+    done = subprocess.run(command, cwd=REPO_ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("120\n", "")

@@ -254,10 +254,13 @@ def test_a_mirrors_password_is_for_the_mirror_alone(uploads):
     assert [each.authorization for each in uploads.log] == ["Basic dXNlcjpzZWNyZXQ=", None]
 
 
-@pytest.mark.parametrize("mirror", ["http://", "https:///images"])
+@pytest.mark.parametrize(
+    "mirror", ["http://", "https:///images", "http://a:99999/", "http://a:b@c:x", "http://[::1/"]
+)
 def test_a_mirror_that_no_address_can_be_is_said_at_once(mirror):
-    with pytest.raises(ImageSourceError, match="make the folder"):
+    with pytest.raises(ImageSourceError, match="correct its host or its port") as caught:
         ImageFetcher(mirror)
+    assert "a:b" not in str(caught.value)
 
 
 TWO = [f"{WEB}en/Landmark.png", f"{WEB}commons/Landmark.png", f"{WEB}en/Landmark.png?v=2"]

@@ -74,40 +74,40 @@ def restore(
         if row["state"] != KEPT
     }
     if run or not (model or judge):
-        found = hidden & _named(warehouse, model, judge, release_id, run)
+        restored = hidden & _named(warehouse, model, judge, release_id, run)
     else:
-        found = {
+        restored = {
             key
             for key in hidden
             if (not model or model in (key[0], model_of(key[0])))
             and (not judge or judge == key[1])
             and (not release_id or release_id == key[2])
         }
-    if not found:
+    if not restored:
         there_are = listed(sorted(map(_in_words, hidden)))
         raise ArchiveError(f"Nothing of this name is archived; archived: {there_are}.")
-    former = {key: KEPT for key in found if _is_former(key, profile)}
-    _write(warehouse, {key: former.get(key) for key in found})
-    return listed(sorted(map(_in_words, found)))
+    former = {key: KEPT for key in restored if _is_former(key, profile)}
+    _write(warehouse, {key: former.get(key) for key in restored})
+    return listed(sorted(map(_in_words, restored)))
 
 
-def hide_former(warehouse: Warehouse, profile: Profile, asked: Sequence[str]) -> None:
+def hide_former(warehouse: Warehouse, profile: Profile, contestants: Sequence[str]) -> None:
     """Take off the leaderboards what has results and is not named by the profile any more.
 
     Args:
         warehouse: The tables.
         profile: The profile.
-        asked: Names of contestants that are asked in this run.
+        contestants: Names of contestants that this run asks.
     """
-    known = warehouse.select(TABLE).to_pylist()
-    decided = {_key(row) for row in known if row["state"] != LEFT}
+    rows_before = warehouse.select(TABLE).to_pylist()
+    decided = {_key(row) for row in rows_before if row["state"] != LEFT}
     models = warehouse.select("evaluate.answers", "model", distinct=True)["model"].to_pylist()
     judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"].to_pylist()
-    left = {(model, ANY, ANY) for model in models if model not in asked}
-    left |= {(ANY, judge, ANY) for judge in judges}
-    left = {key for key in left - decided if _is_former(key, profile)}
-    if left != {_key(row) for row in known if row["state"] == LEFT}:
-        rows = [_row(key, LEFT) for key in sorted(left)]
+    former = {(model, ANY, ANY) for model in models if model not in contestants}
+    former |= {(ANY, judge, ANY) for judge in judges}
+    former = {key for key in former - decided if _is_former(key, profile)}
+    if former != {_key(row) for row in rows_before if row["state"] == LEFT}:
+        rows = [_row(key, LEFT) for key in sorted(former)]
         warehouse.replace_all([TableWrite(TABLE, rows_to_arrow(TABLE, rows), {"state": LEFT})])
 
 
@@ -143,25 +143,25 @@ def _named(warehouse: Warehouse, model: str, judge: str, release_id: str, run: s
     _require("judge", judge, judges)
     if not run:
         return {(name, judge, release_id) for name in names or [ANY]}
-    made = warehouse.read("evaluate/made_in_run", {"run": run}).to_pylist()
-    found = {
+    result_rows = warehouse.read("evaluate/made_in_run", {"run": run}).to_pylist()
+    keys = {
         _key(row)
-        for row in made
+        for row in result_rows
         if (not model or row["model"] in names)
         and (not judge or row["judge"] == judge)
         and (not release_id or row["release_id"] == release_id)
     }
-    if not found:
+    if not keys:
         raise ArchiveError(
             f"No answer or judgment here was made by a call of the run {run}. ledger.calls has the run "
             "of each call; run the job ledger to bring it up to date."
         )
-    return found
+    return keys
 
 
-def _require(kind: str, name: str, there: Iterable[str]) -> None:
-    if name and name not in (known := sorted(there)):
-        raise ArchiveError(f"No {kind} {name} has results here; {nearest(name, known)}.")
+def _require(kind: str, name: str, names: Iterable[str]) -> None:
+    if name and name not in (sorted_names := sorted(names)):
+        raise ArchiveError(f"No {kind} {name} has results here; {nearest(name, sorted_names)}.")
 
 
 def _is_former(key: Key, profile: Profile) -> bool:

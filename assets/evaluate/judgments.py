@@ -57,14 +57,14 @@ def judgments(
     profile no longer has stay, and those of models that it no longer evaluates.
     """
     isolation = Isolation("evaluate.judgments")
-    archived, kept = archived_judges(warehouse), kept_models(warehouse)
+    archived, frozen = archived_judges(warehouse), kept_models(warehouse)
     judges = [judge for judge in llm.profile.judges if judge not in archived]
     unjudged = [
         row
         for row in warehouse.read("evaluate/unjudged", {"judges": judges}).to_pylist()
         if row["benchmark"] in benchmarks
         and benchmarks[row["benchmark"]].judge_prompts
-        and row["model"] not in kept
+        and row["model"] not in frozen
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})

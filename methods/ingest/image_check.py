@@ -230,9 +230,11 @@ def _has_too_many_scans(data: bytes) -> bool:
     if data.count(b"\xff" + _SCAN) <= MAX_SCANS:
         return False
     n_scans, position = 0, 2
-    while n_scans <= MAX_SCANS and (found := _SEGMENT.search(data, position)) and found[1] != _END:
-        n_scans += found[1] == _SCAN
-        position = found.end() + int.from_bytes(data[found.end() : found.end() + 2])
+    while (
+        n_scans <= MAX_SCANS and (segment := _SEGMENT.search(data, position)) and segment[1] != _END
+    ):
+        n_scans += segment[1] == _SCAN
+        position = segment.end() + int.from_bytes(data[segment.end() : segment.end() + 2])
     return n_scans > MAX_SCANS
 
 

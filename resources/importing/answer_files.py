@@ -164,8 +164,8 @@ def _of_submission(file: Path) -> list[FileRow]:
     model = file.parent.name
 
     def as_prediction(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        kept = {name: value for name, value in record.items() if name not in COLUMNS}
-        return [{**kept, COLUMNS[0]: record.get(model, "")}]
+        fields = {name: value for name, value in record.items() if name not in COLUMNS}
+        return [{**fields, COLUMNS[0]: record.get(model, "")}]
 
     try:
         return read_records(file, KEPT, COLUMNS, as_prediction)

@@ -215,13 +215,13 @@ def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
     judges = results.by_judge()
     rows = {
         "leaderboard": [row for of_judge in judges for row in of_judge.models],
-        "pairs": [row for of in judges for row in of.pairs(of.leading).values()],
+        "pairs": [row for of_judge in judges for row in of_judge.pairs(of_judge.leading).values()],
         "slices": [row for of_judge in judges for row in of_judge.slices],
         "metrics": [row for of_judge in judges for row in of_judge.metrics],
     }
     for name, columns in COLUMNS.items():
-        of = results.differences if name == "pairs" else results.scores
-        schema = pa.schema([of.schema.field(column) for column in columns])
+        table = results.differences if name == "pairs" else results.scores
+        schema = pa.schema([table.schema.field(column) for column in columns])
         names = NAMES.get(name, {})
         yield (
             name,

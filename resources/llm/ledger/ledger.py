@@ -230,16 +230,16 @@ class Ledger:
 
     def costs_of(self, run: str) -> list[RunCost]:
         """What a run paid, by stage and model, the most expensive first."""
-        of = PAID_CALLS.c
-        cost = func.sum(of.cost_usd)
+        calls = PAID_CALLS.c
+        cost = func.sum(calls.cost_usd)
         query = (
             select(
-                *(of.stage, of.model, func.count()),
-                *(func.sum(of.prompt_tokens), func.sum(of.completion_tokens), cost),
+                *(calls.stage, calls.model, func.count()),
+                *(func.sum(calls.prompt_tokens), func.sum(calls.completion_tokens), cost),
             )
-            .where(of.run == run)
-            .group_by(of.stage, of.model)
-            .order_by(cost.desc(), of.stage, of.model)
+            .where(calls.run == run)
+            .group_by(calls.stage, calls.model)
+            .order_by(cost.desc(), calls.stage, calls.model)
         )
         with self._store.read() as connection:
             return [RunCost(*row) for row in connection.execute(query)]

@@ -204,7 +204,7 @@ def test_values_of_the_newest_calls_are_offered_and_a_filter_stays_in_the_form(
     [
         ("cost=much", "The cost much is not an amount of US dollars. Example: 0.01."),
         ("cost=nan", "The cost nan is not an amount of US dollars"),
-        ("cost=-1", "The cost -1 is no number"),
+        ("cost=-1", "The cost -1 is not an amount of US dollars"),
         ("outcome=good", "There is no outcome good: it is one of answered, unread, refused,"),
         ("before=1", "before=1 is not a place in the list"),
         ("before=9" * 30, "is not a place in the list"),

@@ -260,7 +260,7 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
         ),
         (
             "provider: offline",
-            f"provider: offline, max_images: {10**400}",
+            f"provider: offline, max_images: {10**100}",
             "models.stand-in.max_images",
         ),
         ("provider: offline", "provider: offline, mode: batch", "models.stand-in"),

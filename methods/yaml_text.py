@@ -95,4 +95,4 @@ def from_yaml(text: str) -> Any:
         # Of a date that does not exist, or a number without digits.
         raise RefusedYaml(f"a value cannot be read: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError):
-        raise RefusedYaml("a value cannot be read: its tag (!!) is of another type") from None
+        raise RefusedYaml("a value cannot be read as the type that its tag (!!) names") from None

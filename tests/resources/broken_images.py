@@ -109,6 +109,14 @@ def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
     return buffer.getvalue()
 
 
+def with_scans(n_scans: int) -> bytes:
+    """A progressive JPEG whose last scan is repeated."""
+    image = saved(Image.new("L", (96, 64), 128), "JPEG", progressive=True)
+    start, *scans = image[:-2].split(b"\xff\xda")
+    scans += [scans[-1]] * (n_scans - len(scans))
+    return b"\xff\xda".join([start, *scans]) + b"\xff\xd9"
+
+
 def pattern(width: int = 128, height: int = 128, first: int = 0, step: int = 16) -> bytes:
     """Sixteen levels of grey, each equally often, in a pattern that nothing limits refuse."""
     x, y = np.meshgrid(np.arange(width), np.arange(height))
@@ -144,6 +152,7 @@ BYTES = [
     Case("A TIFF", of_bytes(saved(Image.new("L", (8, 8)), "TIFF"))),
     Case("An SVG", of_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")),
     Case("An image of 56 million pixels", of_bytes(saved(Image.new("1", (8000, 7000))))),
+    Case("A JPEG of 101 scans", of_bytes(with_scans(101))),
     Case("A truncated image", of_bytes(PICTURE[: len(PICTURE) // 2])),
     Case("An image truncated in its header", of_bytes(PICTURE[:20])),
     Case("An image on a list in `images.exclude`", of_bytes(PICTURE, excluded={MD5: "coco.md5"})),

@@ -275,7 +275,7 @@ def test_a_picture_that_is_none_is_named(
         raise ImageRejected("not_an_image", "it is HTML")
 
     monkeypatch.setattr(ImageStore, "put", refuse)
-    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ is no picture .*it is HTML"):
+    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ is not a picture .*it is HTML"):
         empty.take(made_in / "releases" / FIRST)
     assert empty.warehouse.count("release.releases") == 0
 

@@ -92,9 +92,8 @@ def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, 
 
 def test_a_score_of_a_part_has_a_rank_and_its_mark(data, store) -> None:
     mark = "2 of 12 items were asked."
-    data["ranks"] = [
-        {**row, "mark": mark if row["model"] == "strong" else None} for row in data["ranks"]
-    ]
+    for row in data["scores"]:
+        row["mark"] = mark if row["model"] == "strong" else None
     first, second = board(render_report(data, store))
     assert first[:2] == ["1* 1–1", f"strong {mark}"]
     assert second[:2] == ["2 2–2", "weak"]

@@ -209,7 +209,7 @@ def test_a_file_that_others_hold_is_not_called_damaged(
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN EXCLUSIVE")
 
-        with pytest.raises(StoreError, match="locked.*. Fix the cause, and start again") as caught:
+        with pytest.raises(StoreError, match="locked.*: put that right, and start again") as caught:
             bring_home_up_to_date()
 
     assert "restore" not in str(caught.value)

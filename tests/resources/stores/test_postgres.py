@@ -185,7 +185,7 @@ def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(
 
 def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("LOOM_STORES", "mysql://x:hidden@y/z")
-    with pytest.raises(StoreError, match="LOOM_STORES is no address") as caught:
+    with pytest.raises(StoreError, match="LOOM_STORES is not an address") as caught:
         Ledger(tmp_path / "ledger.sqlite")
     assert "hidden" not in str(caught.value)
 

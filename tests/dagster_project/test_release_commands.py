@@ -79,7 +79,7 @@ def test_a_comparison_without_two_releases_says_what_to_do(
 def test_a_release_is_not_compared_with_itself(arguments: list[str], folder: Path, capsys) -> None:
     assert loom(["release", "diff", *arguments]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"{' and '.join(arguments)} are the same release, {SECOND}: say two ")
+    assert said.startswith(f"{' and '.join(arguments)} are the same release, {SECOND}. Pass two ")
     assert said.count("\n") == 1 and not (folder / "reports" / "diff").exists()
 
 

@@ -468,7 +468,7 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     before = content(home)
     (home / "reports" / "mmdu.html").write_text("newer")
 
-    with pytest.raises(BackupError, match="has a home already: say --overwrite"):
+    with pytest.raises(BackupError, match="contains a workspace already. Pass --overwrite"):
         restore(tmp_path / "backup", home)
     assert (home / "reports" / "mmdu.html").read_text() == "newer"
 

@@ -104,7 +104,7 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
     require_corpus_of_home(sample, warehouse, ["sample-a"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
-    with pytest.raises(UserError, match=r"another corpus \(mine\).*say --corpus"):
+    with pytest.raises(UserError, match=r"another corpus \(mine\).*Pass --corpus"):
         require_corpus_of_home(sample, warehouse, ["sample-a"])
     require_corpus_of_home(Corpus(tmp_path, tmp_path), warehouse, ["new"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})

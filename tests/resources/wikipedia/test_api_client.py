@@ -84,7 +84,7 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
     ("fault", "told"),
     [
         (faults.status(429), "status 429"),
-        (faults.html(), "no JSON object"),
+        (faults.html(), "not a JSON object"),
         (faults.drop(), "the connection failed"),
         (faults.slow(0.3), "no answer within 0.1 seconds"),
     ],

@@ -99,7 +99,7 @@ def test_an_address_of_no_api_is_refused(tmp_path, api):
 
 @pytest.mark.parametrize("language", ["", "EN", "en.evil.org/", "en/../de", "@x", "en\n"])
 def test_what_is_no_language_never_becomes_part_of_an_address(wiki, wikipedia, language):
-    with pytest.raises(WikipediaError, match="no language"):
+    with pytest.raises(WikipediaError, match="not a language"):
         wikipedia.pages("birds", language, ["Owl"])
     assert not wiki.requests
 

@@ -70,7 +70,7 @@ def test_a_backup_is_restored_over_a_home_with_a_damaged_file_which_stays_aside(
     back_up(home, tmp_path / "backup")
     damaged = damage(home / name)
     assert "restore a backup (vlm-loom home restore)" in refused(*LIST)
-    assert "say --overwrite" in refused("home", "restore", str(tmp_path / "backup"))
+    assert "Pass --overwrite" in refused("home", "restore", str(tmp_path / "backup"))
     assert loom(["home", "restore", str(tmp_path / "backup"), "--overwrite"]) == 0
     assert loom(LIST) == 0
     (earlier,) = tmp_path.glob("home.before-*")

@@ -107,6 +107,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "seed",
         "judged_only",
         "coverage",
+        "mark",
         "n_items",
         "n_judged",
         "n_failed",

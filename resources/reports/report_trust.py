@@ -101,6 +101,8 @@ def _found(agreed: Sequence[Row], probes: Sequence[Row]) -> str:
     by_people = any(row["other"] in _PEOPLE for row in agreed)
     people = "Compared with people" if by_people else "Not compared with people"
     known = [row for row in probes if row["ci_low"] is not None]
+    if not known:
+        return f"{people}; no bias test was made"
     led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in known)
     verb = "shift" if led > 1 else "shifts"
     return f"{people}; {led or 'none'} of {block.count(len(known), 'probe')} {verb} a judge"

@@ -331,5 +331,8 @@ def test_a_mirror_that_cannot_be_used_is_named_without_its_password(
 ) -> None:
     world = make([], LOOM_IMAGES="http://ada:s3cret@/?token=t0ken")
     said = start_failure(ingest_part(world, "far", *ASSETS))
-    assert said.startswith("The image mirror http:/// is not a valid http(s) address") and "s3cret" not in said
+    assert (
+        said.startswith("The image mirror http:/// is not a valid http(s) address")
+        and "s3cret" not in said
+    )
     assert "t0ken" not in said

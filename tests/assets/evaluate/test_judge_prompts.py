@@ -106,7 +106,9 @@ def test_a_model_that_the_profile_no_longer_evaluates_is_not_judged_anew(
 
     assert len(world.proxy.asked("judge")) == n_of_both - len(before) > 0
     assert world.rows("FROM evaluate.judgments WHERE model = 'careless' ORDER BY ALL") == before
-    assert versions(world, "leaderboard", "model") == {"careful"}, "who left the profile is not shown"
+    assert versions(world, "leaderboard", "model") == {"careful"}, (
+        "who left the profile is not shown"
+    )
 
 
 # --- By hand -------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
     models = models_yaml(world.proxy.base_url)
-    models["models"]["careful"]["base_url"] = NOBODY_THERE
+    models["models"]["careful"] |= {"base_url": NOBODY_THERE, "attempts": 2}
     world.write_models(models)
 
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
@@ -132,6 +132,9 @@ def test_a_model_that_dies_midway_goes_on_where_it_was(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
+    models = models_yaml(world.proxy.base_url)
+    models["models"]["careful"]["attempts"] = 2
+    world.write_models(models)
     before = tables(world)
     answered: list[str] = []
 

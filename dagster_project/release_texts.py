@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from methods.evaluation.item_sample import asked_part
 from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
 from methods.release_diff_text import score
@@ -63,7 +64,7 @@ def partial_notes(warehouse: Warehouse, release_id: str) -> list[str]:
         A sentence for each model; none where all items were asked.
     """
     return [
-        f"{row['model']} is partial: {row['n_asked']} of {row['n_items']} items were asked."
+        f"{row['model']} is partial: {asked_part(row['n_asked'], row['n_items'])}"
         for row in warehouse.read("evaluate/asked_items").to_pylist()
         if row["release_id"] == release_id
     ]

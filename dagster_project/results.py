@@ -76,12 +76,12 @@ def show_results(judges: Sequence[str], release: str = "") -> int:
     of_table = itemgetter("release", "metric", "judge", "judge_version")
     tables = [(key, list(models)) for key, models in groupby(rows, key=of_table)]
     n_versions = Counter(key[:3] for key, _ in tables)
-    for (release, metric, judge, version), models in tables:
-        named = judge if n_versions[release, metric, judge] == 1 else f"{judge} {version}"
+    for (release_id, metric, judge, version), models in tables:
+        named = judge if n_versions[release_id, metric, judge] == 1 else f"{judge} {version}"
         if models[0]["constant_score"] is not None:
             named = f"{named} ({CONSTANT})"
         providers = ", ".join(sorted({row["provider"] for row in models}))
-        print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
+        print(f"\nLeaderboard ({release_id}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
     missing = warehouse.read("evaluate/missing_in_force").to_pylist()
     lacking = [_missing_sentence(row) for row in missing[:MISSING_SHOWN]]
@@ -124,7 +124,7 @@ def _missing_sentence(row: Mapping[str, Any]) -> str:
 def export_results(release: str, kind: str, to: Path | None) -> str:
     """Write the scores of a release, or the answers on it, as files; what was written.
 
-    Raises UserError. The settings that scores were made with are those of the last run that made them.
+    Raises UserError.
     """
     from resources.publishing.releases import cards_of, release_meant
     from resources.publishing.result_files import OPEN_VLM, SUBMISSION, require_kind, write_open_vlm
@@ -150,22 +150,14 @@ def export_results(release: str, kind: str, to: Path | None) -> str:
 def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
-    # `settings.yaml` is checked whole, so the settings of every asset have to be known.
-    import dagster_project.definitions  # noqa: F401 - it makes them known
-    from assets.common.settings import used
-    from assets.evaluate.comparisons import ComparisonsSettings
     from assets.release.card import project_version
-    from dagster_project.instance import instance_to_read
     from methods.release_card import card_of
     from resources.publishing.result_files import read_calls, read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
-    with instance_to_read() as instance:
-        settings = used(instance, "evaluate.comparisons", ComparisonsSettings).model_dump()
-    about = {**settings, "version": project_version()}
     with closing(Ledger(home.ledger_path())) as ledger:
         calls = read_calls(warehouse, ledger, card["release_id"])
-    return write_results(results, kind, folder, card_of(card), about, calls)
+    return write_results(results, kind, folder, card_of(card), project_version(), calls)
 
 
 def _scored_at() -> str | None:
@@ -260,14 +252,14 @@ def _power_sentence(
         return f"{effect:.2f}" if effect <= span else "more than there can be"
 
     pilots = [(row["detectable"] / factor(row["n_clusters"]), row["n_clusters"]) for row in pairs]
-    pilots.sort(key=lambda pilot: needed(*pilot))
-    numbers = [needed(*pilot) for pilot in pilots]
-    error, n_clusters = pilots[len(pilots) // 2]
+    by_number = sorted((needed(*pilot), *pilot) for pilot in pilots)
+    middle, error, n_clusters = by_number[len(by_number) // 2]
+    fewest, most = by_number[0][0], by_number[-1][0]
     few, many = (needed(end, n_clusters) for end in error_range(error, n_clusters))
     effects = sorted(factor(n, alpha=alpha) * error for error, n in pilots)
     return (
-        f"{_number(median_high(numbers))} independent dialogues, items or groups "
-        f"({_number(numbers[0])} to {_number(numbers[-1])} by pair of models). The variance is an "
+        f"{_number(middle)} independent dialogues, items or groups "
+        f"({_number(fewest)} to {_number(most)} by pair of models). The variance is an "
         f"estimate from {n_clusters:,}: the 95% interval of the number is {_number(few)} to "
         f"{_number(many)}. {release_id} has {max(n for _, n in pilots):,} and shows "
         f"{shown(median_high(effects))} ({shown(effects[0])} to {shown(effects[-1])})."

@@ -101,8 +101,7 @@ def hide_former(warehouse: Warehouse, profile: Profile, contestants: Sequence[st
     """
     rows_before = warehouse.select(TABLE).to_pylist()
     decided = {_key(row) for row in rows_before if row["state"] != LEFT}
-    models = warehouse.select("evaluate.answers", "model", distinct=True)["model"].to_pylist()
-    judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"].to_pylist()
+    models, judges = _models_and_judges(warehouse)
     former = {(model, ANY, ANY) for model in models if model not in contestants}
     former |= {(ANY, judge, ANY) for judge in judges}
     former = {key for key in former - decided if _is_former(key, profile)}
@@ -132,12 +131,18 @@ def kept_models(warehouse: Warehouse) -> set[str]:
     return {*warehouse.select(TABLE, "model", state=KEPT, judge=ANY)["model"].to_pylist()}
 
 
+def _models_and_judges(warehouse: Warehouse) -> tuple[list[str], list[str]]:
+    """The models that have answers, and the judges that have judgments."""
+    models = warehouse.select("evaluate.answers", "model", distinct=True)["model"]
+    judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"]
+    return models.to_pylist(), judges.to_pylist()
+
+
 def _named(warehouse: Warehouse, model: str, judge: str, release_id: str, run: str) -> set[Key]:
     """The keys of the rows that stand for what is given. Raises ArchiveError."""
     if not (model or judge or run):
         raise ArchiveError("Name a model (--model), a judge (--judge) or a run (--run).")
-    models = warehouse.select("evaluate.answers", "model", distinct=True)["model"].to_pylist()
-    judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"].to_pylist()
+    models, judges = _models_and_judges(warehouse)
     names = [name for name in models if model and model in (name, model_of(name))]
     _require("model", model, models)
     _require("judge", judge, judges)

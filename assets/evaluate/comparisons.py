@@ -10,6 +10,7 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import writers_of
 from methods.benchmarks import Benchmarks
+from methods.evaluation.item_sample import asked_part
 from methods.evaluation.ranking import compare, compare_parts
 from methods.evaluation.related import related
 from resources.llm.registry import load_registry
@@ -55,7 +56,7 @@ def comparisons(
     families = load_registry().families
     writers: dict[str, list[str]] = {}
     partial = {
-        (row["release_id"], row["model"]): f"{row['n_asked']} of {row['n_items']} items were asked."
+        (row["release_id"], row["model"]): asked_part(row["n_asked"], row["n_items"])
         for row in warehouse.read("evaluate/asked_items").to_pylist()
     }
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):

@@ -1,9 +1,17 @@
-"""A sample of a release's items, stratified by ability; a larger sample contains a smaller one."""
+"""A part of a release's items: a sample, stratified by ability, and the sentence on what was asked.
+
+A larger sample contains a smaller one.
+"""
 
 from collections.abc import Sequence
 
 from methods.evaluation.items import Item
 from methods.ids import content_id
+
+
+def asked_part(n_asked: int, n_items: int) -> str:
+    """The sentence on a model that was asked about some items of a release only."""
+    return f"{n_asked} of {n_items} items were asked."
 
 
 def stratified_sample(

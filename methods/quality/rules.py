@@ -173,11 +173,10 @@ def _in_other_words(
             if named != frozenset(_NAMED.findall(earlier.question)):
                 continue
             before = (earlier.question, earlier.answer)
-            similarity = _similarity(vectors, pair, earlier)
             if asks_the_same(before, asked, limits.language):
                 same[pair.question_id] = f"turn {earlier.turn} asks nearly the same"
             elif asks_in_other_words(before, asked, limits.language) or is_reworded(
-                before, asked, similarity, limits.reworded
+                before, asked, _similarity(vectors, pair, earlier), limits.reworded
             ):
                 reworded[pair.question_id] = f"turn {earlier.turn} asks the same in other words"
     return same, reworded

@@ -70,14 +70,14 @@ class EvaluationCalls(NamedTuple):
 
 
 def methods_paragraph(
-    results: JudgeResults, card: Card, settings: Mapping[str, Any], calls: EvaluationCalls
+    results: JudgeResults, card: Card, version: str | None, calls: EvaluationCalls
 ) -> str:
     """How the scores of a judge were made, in words.
 
     Args:
         results: The scores.
         card: The card of the release.
-        settings: The `version` of vlm-loom.
+        version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
 
     Returns:
@@ -100,7 +100,7 @@ def methods_paragraph(
         *_unranked(models),
         f"Answers that models declined: {sum(row['n_refused'] for row in models)}; turns without a "
         f"judgment: {sum(row['n_failed'] for row in models)}. Scores were made with vlm-loom "
-        f"{settings['version'] or 'of an unknown version'}.",
+        f"{version or 'of an unknown version'}.",
     ]
     return " ".join(sentences)
 

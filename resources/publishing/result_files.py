@@ -162,7 +162,7 @@ def write_results(
     kind: str,
     folder: Path,
     card: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    version: str | None,
     calls: EvaluationCalls,
 ) -> list[Path]:
     """Write the files of a kind, how the scores were made in words, and what to cite.
@@ -172,7 +172,7 @@ def write_results(
         kind: One of `KINDS`.
         folder: Where the files are written; earlier ones are replaced.
         card: The card of the release.
-        settings: The `version` of vlm-loom.
+        version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
 
     Returns:
@@ -182,7 +182,7 @@ def write_results(
         ResultError: The folder cannot be made or written into.
     """
     paragraphs = [
-        methods_paragraph(of_judge, card, settings, calls) for of_judge in results.by_judge()
+        methods_paragraph(of_judge, card, version, calls) for of_judge in results.by_judge()
     ]
     files = {
         **dict(KINDS[kind](results)),

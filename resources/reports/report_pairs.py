@@ -14,7 +14,6 @@ from resources.reports.report_scores import CandidateLabel, DisplayedMetric, Sco
 from resources.reports.report_shape import noun_of
 from resources.web.addresses import items_page
 
-ALPHA = 0.05
 NOT_POSSIBLE = "more than there can be"
 FEW_CLUSTERS = 60
 """From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""

@@ -11,7 +11,19 @@ from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, select, table, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    bindparam,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    table,
+    update,
+)
 
 from resources.llm.ledger.calls import (
     ANSWERED,
@@ -44,9 +56,8 @@ PAID_CALLS = table(
 IS_UNREAD = CALLS.c.outcome == UNREAD
 _CALLS = select(*(CALLS.c[name] for name in Call._fields))
 # Statements are made once where they are run for each request: making one costs more than running it.
-_FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(
-    CALLS.c.key.in_(bindparam("keys", expanding=True))
-)
+_OF_KEYS = CALLS.c.key.in_(bindparam("keys", expanding=True))
+_FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
 class RunCost(NamedTuple):
@@ -108,31 +119,27 @@ class Ledger:
 
     def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
         """The replies kept for the requests `keys`, as their askers see them: cached."""
-        outcomes: dict[str, Outcome] = {}
-        for start in range(0, len(keys), _LOOKUP_CHUNK):
-            chunk = keys[start : start + _LOOKUP_CHUNK]
-            with self._store.read() as connection:
-                rows = connection.execute(_FIND, {"keys": chunk}).all()
-            outcomes |= {row[0]: outcome_of(*row, cached=True) for row in rows}
-        return outcomes
+        return {row[0]: outcome_of(*row, cached=True) for row in self._of_keys(_FIND, keys)}
 
     def models_of(self, keys: Sequence[str]) -> set[str]:
         """Names of the models that answered the requests `keys`, as far as they are here."""
-        models: set[str] = set()
-        for start in range(0, len(keys), _LOOKUP_CHUNK):
-            chunk = keys[start : start + _LOOKUP_CHUNK]
-            query = select(CALLS.c.model).distinct().where(CALLS.c.key.in_(chunk))
-            with self._store.read() as connection:
-                models |= set(connection.execute(query).scalars())
-        return models
+        query = select(CALLS.c.model).distinct().where(_OF_KEYS)
+        return {model for (model,) in self._of_keys(query, keys)}
 
     def calls(self, keys: Sequence[str]) -> Iterator[Call]:
         """The calls that answered the requests `keys`, as far as they are here."""
+        for row in self._of_keys(_CALLS.where(_OF_KEYS), keys):
+            yield _unpacked(Call(*row))
+
+    def _of_keys(
+        self, query: Select[*tuple[Any, ...]], keys: Sequence[str]
+    ) -> Iterator[Row[*tuple[Any, ...]]]:
+        """The rows of a query with `_OF_KEYS`, some keys at a time."""
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
             with self._store.read() as connection:
-                rows = connection.execute(_CALLS.where(CALLS.c.key.in_(chunk))).all()
-            yield from (_unpacked(Call(*row)) for row in rows)
+                rows = connection.execute(query, {"keys": chunk}).all()
+            yield from rows
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""

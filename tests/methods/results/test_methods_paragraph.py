@@ -19,7 +19,7 @@ CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "benchmark": "mmdu"},
     **{"created_at": "2026-03-02T09:14:55+00:00", "project_version": "0.2.0"},
 }
-SETTINGS = {"version": "0.2.0"}
+VERSION = "0.2.0"
 NO_CALLS = EvaluationCalls([], {})
 
 
@@ -37,7 +37,7 @@ def called(name: str, role: str = "answer", **changed: Any) -> CallSettings:
 
 
 def text(of: JudgeResults, *calls: CallSettings, **readers: int) -> str:
-    return methods_paragraph(of, CARD, SETTINGS, EvaluationCalls(calls, readers))
+    return methods_paragraph(of, CARD, VERSION, EvaluationCalls(calls, readers))
 
 
 ONE = results([rated("a")])
@@ -131,8 +131,7 @@ def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> N
     assert "b has no rank, as nothing was judged." in said
     assert "Answers that models declined: 3; turns without a judgment: 1." in said
     assert "Scores were made with vlm-loom 0.2.0." in said
-    unknown = {**SETTINGS, "version": None}
-    assert "of an unknown version." in methods_paragraph(ONE, CARD, unknown, NO_CALLS)
+    assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS)
 
 
 def test_the_mark_beside_a_rank_is_explained() -> None:

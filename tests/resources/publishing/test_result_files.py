@@ -30,7 +30,6 @@ from tests.resources.llm.test_ledger import call
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {"version": None}
 CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "name": "mmdu"},
     "created_at": "2026-03-02T09:14:55+00:00",
@@ -69,7 +68,7 @@ RESULTS = ReleaseResults(
 
 
 def written(kind: str, folder: Path) -> dict[str, bytes]:
-    files = write_results(RESULTS, kind, folder, CARD, SETTINGS, NO_CALLS)
+    files = write_results(RESULTS, kind, folder, CARD, None, NO_CALLS)
     return {file.name: file.read_bytes() for file in files}
 
 

@@ -53,6 +53,10 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
         lambda benchmarks: _models("writer"),
     ),
     **{table: partial(_model_of_role, role) for table, role in ROLES.items()},
+    "quality.checks": lambda benchmarks: [
+        text_embedder().name,
+        *_models(ROLES["quality.checks"]),
+    ],
     "dialogue.turn_categories": lambda benchmarks: [text_embedder().name],
     "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("rewrite")],
     "evaluate.answers": lambda benchmarks: [

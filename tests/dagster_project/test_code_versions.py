@@ -310,6 +310,7 @@ def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
 
     assert changed(before) == {
         *("cluster/embeddings", "dialogue/turn_categories", "rewrite/seed_rewrites"),
+        "quality/checks",
     }
 
 

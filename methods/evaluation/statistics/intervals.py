@@ -68,14 +68,15 @@ def mean_fit(totals: ClusterTotals) -> MeanFit:
     sizes = totals.sizes.sum(axis=1)[:, None]
     shares = ratio(totals.sizes, sizes)
     residuals = ratio(totals.sums - totals.means[:, None] * totals.sizes, sizes)
-    squares = (residuals**2).sum(axis=1)
+    # A square is the same for r and -r; numpy's other powers may differ in the last digit.
+    squares, cubes = residuals**2, residuals**2 * residuals
     leverages = ratio(shares**2, 1 - shares)
     crossed = leverages.sum(axis=1) ** 2 - (leverages**2).sum(axis=1)
     return MeanFit(
         totals.means,
-        np.sqrt(ratio(residuals**2, 1 - shares).sum(axis=1)),
+        np.sqrt(ratio(squares, 1 - shares).sum(axis=1)),
         ratio(np.ones(len(shares)), (shares**2).sum(axis=1) + crossed),
-        ratio((residuals**3).sum(axis=1), squares**1.5),
+        ratio(cubes.sum(axis=1), squares.sum(axis=1) ** 1.5),
     )
 
 
@@ -201,14 +202,18 @@ def _are_equal(fit: MeanFit) -> NDArray[np.bool_]:
 
 def _difference_fit(totals: ClusterTotals, span: Floats) -> MeanFit:
     fit = mean_fit(totals)
-    with_pseudo = mean_fit(_with_pseudo_clusters(totals, -span, span))
-    symmetric = with_pseudo._replace(skewness=np.zeros(len(span)))
+    # Rounding must not tell the two orders of a pair of models apart: it is that of a mean above 0.
+    sign = np.where(totals.means < 0, -1.0, 1.0)
+    above = ClusterTotals(totals.sums * sign[:, None], totals.sizes)
+    with_pseudo = mean_fit(_with_pseudo_clusters(above, -span, span))
+    symmetric = with_pseudo._replace(means=with_pseudo.means * sign, skewness=np.zeros(len(span)))
     equal = _are_equal(fit)
     return MeanFit(*(np.where(equal, *pair) for pair in zip(symmetric, fit, strict=True)))
 
 
 def _hall(t: Floats, skewness: Floats) -> Floats:
-    return t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+    bend = skewness * t**2 / 3
+    return t + bend + bend * skewness * t / 9 + skewness / 6
 
 
 def _inverse_hall(statistic: Floats, skewness: Floats) -> Floats:

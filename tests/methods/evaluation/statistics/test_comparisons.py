@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.evaluation.statistics.comparisons import (
@@ -100,6 +100,7 @@ def test_holm_rejects_what_his_procedure_rejects(p_values, alpha):
 
 @EVERY
 @given(matrix=matrices(max_clusters=16))
+@example(matrix=(np.ones((1, 6)), np.arange(6)))
 def test_exchanging_two_models_changes_the_sign_alone(aggregation, matrix):
     values, clusters = matrix
     pair = np.concatenate([values, values + 1])[:2]

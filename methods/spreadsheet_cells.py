@@ -20,9 +20,19 @@ def is_like_formula(text: str) -> bool:
     return bare.startswith(_FORMULA) or bare.strip().startswith(_FORMULA)
 
 
+def inner_marked(text: str) -> str:
+    """The text with an apostrophe before each formula that follows a semicolon or a tab in it."""
+    return _UNMARKED_INNER.sub("'", text)
+
+
+def inner_unmarked(text: str) -> str:
+    """The text without the apostrophes of `inner_marked`."""
+    return _MARKED_INNER.sub("", text)
+
+
 def marked(text: str) -> str:
     """The text as a cell that no spreadsheet computes: an apostrophe stands before each formula."""
-    inner = _UNMARKED_INNER.sub("'", text)
+    inner = inner_marked(text)
     return f"'{inner}" if _begins_with_formula(text) else inner
 
 
@@ -66,6 +76,6 @@ def _begins_with_formula(text: str) -> bool:
 
 
 def _unmarked(cell: str) -> str:
-    text = _MARKED_INNER.sub("", cell)
+    text = inner_unmarked(cell)
     bare = text.removeprefix("'")
     return bare if is_like_formula(bare) else text

@@ -16,7 +16,7 @@ from typing import Any
 from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
-from methods.spreadsheet_cells import is_like_formula
+from methods.spreadsheet_cells import inner_marked, inner_unmarked, is_like_formula
 from resources.files.bounded import read_file
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
@@ -84,13 +84,18 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
 
 
 def guarded(text: str) -> str:
-    """The text as a cell that no program computes or rewrites: with an apostrophe before it."""
-    return f"'{text}" if _needs_guard(text) else text
+    """The text as a cell that no program computes or rewrites: with an apostrophe before it.
+
+    A formula after a semicolon or a tab gets one, too: some programs separate cells there.
+    """
+    cell = inner_marked(text)
+    return f"'{cell}" if _needs_guard(text) else cell
 
 
 def restored(cell: str) -> str:
     """The exact text of a guarded cell; an apostrophe of the text itself stays."""
-    return cell[1:] if cell.startswith("'") and _needs_guard(cell[1:]) else cell
+    text = inner_unmarked(cell)
+    return text[1:] if text.startswith("'") and _needs_guard(text[1:]) else text
 
 
 def _needs_guard(text: str) -> bool:

@@ -73,10 +73,15 @@ class TestCells:
         assert not cell.strip().startswith(STARTS_A_FORMULA)
         assert restored(cell) == text
 
-    @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@ 0a\t\r"))
+    @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@; 0a\t\r"))
     def test_every_text_comes_back(self, text):
         assert restored(guarded(text)) == text
         assert not guarded(text).startswith(STARTS_A_FORMULA)
+
+    @pytest.mark.parametrize("separator", [";", "\t"])
+    def test_a_program_that_separates_cells_elsewhere_finds_no_formula_either(self, separator):
+        cell = guarded(f"a {separator}=HYPERLINK(1){separator} '@b")
+        assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]
 
     @pytest.mark.parametrize("text", ["007", "3/4", "1e5", "May 5", "true", "-2", "12:30"])
     def test_what_a_program_would_rewrite_is_guarded(self, text):

@@ -128,11 +128,13 @@ def clusters(
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
-    """Groups by category, then clusters by caption inside each; one row for each entry.
+    """Groups by category within a language, then clusters by caption inside each; a row for each entry.
 
-    New entries join existing groups and clusters or form new ones; existing members and ids stay.
+    Entries in a language that the embedding model does not read (`cluster.languages`) are in none. New
+    entries join existing groups and clusters or form new ones; existing members and ids stay.
     """
-    stored = {"model": embedder.name, **config.of_communities()}
+    model = {"model": embedder.name}
+    stored = {**model, **config.of_communities()}
     state = read_prior_state(warehouse, embedder.name)
     reason = "requested" if config.recluster else _recluster_reason(stored, state)
     mode = f"reclustered: {reason}" if reason else "extended"
@@ -152,7 +154,11 @@ def clusters(
                 TableWrite("cluster.changes", changes, {"run_id": run_id}),
             ]
         )
-    details = {
+    details: dict[str, Any] = {}
+    if unread := warehouse.read("cluster/unreadable_languages", model).to_pylist():
+        details["warning"] = _unread_languages(embedder.name, unread)
+        context.log.warning(details["warning"])
+    details |= {
         **stored,
         "mode": mode,
         **_counts("group", state.clustering.group, clustering.groups, changes),
@@ -167,6 +173,17 @@ def clusters(
     return report(table.drop_columns(["category_text_id", "caption_text_id"]), details)
 
 
+def _unread_languages(model: str, languages: list[dict[str, Any]]) -> str:
+    """Which languages the model does not read, and what to do."""
+    counts = ", ".join(f"{row['language']} ({row['n']:,})" for row in languages)
+    return (
+        f"{sum(row['n'] for row in languages):,} entries are in no cluster, because {model} does not "
+        f"read their languages: {counts}. cluster.languages has the measurements. To use these "
+        "entries, set LOOM_EMBEDDER to a multilingual sentence-transformers model, for example "
+        "paraphrase-multilingual-MiniLM-L12-v2."
+    )
+
+
 def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None:
     """Why the prior clustering cannot be extended; None if it can."""
     if not state.communities.num_rows:
@@ -175,6 +192,8 @@ def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None
         prior = state.communities[name].unique().to_pylist()
         if prior != [wanted]:
             return f"{name} was {prior[0]} and is {wanted}"
+    if state.communities["language"].null_count:
+        return "groups were found without regard to language"
     if state.communities["category"].null_count or state.communities["caption"].null_count:
         return "vectors of centres are missing"
     return None

@@ -11,7 +11,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings
-from assets.common.tables import report, table_asset
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from resources.embedding.embedder import STEP, Embedder, with_vectors
 from resources.ray_rows.cluster import RayCluster
@@ -25,6 +25,8 @@ PORTION = 4096
 """Texts written at once: a run that is killed loses at most this many."""
 TEXTS_PER_BLOCK = 4 * STEP
 """Texts of a block on a cluster, ten seconds of one core: the model gets the same steps as here."""
+CAPTIONS_MEASURED = 300
+"""Captions of a language that show whether the model reads it."""
 NO_ENTRIES = (
     "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
     "ingest.rejected."
@@ -95,7 +97,7 @@ class EmbeddingSettings(RowWorkSettings):
 
 @table_asset(
     "cluster.embeddings",
-    side_tables=["cluster.entry_texts"],
+    side_tables=["cluster.entry_texts", "cluster.languages"],
     kinds={"pytorch"},
     deps=[entries],
     automation_condition=WHEN_READY,
@@ -108,6 +110,8 @@ def embeddings(
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
     """The categories and captions of entries as unit vectors; each text is embedded only once.
+
+    `cluster.languages` has the languages of the captions, and which of them the model reads.
 
     A text keeps the vector from the batch it was first in. From an empty table the same entries give
     the same portions, batches and vectors.
@@ -144,6 +148,8 @@ def embeddings(
             progress.update(before + n_done, local.num_rows)
 
         store(with_vectors(portion, embedder, show))
+    if new.num_rows or warehouse.read("cluster/unmeasured_languages", model).num_rows:
+        _measure_languages(warehouse, embedder)
     details = {
         **model,
         "backend": embedder.backend,
@@ -159,6 +165,27 @@ def embeddings(
         warehouse.read("cluster/first_embeddings", model),
         details,
         n_rows=warehouse.count("cluster.embeddings"),
+    )
+
+
+def _measure_languages(warehouse: Warehouse, embedder: Embedder) -> None:
+    """Write which languages of entries the model reads (`cluster.languages`)."""
+    captions = warehouse.read("cluster/captions_of_languages", {"n": CAPTIONS_MEASURED}).to_pylist()
+    rows = []
+    for language in captions:
+        counts = embedder.tokenized(language["texts"])
+        rows.append(
+            {
+                "model": embedder.name,
+                "language": language["language"],
+                "n_texts": len(language["texts"]),
+                "unknown_share": counts.unknown_share,
+                "letters_per_token": counts.letters_per_token,
+                "is_read": counts.is_read,
+            }
+        )
+    warehouse.replace(
+        "cluster.languages", rows_to_arrow("cluster.languages", rows), {"model": embedder.name}
     )
 
 

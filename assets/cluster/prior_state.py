@@ -42,7 +42,7 @@ def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
     Raises dg.Failure if entries lack vectors, or if entries changed while they were read.
     """
     vectors = entry_vectors(warehouse, model)
-    memberships = warehouse.read("cluster/prior_memberships").combine_chunks()
+    memberships = warehouse.read("cluster/prior_memberships", {"model": model}).combine_chunks()
     if memberships["entry_id"].to_pylist() != vectors.entry_ids:
         raise dg.Failure(
             "Entries were ingested while they were read: run this again.", allow_retries=True
@@ -60,7 +60,8 @@ def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
         memberships["category_changed"].to_numpy(),
         memberships["caption_changed"].to_numpy(),
     )
-    entries = Entries(vectors.entry_ids, vectors.categories, vectors.captions)
+    languages = memberships["language"].to_numpy(zero_copy_only=False).astype(np.str_)
+    entries = Entries(vectors.entry_ids, vectors.categories, vectors.captions, languages)
     return PriorState(entries, clustering, memberships, communities, groups, clusters)
 
 
@@ -71,6 +72,7 @@ def _prior_communities(table: pa.Table, groups: pa.Table, n_dimensions: int) -> 
         _numbers(table["group_id"], groups["community_id"]),
         _matrix(table["category"], n_dimensions),
         _matrix(table["caption"], n_dimensions),
+        pc.fill_null(table["language"], "").to_numpy(zero_copy_only=False).astype(np.str_),
     )
 
 

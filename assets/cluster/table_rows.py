@@ -71,6 +71,7 @@ def communities_table(
             "created_in": pc.fill_null(_take(prior["created_in"], communities.continues), run_id),
             **{name: [value] * n for name, value in settings.items()},
         }
+        columns["language"] = communities.languages
         for text in ("category_text_id", "caption_text_id"):
             columns[text] = _of_centres(state.memberships[text], prior[text], communities)
         tables.append(_table("cluster.communities", columns))

@@ -32,8 +32,10 @@ def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimi
     cosine = _to_own_centre(entries.categories, groups.categories, groups)
     other = _to_own_centre(entries.captions, groups.captions, groups)
     search = _NearestCentres(entries.categories, groups.categories)
-    unassigned = np.flatnonzero(groups.membership.community < 0)
-    search.run(unassigned, np.arange(len(groups.ids)))
+    unassigned = groups.membership.community < 0
+    for language in np.unique(groups.languages):
+        in_language = np.flatnonzero(groups.languages == language)
+        search.run(np.flatnonzero(unassigned & (entries.languages == language)), in_language)
     return CentreSimilarity(cosine, other, search.number, search.cosine)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,7 @@ class Communities:
     categories: Vectors
     captions: Vectors
     """The centres' vectors, shape (k, d)."""
+    languages: NDArray[np.str_]
     membership: Membership
     changes: CommunityChanges
 
@@ -238,17 +239,22 @@ def _communities(
         parents,
         continues,
         centres,
-        _centre_vectors(entries.categories, step.prior.categories, centres, continues),
-        _centre_vectors(entries.captions, step.prior.captions, centres, continues),
+        _of_centres(entries.categories, step.prior.categories, centres, continues),
+        _of_centres(entries.captions, step.prior.captions, centres, continues),
+        _of_centres(entries.languages, step.prior.languages, centres, continues),
         step.now,
         changes,
     )
 
 
-def _centre_vectors(new: Vectors, old: Vectors, centres: Labels, continues: Labels) -> Vectors:
-    vectors = new[centres]
-    vectors[centres < 0] = old[continues[centres < 0]]
-    return vectors
+def _of_centres(
+    new: NDArray[Any], old: NDArray[Any], centres: Labels, continues: Labels
+) -> NDArray[Any]:
+    """The values of the entries at the centres; where the prior centre is kept, the prior value."""
+    # Strings of one array may be longer than those of the other.
+    values = new[centres].astype(np.result_type(new, old), copy=False)
+    values[centres < 0] = old[continues[centres < 0]]
+    return values
 
 
 def _new_id(kind: Kind, parent: str | None, centre: str, used: set[str]) -> str:

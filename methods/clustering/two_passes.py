@@ -4,6 +4,9 @@ Both passes follow one procedure: a new entry joins the first community whose ce
 the order in which communities were found, and the entries that remain are searched for new communities.
 Without a prior clustering, that is plain clustering, which chooses communities largest first: so an
 entry has the same place whether it is there from the start or comes later.
+
+A community has entries of one language. Entries in a language that the embedding model does not read
+are in none: their vectors say little about what the texts mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,15 +26,16 @@ CommunityDetector = Callable[[Vectors], list[Community]]
 Labels = NDArray[np.intp]
 """Numbers of communities or rows, -1 for none."""
 
-HOW = ("seed", "assigned", "no neighbour", "absorbed", "noise")
-SEED, ASSIGNED, NO_NEIGHBOUR, ABSORBED, NOISE = range(len(HOW))
+HOW = ("seed", "assigned", "no neighbour", "absorbed", "noise", "unreadable language")
+SEED, ASSIGNED, NO_NEIGHBOUR, ABSORBED, NOISE, UNREADABLE = range(len(HOW))
 """Why an entry is in its community or in none, as of the last run that examined it.
 
 - seed: it was a member when its community was created;
 - assigned: it was added later and joined the first community with a centre within tau;
 - no neighbour: it is in none, and no other entry (of its group) is within tau of it;
 - absorbed: it is in none, and all entries within tau of it are in communities;
-- noise: it is in none, and others within tau of it are in none either: they are too few or too sparse.
+- noise: it is in none, and others within tau of it are in none either: they are too few or too sparse;
+- unreadable language: it is in none, as the embedding model does not read its language.
 """
 
 
@@ -44,11 +48,13 @@ class Detectors(NamedTuple):
 
 @dataclass(frozen=True)
 class Entries:
-    """Distinct ids of n entries and their unit vectors in two spaces, each of shape (n, d)."""
+    """Distinct ids of n entries, their unit vectors in two spaces, each of shape (n, d), and their
+    languages, shape (n,), such as `en`; empty: the embedding model does not read the language."""
 
     ids: Sequence[str]
     categories: Vectors
     captions: Vectors
+    languages: NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Membership:
 class PriorCommunities:
     """m communities of one pass in the order in which they were found.
 
-    Ids, sizes, groups (of clusters) and centres in both spaces.
+    Ids, sizes, groups (of clusters), centres in both spaces, and languages.
     """
 
     ids: Sequence[str]
@@ -76,12 +82,14 @@ class PriorCommunities:
     parents: Labels
     categories: Vectors
     captions: Vectors
+    languages: NDArray[np.str_]
 
     @classmethod
     def empty(cls, dimensions: int) -> "PriorCommunities":
         """No communities."""
         vectors = np.empty((0, dimensions), dtype=np.float32)
-        return cls([], np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), vectors, vectors)
+        none = np.empty(0, dtype=np.intp)
+        return cls([], none, none, vectors, vectors, np.empty(0, dtype=np.str_))
 
 
 @dataclass(frozen=True)
@@ -129,16 +137,22 @@ def run_passes(
 
     The new version of an entry stays while it is within `tau` of the centre; if it has to leave its
     group, it leaves its cluster, too. An entry that `prior` does not know joins the first community
-    whose centre is at cosine >= `tau`: of groups by category, then of its group's clusters by
-    caption. The entries that remain, earlier ones included, are searched for new communities;
-    without a new entry among them the search is skipped. The result does not depend on the order of
-    the entries.
+    in its language whose centre is at cosine >= `tau`: of groups by category, then of its group's
+    clusters by caption. The entries that remain, earlier ones included, are searched for new
+    communities; without a new entry among them the search is skipped. The result does not depend on
+    the order of the entries.
     """
-    new = ~prior.known
+    languages = entries.languages
+    # What could not be read before and can be now is new.
+    new = ~prior.known | (prior.group.how == UNREADABLE)
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")
     group, cluster = _still_within(entries, prior, tau)
     groups = _Pass(entries.categories, detectors.groups, tau, group, len(prior.groups.ids))
-    groups.run(in_order, new, np.arange(len(prior.groups.ids)), prior.groups.categories)
+    for language in np.unique(languages[languages != ""]):
+        in_language = in_order[languages[in_order] == language]
+        numbers = np.flatnonzero(prior.groups.languages == language)
+        groups.run(in_language, new, numbers, prior.groups.categories[numbers])
+    groups.how[languages == ""] = UNREADABLE
 
     clusters = _Pass(entries.captions, detectors.clusters, tau, cluster, len(prior.clusters.ids))
     arrived = new | (prior.group.community != groups.community)
@@ -162,6 +176,8 @@ def _still_within(
     beyond_group = _is_beyond(
         prior.category_changed, entries.categories, of_group, prior.groups.categories, tau
     )
+    rows = np.flatnonzero(of_group >= 0)
+    beyond_group[rows] |= prior.groups.languages[of_group[rows]] != entries.languages[rows]
     moved = beyond_group | _is_beyond(
         prior.caption_changed, entries.captions, of_cluster, prior.clusters.captions, tau
     )

@@ -18,6 +18,7 @@ import pyarrow as pa
 from PIL import Image
 
 from methods.batched import batched
+from methods.clustering.languages import Tokenized
 from methods.errors import UserError
 from resources.settings.packages import how_to_install, package_missing
 
@@ -127,6 +128,27 @@ class Embedder:
         tokens = model.tokenizer(long, truncation=False, verbose=False)["input_ids"]
         truncated = {text for text, ids in zip(long, tokens, strict=True) if len(ids) > limit}
         return [text in truncated for text in whole]
+
+    def tokenized(self, texts: Sequence[str]) -> Tokenized:
+        """Counts of the tokens of the texts; empty if the model's tokenizer does not tell their places.
+
+        Raises EmbedderError.
+        """
+        counts = Tokenized()
+        tokenizer = self._load().tokenizer
+        if getattr(tokenizer, "is_fast", False):
+            whole = [_whole(text) for text in texts]
+            split = tokenizer(
+                whole, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+            )
+            for text, ids, places in zip(
+                whole, split["input_ids"], split["offset_mapping"], strict=True
+            ):
+                unknown = [token == tokenizer.unk_token_id for token in ids]
+                counts.add(
+                    text, [(*place, flag) for place, flag in zip(places, unknown, strict=True)]
+                )
+        return counts
 
     def _load(self) -> "SentenceTransformer":
         if self._loaded is None:

@@ -14,6 +14,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from methods.clustering.languages import Tokenized
 from resources.embedding.embedder import PACKAGED, TORCH, Embedder, EmbedderError
 from resources.files import home
 
@@ -49,6 +50,10 @@ class EmbedderProcess(Embedder):
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
         """As `Embedder.are_truncated`. Raises EmbedderError, also if the process has ended."""
         return self._ask("are_truncated", list(texts))
+
+    def tokenized(self, texts: Sequence[str]) -> Tokenized:
+        """As `Embedder.tokenized`. Raises EmbedderError, also if the process has ended."""
+        return self._ask("tokenized", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:
         connection = self._pipe or self._start()

@@ -11,8 +11,14 @@ WITH texts AS (
     GROUP BY entry_id
 ),
 pages AS (
-    SELECT entry_id, any_value(page_id) AS page_id, any_value(image_id) AS image_id
-    FROM ingest.entries
+    -- An empty language: the embedding model does not read it.
+    SELECT
+        entry_id,
+        any_value(page_id) AS page_id,
+        any_value(image_id) AS image_id,
+        CASE WHEN any_value(coalesce(l.is_read, true)) THEN any_value(e.language) ELSE '' END AS language
+    FROM ingest.entries AS e
+    LEFT JOIN cluster.languages AS l ON l.language = e.language AND l.model = $model
     GROUP BY entry_id
 ),
 gone AS (
@@ -36,10 +42,11 @@ former AS (
     GROUP BY p.entry_id
 ),
 twins AS (
-    SELECT category_text_id, caption_text_id, min(entry_id) AS twin_id
+    SELECT category_text_id, caption_text_id, language, min(entry_id) AS twin_id
     FROM cluster.clusters
+    JOIN pages USING (entry_id)
     WHERE group_id IS NOT NULL
-    GROUP BY category_text_id, caption_text_id
+    GROUP BY category_text_id, caption_text_id, language
 )
 SELECT
     t.entry_id,
@@ -47,6 +54,7 @@ SELECT
     t.caption_text_id,
     p.page_id,
     p.image_id,
+    p.language,
     own.entry_id IS NOT NULL AS known,
     coalesce(c.category_text_id <> t.category_text_id, false) AS category_changed,
     coalesce(c.caption_text_id <> t.caption_text_id, false) AS caption_changed,
@@ -58,6 +66,6 @@ FROM texts AS t
 JOIN pages AS p USING (entry_id)
 LEFT JOIN cluster.clusters AS own USING (entry_id, category_text_id, caption_text_id)
 LEFT JOIN former USING (entry_id)
-LEFT JOIN twins USING (category_text_id, caption_text_id)
+LEFT JOIN twins USING (category_text_id, caption_text_id, language)
 LEFT JOIN cluster.clusters AS c ON c.entry_id = coalesce(own.entry_id, former.former_id, twins.twin_id)
 ORDER BY t.entry_id;

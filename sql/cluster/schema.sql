@@ -22,6 +22,18 @@ CREATE TABLE IF NOT EXISTS cluster.embeddings (
     CHECK (text_id = sha256(text))
 );
 
+-- Whether the embedding model reads the captions of a language, measured on `n_texts` of them by how the
+-- model's tokenizer splits them (methods/clustering/languages.py).
+CREATE TABLE IF NOT EXISTS cluster.languages (
+    model VARCHAR NOT NULL,
+    language VARCHAR NOT NULL,
+    n_texts BIGINT NOT NULL CHECK (n_texts > 0),
+    unknown_share DOUBLE NOT NULL CHECK (unknown_share BETWEEN 0 AND 1),
+    letters_per_token DOUBLE CHECK (letters_per_token > 0),
+    is_read BOOLEAN NOT NULL,
+    PRIMARY KEY (model, language)
+);
+
 -- Each entry with its group (by category) and its cluster inside the group (by caption), and its cosine to
 -- their centres in both spaces; for an entry in none, the nearest one and the cosine to its centre.
 -- `group_how` and `cluster_how` are defined in methods/clustering/two_passes.py. The entry at a centre may
@@ -48,7 +60,7 @@ CREATE TABLE IF NOT EXISTS cluster.clusters (
     page_id VARCHAR,
     image_id VARCHAR,
     CHECK (cluster_id IS NULL OR group_id IS NOT NULL),
-    CHECK (group_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
+    CHECK (group_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise', 'unreadable language')),
     CHECK (cluster_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
     CHECK ((group_id IS NOT NULL) = (group_how IN ('seed', 'assigned'))),
     CHECK ((cluster_id IS NOT NULL) = coalesce(cluster_how IN ('seed', 'assigned'), false)),
@@ -60,7 +72,8 @@ CREATE TABLE IF NOT EXISTS cluster.clusters (
 -- Every group, and every cluster with its group. A community gets its id once, in the run `created_in`, and
 -- keeps it while entries join and leave. `place` is the order in which the communities of a kind were found:
 -- a new entry joins the first one within tau. Its centre and the centre's two texts are kept too, even if the
--- entry is removed; only reclustering may change the centre. The other columns are the settings.
+-- entry is removed; only reclustering may change the centre. Its members are in one language, which is NULL if
+-- it was found by a version that did not look at languages. The other columns are the settings.
 CREATE TABLE IF NOT EXISTS cluster.communities (
     community_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL CHECK (kind IN ('group', 'cluster')),
@@ -76,6 +89,7 @@ CREATE TABLE IF NOT EXISTS cluster.communities (
     group_method VARCHAR NOT NULL,
     cluster_method VARCHAR NOT NULL,
     place INTEGER NOT NULL CHECK (place > 0),
+    language VARCHAR,
     UNIQUE (kind, place),
     CHECK ((kind = 'group') = (group_id IS NULL))
 );

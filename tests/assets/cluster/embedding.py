@@ -9,6 +9,7 @@ import numpy as np
 
 from assets.cluster import embeddings as embeddings_asset
 from assets.common.tables import rows_to_arrow
+from methods.clustering.languages import Tokenized
 from resources.embedding.embedder import Embedder
 from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
@@ -35,6 +36,9 @@ class Double(Embedder):
 
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
         return [len(text) > 100 for text in texts]
+
+    def tokenized(self, texts: Sequence[str]) -> Tokenized:
+        return Tokenized()
 
 
 def entry(

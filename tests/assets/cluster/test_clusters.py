@@ -118,6 +118,39 @@ def ingested(world: World, shard: str) -> None:
     assert ingest_unchecked(world, shard).success
 
 
+def test_languages_that_the_model_does_not_read_are_in_no_cluster_and_are_named(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    russian = ("Воздушный шар над рекой", "Красный воздушный шар над полем на рассвете")
+    rows = [
+        *BALLOONS[:2],
+        *({**row, "language": "de"} for row in BALLOONS[2:4]),
+        *(
+            {**row, "language": "ru", "caption_reference_description": caption}
+            for row, caption in zip(BALLOONS[4:6], russian, strict=True)
+        ),
+    ]
+    corpus = Corpus(tmp_path / "corpus")
+    corpus.write_shard("one", rows)
+    corpus.write_categories()
+    world = make_world(tmp_path, corpus)
+    assert world.ingest("one").success
+    told = cluster(world)
+    assert told["warning"].startswith(
+        "2 entries are in no cluster, because all-MiniLM-L6-v2 does not read their languages: ru (2)."
+    )
+    groups = world.rows(
+        "SELECT e.language, count(*) AS n, any_value(group_how) AS how, list(DISTINCT group_id) AS ids"
+        " FROM cluster.clusters JOIN ingest.entries AS e USING (entry_id) GROUP BY 1 ORDER BY 1"
+    )
+    assert [(row["language"], row["n"], row["how"]) for row in groups] == [
+        ("de", 2, "seed"),
+        ("en", 2, "seed"),
+        ("ru", 2, "unreadable language"),
+    ]
+    assert groups[0]["ids"] != groups[1]["ids"] and groups[2]["ids"] == [None]
+
+
 # --- What the tables say -------------------------------------------------------------------------
 
 

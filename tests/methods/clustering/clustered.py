@@ -33,7 +33,12 @@ def by_density(tau: float = TAU) -> Detectors:
 def of_angles(angles: dict[str, tuple[float, float]]) -> Entries:
     """Entries by name: the angle of the categories and that of the caption."""
     categories, captions = zip(*angles.values(), strict=True)
-    return Entries(list(angles), at_angles(*categories), at_angles(*captions))
+    return in_one_language(list(angles), at_angles(*categories), at_angles(*captions))
+
+
+def in_one_language(ids: list[str], categories: np.ndarray, captions: np.ndarray) -> Entries:
+    """Entries in English."""
+    return Entries(ids, categories, captions, np.full(len(ids), "en"))
 
 
 def random_entries(seed: int, n: int = 60) -> Entries:
@@ -48,13 +53,16 @@ def random_entries(seed: int, n: int = 60) -> Entries:
         return vectors
 
     ids = [f"e{number:02}" for number in generator.permutation(n)]
-    return Entries(ids, around(4), around(8))
+    return in_one_language(ids, around(4), around(8))
 
 
 def rows_of(entries: Entries, rows) -> Entries:
     """Some of the entries, in the order of `rows`."""
     return Entries(
-        [entries.ids[row] for row in rows], entries.categories[rows], entries.captions[rows]
+        [entries.ids[row] for row in rows],
+        entries.categories[rows],
+        entries.captions[rows],
+        entries.languages[rows],
     )
 
 
@@ -84,7 +92,9 @@ def prior(
         return none
 
     def communities(of: Communities) -> PriorCommunities:
-        return PriorCommunities(of.ids, of.sizes, of.parents, of.categories, of.captions)
+        return PriorCommunities(
+            of.ids, of.sizes, of.parents, of.categories, of.captions, of.languages
+        )
 
     groups, clusters = made.groups, made.clusters
     return PriorClustering(

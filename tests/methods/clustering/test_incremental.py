@@ -10,6 +10,7 @@ from tests.methods.clustering.clustered import (
     by_density,
     by_threshold,
     how,
+    in_one_language,
     names,
     of_angles,
     parted,
@@ -209,7 +210,7 @@ def test_slightly_changed_texts_stay_wherever_they_were_if_the_centre_is_near():
         then = random_entries(seed)
         was = clustered(then)
         noise = np.random.default_rng(seed).normal(size=(2, 60, 8)) / 20
-        now = Entries(
+        now = in_one_language(
             [f"{entry_id}, edited" for entry_id in then.ids],
             unit(then.categories + noise[0]),
             unit(then.captions + noise[1]),

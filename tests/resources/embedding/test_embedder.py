@@ -50,6 +50,30 @@ def batches(embedder, monkeypatch):
     return given
 
 
+# Languages
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("Fishing boats on the beach at low tide, seen from the pier", True),
+        ("Fischerboote am Strand bei Ebbe, von der Landungsbrücke aus gesehen", True),
+        ("Bateaux de pêche sur la plage à marée basse, vus de la jetée", True),
+        ("Tàu đánh cá trên bãi biển khi thủy triều xuống", True),
+        ("Рыбацкие лодки на берегу во время отлива", False),
+        ("干潮の浜辺に並ぶ漁船、桟橋からの眺め", False),
+        ("退潮时海滩上的渔船，从码头看去", False),
+        ("썰물 때 해변에 있는 고기잡이배들", False),
+        ("قوارب صيد على الشاطئ عند الجزر", False),
+        ("भाटे के समय समुद्र तट पर मछली पकड़ने वाली नावें", False),
+        ("เรือประมงบนชายหาดตอนน้ำลง", False),
+        ("😀🎈🚀 12:30", True),
+    ],
+)
+def test_which_languages_the_packaged_model_reads(embedder, text, is_read):
+    assert embedder.tokenized([text]).is_read == is_read
+
+
 # Vectors
 
 

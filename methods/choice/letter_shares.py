@@ -152,23 +152,27 @@ def _differences(items: Sequence[Item], readings: Sequence[Readings]) -> _Differ
     return _Differences(of_letters, sizes)
 
 
-def _distances(of: _Differences, *, seed: int, n_resamples: int) -> list[Estimate]:
-    n_models, n_letters, n_clusters = of.of_letters.shape
+def _distances(differences: _Differences, *, seed: int, n_resamples: int) -> list[Estimate]:
+    n_models, n_letters, n_clusters = differences.of_letters.shape
     if not n_models * n_clusters:
         return [Estimate(None, None, None)] * n_models
-    values = ratio(np.abs(of.of_letters.sum(axis=2)).sum(axis=1) / 2, of.sizes.sum(axis=1))
-    stacked = np.concatenate([of.of_letters.reshape(-1, n_clusters), of.sizes])
+    values = ratio(
+        np.abs(differences.of_letters.sum(axis=2)).sum(axis=1) / 2, differences.sizes.sum(axis=1)
+    )
+    stacked = np.concatenate([differences.of_letters.reshape(-1, n_clusters), differences.sizes])
     drawn = resampled_sums(stacked, seed=seed, n_resamples=n_resamples)
     apart = np.abs(drawn[:-n_models].reshape(n_models, n_letters, -1)).sum(axis=1) / 2
-    return percentile_estimates(values, ratio(apart, drawn[-n_models:]), (of.sizes > 0).sum(axis=1))
+    return percentile_estimates(
+        values, ratio(apart, drawn[-n_models:]), (differences.sizes > 0).sum(axis=1)
+    )
 
 
-def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
-    n_models, n_letters, n_clusters = of.of_letters.shape
+def _p_values(differences: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
+    n_models, n_letters, n_clusters = differences.of_letters.shape
     if not n_models * n_clusters:
         return [None] * n_models
-    rows = of.of_letters.reshape(-1, n_clusters)
-    observed = np.abs(of.of_letters.sum(axis=2)).sum(axis=1)
+    rows = differences.of_letters.reshape(-1, n_clusters)
+    observed = np.abs(differences.of_letters.sum(axis=2)).sum(axis=1)
     as_extreme = np.zeros(n_models)
 
     def count(signs: Floats) -> Floats:
@@ -188,7 +192,7 @@ def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None
         shares = (as_extreme + 1) / (n_flips + 1)
     return [
         float(share) if size else None
-        for share, size in zip(shares, of.sizes.sum(axis=1), strict=True)
+        for share, size in zip(shares, differences.sizes.sum(axis=1), strict=True)
     ]
 
 

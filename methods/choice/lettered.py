@@ -229,24 +229,32 @@ class LetteredChoices(NamedTuple):
 
 
 def placed(
-    items: Sequence[UnorderedChoices], seed: int, kept: Mapping[int, str] | None = None
+    items: Sequence[UnorderedChoices], seed: int, stored_keys: Mapping[int, str] | None = None
 ) -> list[LetteredChoices]:
-    """The choices of each item in an order of their own.
+    """Put the choices of each item in an order and give them letters.
 
     Of items with equally many choices, each letter is the right one equally often, up to one, among the
-    first n for every n. Which one is drawn by seed from what was written, the right choice among it.
-    Who knows the seed can rule some choices out: where keys are held out, it is held out, too. `kept`
-    has the letters that items have already, by their place in `items`: they are counted first and stay.
+    first n for every n. The letter is sampled from the seed and the item's texts, which include the
+    right choice. Keep the seed secret where keys are held out: it rules out some choices.
+
+    Args:
+        items: The choices of each item, without letters.
+        seed: The seed of the order.
+        stored_keys: The right letters that items already have, by their place in `items`. They are
+            counted first and stay.
+
+    Returns:
+        The lettered choices of each item, in the order of `items`.
     """
-    kept = kept or {}
+    stored_keys = stored_keys or {}
     used: dict[int, Counter[str]] = {}
-    for place, key in kept.items():
+    for place, key in stored_keys.items():
         _counts(used, items[place])[key] += 1
     all_placed = []
     for place, item in enumerate(items):
         counts = _counts(used, item)
-        if place in kept:
-            key = kept[place]
+        if place in stored_keys:
+            key = stored_keys[place]
         else:
             fewest = min(counts.values())
             rarest = [letter for letter in counts if counts[letter] == fewest]

@@ -56,14 +56,19 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 
 
 def pass_counts(
-    n_passes: Mapping[str, int], asked: Mapping[str, Mapping[str, QuestionPasses]]
+    n_passes: Mapping[str, int], passes_by_model: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
-    """The passes of each model; `asked` is by model and item, `n_passes` those that each item has.
+    """Count the passes of each model. Questions that a model was not asked at all do not count.
 
-    Questions that a model was not asked at all are none of its passes.
+    Args:
+        n_passes: How many passes each item has, by its id.
+        passes_by_model: The passes of each model and item.
+
+    Returns:
+        The counts by model.
     """
     counts = {}
-    for model, of_items in asked.items():
+    for model, of_items in passes_by_model.items():
         n_all = n_asked = n_open = 0
         for item_id, passes in of_items.items():
             n_all += max(n_passes[item_id], passes.n_passes)
@@ -175,7 +180,7 @@ def observe(
         letter = transcript.readings.get((trial, turn))
         right = letter_in(order, key)
         texts = in_order(item.choices, order)
-        read = {
+        letters = {
             RIGHT_COMPAT: compat_letter(compat(answer.text, texts), letter, texts),
             RIGHT: letter,
         }
@@ -183,6 +188,6 @@ def observe(
             Observation(metric, trial, turn, "not_judged")
             if letter is None
             else Observation(metric, trial, turn, "judged", float(letter == right))
-            for metric, letter in read.items()
+            for metric, letter in letters.items()
         ]
     return observations

@@ -61,11 +61,11 @@ def build_release(
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        here = {"item_id": item.item_id}
+        item_key = {"item_id": item.item_id}
         n_images = len(item.image_ids)
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 "set_id": item.set_id,
                 **({"group_id": item.group_id} if item.group_id else {}),
                 "ordinal": ordinal,
@@ -76,7 +76,7 @@ def build_release(
         )
         rows["turns"].append(
             {
-                **here,
+                **item_key,
                 "turn": 1,
                 "question": with_hint(item.question, item.hint, hint_name, n_images),
                 "image_positions": list(range(1, n_images + 1)),
@@ -84,14 +84,14 @@ def build_release(
             }
         )
         rows["references"].append(
-            {**here, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
+            {**item_key, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
         )
         rows["choices"] += [
-            {**here, "position": position, "choice": choice}
+            {**item_key, "position": position, "choice": choice}
             for position, choice in enumerate(item.choices, start=1)
         ]
         rows["images"] += [
-            {**here, "position": position, "image_id": image_id, **source(item, image_id)}
+            {**item_key, "position": position, "image_id": image_id, **source(item, image_id)}
             for position, image_id in enumerate(item.image_ids, start=1)
         ]
     return frozen(name, reviewed, edition, rows)
@@ -113,22 +113,31 @@ class PublishedQuestion(NamedTuple):
     hint_name: str = "Hint"
 
 
-def published_item(where: str, of: PublishedQuestion) -> PublishedItem:
+def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
     """The record as an item, if it holds together. Raises PublishedError."""
-    if not of.question.strip():
+    if not question.question.strip():
         raise PublishedError(f"{where} has no question")
-    text = with_hint(of.question, of.hint, of.hint_name, len(of.images))
-    if text.count(IMAGE_HERE) != len(of.images):
+    text = with_hint(question.question, question.hint, question.hint_name, len(question.images))
+    if text.count(IMAGE_HERE) != len(question.images):
         raise PublishedError(
-            f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(of.images)} images"
+            f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(question.images)} images"
         )
-    paths = [image for image in of.images if isinstance(image, str)]
-    for value in (of.item_id, text, *of.choices, *paths, *of.labels, *of.labels.values()):
+    paths = [image for image in question.images if isinstance(image, str)]
+    for value in (
+        question.item_id,
+        text,
+        *question.choices,
+        *paths,
+        *question.labels,
+        *question.labels.values(),
+    ):
         if not is_unicode(value):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
-    references: dict[ReferenceKind, str] = {"key": of.key} if of.key else {}
-    turn = Turn(1, text, tuple(range(1, len(of.images) + 1)), references)
-    return PublishedItem(of.item_id, (turn,), of.images, of.choices, labels=of.labels)
+    references: dict[ReferenceKind, str] = {"key": question.key} if question.key else {}
+    turn = Turn(1, text, tuple(range(1, len(question.images) + 1)), references)
+    return PublishedItem(
+        question.item_id, (turn,), question.images, question.choices, labels=question.labels
+    )
 
 
 # --- Reading ---------------------------------------------------------------------------------------

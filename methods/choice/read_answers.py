@@ -40,8 +40,8 @@ _NO_VALUE = frozenset(
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
     """The letter that VLMEvalKit's rules read, `Z` for none of the choices, None where they fail."""
-    seen = _seen(choices)
-    return _by_letter(answer, seen) or _by_text(answer, seen)
+    visible = _seen(choices)
+    return _by_letter(answer, visible) or _by_text(answer, visible)
 
 
 def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) -> str | None:

@@ -210,10 +210,10 @@ class _LetterReader:
 
     def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING_LETTER.match(text)
-        if match and (known := self._known(match["letter"])):
-            own = self._texts[known[0]]
+        if match and (letters := self._known(match["letter"])):
+            own = self._texts[letters[0]]
             if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
-                yield ExtractedLetter(known[0], "letter and text")
+                yield ExtractedLetter(letters[0], "letter and text")
 
     def _weakly_declared(self, text: str) -> Iterator[ExtractedLetter]:
         for head in phrases.WEAK_HEAD.finditer(text):
@@ -225,9 +225,9 @@ class _LetterReader:
         match = phrases.LEADING.match(text)
         if match:
             rest = text[match.end() :]
-            known = self._known(match["letter"] or match["bare"] or match["small"])
-            more = self._start(rest) if known else []
-            for letter in known if set(known) & set(more) else [*known, *more]:
+            letters = self._known(match["letter"] or match["bare"] or match["small"])
+            more = self._start(rest) if letters else []
+            for letter in letters if set(letters) & set(more) else [*letters, *more]:
                 yield ExtractedLetter(letter, "leading")
 
     def _closing(self, text: str) -> Iterator[ExtractedLetter]:
@@ -257,10 +257,10 @@ class _LetterReader:
     def _concluded(self, text: str) -> str | None:
         """The choice that the last sentence names, if that sentence is a conclusion."""
         end = option_lists.after_list(text)
-        said = sentences.sentences(end)
-        is_all = end != text and len(said) == 1
-        if said and (is_all or sentences.CONCLUSION.match(said[-1])):
-            return self._single(said[-1])
+        parts = sentences.sentences(end)
+        is_all = end != text and len(parts) == 1
+        if parts and (is_all or sentences.CONCLUSION.match(parts[-1])):
+            return self._single(parts[-1])
         return None
 
     def _only_named(self, text: str) -> str | None:
@@ -270,8 +270,8 @@ class _LetterReader:
             return None
         if self._texts_at(text, []) == named:
             return named[0]
-        said = sentences.sentences(text)
-        for sentence in (*said[:1], *said[-1:]):
+        parts = sentences.sentences(text)
+        for sentence in (*parts[:1], *parts[-1:]):
             if self._single(sentence) == named[0]:
                 before, _, after = folded(sentence, keep_end=True).partition(self._texts[named[0]])
                 return named[0] if sentences.goes_on(before, after) else None
@@ -285,13 +285,13 @@ class _LetterReader:
     def _named(self, text: str) -> list[str]:
         """The choices whose texts are in a text as words, and not within that of another one."""
         text = folded(text, keep_end=True)
-        found = {
+        places_of_letter = {
             letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()
         }
-        spans = {span for places in found.values() for span in places}
+        spans = {span for places in places_of_letter.values() for span in places}
         return [
             letter
-            for letter, places in found.items()
+            for letter, places in places_of_letter.items()
             if any(not any(_within(place, span) for span in spans) for place in places)
         ]
 

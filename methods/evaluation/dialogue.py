@@ -141,18 +141,18 @@ class Dialogue:
 
     def _left_out(self) -> str:
         """What the model is told of the turns that it is not sent, so that `<image-i>` stays clear."""
-        gone, kept = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
+        gone, sent = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
         turns = (
             "turn of this dialogue is"
             if len(gone) == 1
             else f"{len(gone)} turns of this dialogue are"
         )
-        told = f"The first {turns} left out, as the whole of it is too long."
+        sentences = f"The first {turns} left out, as the whole of it is too long."
         n_images = sum(exchange.n_images for exchange in gone)
         if n_images == 0:
-            return told
+            return sentences
         names = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
-        told += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
-        if any(exchange.n_images for exchange in kept):
-            told += f" The first picture below is <image-{n_images + 1}>."
-        return told
+        sentences += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
+        if any(exchange.n_images for exchange in sent):
+            sentences += f" The first picture below is <image-{n_images + 1}>."
+        return sentences

@@ -34,15 +34,15 @@ def read_grade(value: object, name: str) -> int:
     return int(value)
 
 
-def last_of_equal(written: Sequence[object], read: Callable[[object], T]) -> T:
-    """The last of the values of a reply, as `read` reads it, if no other one that can be read differs.
+def last_of_equal(written: Sequence[object], parse: Callable[[object], T]) -> T:
+    """The last of the values of a reply, as `parse` reads it, if no other one that can be read differs.
 
-    Raises ParseError: what `read` raises for the last one, or `two_ratings`.
+    Raises ParseError: what `parse` raises for the last one, or `two_ratings`.
     """
-    value = read(written[-1])
+    value = parse(written[-1])
     for other in written[:-1]:
         try:
-            earlier = read(other)
+            earlier = parse(other)
         except ParseError:
             continue
         if earlier != value:

@@ -37,11 +37,11 @@ def whole_index(where: str, column: str, text: str) -> str:
     return str(int(text)) if re.fullmatch("0[0-9]{1,15}", text) else text
 
 
-def known_id(row: FileRow, column: str, known: Container[str]) -> str:
-    """The id in a row's cell: as it stands if it is one of `known`, else as `whole`.
+def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
+    """The id in a row's cell: as it stands if it is one of `item_ids`, else as `whole`.
 
     Raises:
         PublishedError: It is not known, and a float that is no whole number.
     """
     text = row.cells.get(column, "")
-    return text if text in known else whole(row.where, column, text)
+    return text if text in item_ids else whole(row.where, column, text)

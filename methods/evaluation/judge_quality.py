@@ -108,8 +108,10 @@ class _Scores:
     @property
     def means(self) -> Floats:
         """The mean of each judge's replicates: answers x judges."""
-        given = ~np.isnan(self.scores)
-        return ratio(np.where(given, self.scores, 0.0).sum(axis=2), given.sum(axis=2).astype(float))
+        has_score = ~np.isnan(self.scores)
+        return ratio(
+            np.where(has_score, self.scores, 0.0).sum(axis=2), has_score.sum(axis=2).astype(float)
+        )
 
     @property
     def models(self) -> Labels:
@@ -149,8 +151,8 @@ def judge_rows(
         )
         if dimension == scale.overall:
             split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
-        for origin, given in sorted(beside.people.items()):
-            by_people = [given.get(answer.place, {}).get(dimension) for answer in scores.answers]
+        for origin, ratings in sorted(beside.people.items()):
+            by_people = [ratings.get(answer.place, {}).get(dimension) for answer in scores.answers]
             pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
@@ -202,26 +204,30 @@ def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Fin
 
 def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
     """What the judges gave on a dimension, of all answers that one of them scored."""
-    given: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
+    scores_by_judge: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
     for number, observed in enumerate(judges):
         for model, scored in observed.items():
             for score in scored:
                 if score.metric == dimension and score.value is not None:
                     place = AnswerKey(model, score.item_id, score.trial, score.turn)
                     replicates = score.replicates or (score.value,)
-                    given[number][_AnswerPart(place, score.part, score.cluster)] = replicates
-    answers = sorted(set().union(*given))
-    most = max((len(scores) for of_judge in given for scores in of_judge.values()), default=1)
+                    scores_by_judge[number][_AnswerPart(place, score.part, score.cluster)] = (
+                        replicates
+                    )
+    answers = sorted(set().union(*scores_by_judge))
+    most = max(
+        (len(scores) for of_judge in scores_by_judge for scores in of_judge.values()), default=1
+    )
     scores = np.full((len(answers), len(judges), most), np.nan)
     for row, answer in enumerate(answers):
-        for number, of_judge in enumerate(given):
+        for number, of_judge in enumerate(scores_by_judge):
             replicates = of_judge.get(answer, ())
             scores[row, number, : len(replicates)] = replicates
     return _Scores(answers, scores)
 
 
 def _split(
-    of: _Scores, observed: Observed, label: str | None
+    scores: _Scores, observed: Observed, label: str | None
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Which answers have each value of the label; a label with one value splits nothing."""
     labels = {
@@ -229,7 +235,7 @@ def _split(
         for model, scored in observed.items()
         for score in scored
     }
-    values = [labels[answer.place].get(label or "") for answer in of.answers]
+    values = [labels[answer.place].get(label or "") for answer in scores.answers]
     named: list[dict[str, str]] = [
         {label: value} for value in sorted(filter(None, values)) if label
     ]
@@ -239,9 +245,9 @@ def _split(
     }
 
 
-def _distribution(of: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
+def _distribution(scores: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
     """Over all single scores: replicates are scores of their own."""
-    distribution = score_distribution(of.scores, scale.lowest, scale.highest)
+    distribution = score_distribution(scores.scores, scale.lowest, scale.highest)
     spread = distribution.standard_deviation
     yield _row(dimension, "mean", distribution.n, distribution.mean, reason=NO_SCORE)
     yield _row(
@@ -258,7 +264,7 @@ def _distribution(of: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Fi
 
 
 def _agreement(
-    of: _Scores,
+    scores: _Scores,
     pairs: Floats,
     other: str,
     dimension: str,
@@ -266,10 +272,10 @@ def _agreement(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    clusters = of.clusters
+    clusters = scores.clusters
     for agreement in judge_agreement(
         pairs,
-        of.models,
+        scores.models,
         clusters,
         clusters,
         seed=seed,
@@ -288,16 +294,20 @@ def _agreement(
 
 
 def _length(
-    of: _Scores, lengths: Mapping[AnswerKey, int], dimension: str, seed: int, n_resamples: int
+    all_scores: _Scores,
+    lengths: Mapping[AnswerKey, int],
+    dimension: str,
+    seed: int,
+    n_resamples: int,
 ) -> Iterator[Finding]:
     """Length against score; beside each model's length-controlled score the mean of its scores."""
-    models = sorted({answer.place.model for answer in of.answers})
-    units = sorted({_unit(answer) for answer in of.answers})
+    models = sorted({answer.place.model for answer in all_scores.answers})
+    units = sorted({_unit(answer) for answer in all_scores.answers})
     model_at = {model: number for number, model in enumerate(models)}
     unit_at = {unit: number for number, unit in enumerate(units)}
     scores = np.full((len(models), len(units)), np.nan)
     words = np.full_like(scores, np.nan)
-    for answer, score in zip(of.answers, of.means[:, 0], strict=True):
+    for answer, score in zip(all_scores.answers, all_scores.means[:, 0], strict=True):
         where = model_at[answer.place.model], unit_at[_unit(answer)]
         scores[where] = score
         words[where] = lengths.get(answer.place, np.nan)

@@ -19,7 +19,7 @@ def judge_turns(
     A given turn is none of the model's. A turn without a reference, or without an answer, is an
     observation with that status.
     """
-    asked: list[JudgeRequest] = []
+    requests: list[JudgeRequest] = []
     observations: list[Observation] = []
     for turn in item.turns:
         if turn.given is not None:
@@ -32,9 +32,9 @@ def judge_turns(
         elif answer.text is None:
             observations += unjudged(metrics, PLAIN, turn.turn, answer)
         else:
-            asked.append(request(turn, turn.reference, answer.text))
-    judgments = yield asked
-    for request_made, judgment in zip(asked, judgments, strict=True):
+            requests.append(request(turn, turn.reference, answer.text))
+    judgments = yield requests
+    for request_made, judgment in zip(requests, judgments, strict=True):
         observations += observed(metrics, request_made.place, judgment)
     return observations
 

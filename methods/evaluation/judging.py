@@ -136,9 +136,9 @@ def observed(
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
     """The observations of a generator that is sent the judgments there are; None for the others."""
     try:
-        asked = next(judging)
+        requests = next(judging)
         while True:
-            asked = judging.send([judgments.get(request.place) for request in asked])
+            requests = judging.send([judgments.get(request.place) for request in requests])
     except StopIteration as end:
         observations: list[Observation] = end.value
         return observations
@@ -148,9 +148,9 @@ def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
     """What a generator asks the judge, which is sent the judgments there are; None for the others."""
-    known = judgments or {}
+    existing = judgments or {}
     with suppress(StopIteration):
-        asked = next(judging)
+        requests = next(judging)
         while True:
-            yield from asked
-            asked = judging.send([known.get(request.place) for request in asked])
+            yield from requests
+            requests = judging.send([existing.get(request.place) for request in requests])

@@ -74,17 +74,17 @@ def paired(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
     )
 
 
-def _alike(one: Item, other: Item) -> bool:
+def _alike(first: Item, second: Item) -> bool:
     """Whether images, turns, numbers of choices and keys are the same; a key that is held out is
     any."""
     keys = [
         {turn.references["key"] for turn in item.turns if "key" in turn.references}
-        for item in (one, other)
+        for item in (first, second)
     ]
     return (
-        one.image_ids == other.image_ids
-        and len(one.turns) == len(other.turns)
-        and len(one.choices) == len(other.choices)
+        first.image_ids == second.image_ids
+        and len(first.turns) == len(second.turns)
+        and len(first.choices) == len(second.choices)
         and (not all(keys) or keys[0] == keys[1])
     )
 
@@ -126,29 +126,31 @@ def _compared(metric: Metric, columns: Sequence[GapScores]) -> list[Comparison]:
     of_terms = [
         [column.differences[place] for column in columns] for place in range(len(metric.terms))
     ]
-    found = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
-    totals = weighted_sum([term.weight for term in metric.terms], on_clusters(found, of_terms))
+    of_clusters = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum(
+        [term.weight for term in metric.terms], on_clusters(of_clusters, of_terms)
+    )
     compared = compared_sides(
         PairTotals([(row, row) for row in range(len(columns))], totals), metric.span
     )
-    n_units = np.min([of.sizes.sum(axis=1) for of in found], axis=0)
+    n_units = np.min([of.sizes.sum(axis=1) for of in of_clusters], axis=0)
     return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
 
 
-def _findings(of: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
+def _findings(finding: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
     for measure, value in (
         ("first_score", column.first_value),
         ("second_score", column.second_value),
     ):
         yield replace(
-            of,
+            finding,
             measure=measure,
             n=compared.n_units,
             n_clusters=compared.n_clusters,
             value=value,
             reason=column.reason,
         )
-    yield difference(of, compared, compared.p_adjusted, column.reason or compared.reason)
+    yield difference(finding, compared, compared.p_adjusted, column.reason or compared.reason)
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:

@@ -55,9 +55,9 @@ def items_in(outcomes: Outcomes) -> list[str]:
 
 def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]) -> Floats:
     """Models x items: 1 right, 0 wrong, NaN unknown."""
-    known = {True: 1.0, False: 0.0, None: np.nan}
+    number_of = {True: 1.0, False: 0.0, None: np.nan}
     return np.array(
-        [[known[outcomes[model].get(item)] for item in items] for model in models], dtype=float
+        [[number_of[outcomes[model].get(item)] for item in items] for model in models], dtype=float
     ).reshape(len(models), len(items))
 
 

@@ -151,8 +151,8 @@ def _column(rows: Sequence[FileRow]) -> str:
 def _require_no_key(items: Sequence[Item], texts: Mapping[PredictionKey, str]) -> None:
     """Raise PredictionError where the texts are the right answers, as published files have them."""
     keys = {item.item_id: item.turns[0].references.get("key") for item in items}
-    known = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
-    if known and all(text.strip() == key for text, key in known):
+    keyed = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
+    if keyed and all(text.strip() == key for text, key in keyed):
         raise PredictionError(
             f"Its column {OUTPUT} has the right answers, as the benchmark's own file has them: call "
             f"the column of the predictions {COLUMNS[0]}."

@@ -194,9 +194,9 @@ def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[st
         for cluster in order:
             if len(keys) >= n:
                 return keys
-            left = of_cluster[cluster]
-            following = min(left, key=lambda each: (models[each.model], places[each.place]))
-            left.remove(following)
+            rest = of_cluster[cluster]
+            following = min(rest, key=lambda each: (models[each.model], places[each.place]))
+            rest.remove(following)
             models[following.model] += 1
             places[following.place] += 1
             keys.append(following.key)
@@ -218,8 +218,8 @@ def shift_row(
         return {**row, "reason": why_not}
     _, clusters = np.unique([pair.cluster for pair in pairs], return_inverse=True)
     shifts = np.array([pair.after - pair.before for pair in pairs])
-    found = mean_shift(shifts, clusters, span=sought.span, power=sought.power, alpha=sought.level)
-    return {**row, **vars(found)}
+    shift = mean_shift(shifts, clusters, span=sought.span, power=sought.power, alpha=sought.level)
+    return {**row, **vars(shift)}
 
 
 def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[str, Any]]:

@@ -52,9 +52,9 @@ def encoded(image: bytes) -> str:
 
 
 def items_by_ending(
-    benchmark: str, name: str, lines: Iterable[str], read: Mapping[str, ReadItems]
+    benchmark: str, name: str, lines: Iterable[str], readers: Mapping[str, ReadItems]
 ) -> Iterator[PublishedItem]:
-    """Items of the file `name`, whose ending says which of `read` reads it, such as `json` or `tsv`.
+    """Items of the file `name`, whose ending says which of `readers` reads it, such as `json` or `tsv`.
 
     The rows of a `.parquet` come as those of a TSV.
 
@@ -62,18 +62,18 @@ def items_by_ending(
     twice.
     """
     ending = name.lower().rpartition(".")[2].replace("parquet", "tsv")
-    if ending not in read:
-        known = [*read, *(["parquet"] if "tsv" in read else [])]
-        endings = " nor a ".join(f".{ending}" for ending in known)
-        neither = "no" if len(known) == 1 else "neither a"
+    if ending not in readers:
+        endings_read = [*readers, *(["parquet"] if "tsv" in readers else [])]
+        endings = " nor a ".join(f".{ending}" for ending in endings_read)
+        neither = "no" if len(endings_read) == 1 else "neither a"
         raise PublishedError(f"it is {neither} {endings}, as which {benchmark} is published")
-    seen: set[str] = set()
-    for item in read[ending](lines):
-        if item.item_id in seen:
+    item_ids: set[str] = set()
+    for item in readers[ending](lines):
+        if item.item_id in item_ids:
             raise PublishedError(f"two records have the id {shown(item.item_id)}")
-        seen.add(item.item_id)
+        item_ids.add(item.item_id)
         yield item
-    if not seen:
+    if not item_ids:
         raise PublishedError("it has no records")
 
 

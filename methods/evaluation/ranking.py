@@ -138,13 +138,13 @@ def _chosen(
     columns: Sequence[WeightedTerms], chosen: Sequence[tuple[int, int]], span: float
 ) -> Compared:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
-    found = [
+    effects = [
         _compared(_weighted([columns[first], columns[second]]), span)[0] for first, second in chosen
     ]
-    adjusted = holm([pair.p_value for pair, _ in found])
+    adjusted = holm([pair.p_value for pair, _ in effects])
     return [
         (replace(pair, first=first, second=second, p_adjusted=p), effect)
-        for (pair, effect), (first, second), p in zip(found, chosen, adjusted, strict=True)
+        for (pair, effect), (first, second), p in zip(effects, chosen, adjusted, strict=True)
     ]
 
 
@@ -176,10 +176,12 @@ def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]
         The differences, and how many units each has of the term that has the fewest.
     """
     of_terms = by_term(columns)
-    found = [sides(*matrix(of_term)) for of_term in of_terms]
-    totals = weighted_sum(columns[0].weights, on_clusters([f.totals for f in found], of_terms))
-    n_units = np.min([of.totals.sizes.sum(axis=1) for of in found], axis=0)
-    return PairTotals(found[0].pairs, totals), n_units
+    pair_totals = [sides(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum(
+        columns[0].weights, on_clusters([f.totals for f in pair_totals], of_terms)
+    )
+    n_units = np.min([of.totals.sizes.sum(axis=1) for of in pair_totals], axis=0)
+    return PairTotals(pair_totals[0].pairs, totals), n_units
 
 
 def on_clusters(
@@ -191,10 +193,10 @@ def on_clusters(
     names = [cluster_names(of_term) for of_term in of_terms]
     all_names = np.unique(np.concatenate(names))
     spread = []
-    for of, known in zip(totals, names, strict=True):
-        sums, sizes = np.zeros((2, len(of.sums), len(all_names)))
-        places = np.searchsorted(all_names, known)
-        sums[:, places], sizes[:, places] = of.sums, of.sizes
+    for totals_of_term, own_names in zip(totals, names, strict=True):
+        sums, sizes = np.zeros((2, len(totals_of_term.sums), len(all_names)))
+        places = np.searchsorted(all_names, own_names)
+        sums[:, places], sizes[:, places] = totals_of_term.sums, totals_of_term.sizes
         spread.append(ClusterTotals(sums, sizes))
     return spread
 
@@ -216,16 +218,16 @@ def compare_parts(
     columns = with_names_in_common({model: observed[model] for model in models})
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
     parts = {model: by_subset(in_form(of, "floor"), split) for model, of in columns.items()}
-    found = {}
+    pairs_by_subset = {}
     for label, value in sorted(subset for subset in split if subset[0] in labels):
         part = [parts[model].get((label, value), ()) for model in models]
         of_models = [terms_of(metric, scored, "floor") for scored in part]
-        found[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
+        pairs_by_subset[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
     rows: list[Row] = []
     for label in labels:
         of_label = [
             (value, pair)
-            for (of, value), compared in found.items()
+            for (of, value), compared in pairs_by_subset.items()
             if of == label
             for pair in compared
         ]

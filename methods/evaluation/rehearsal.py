@@ -84,8 +84,8 @@ def _require_metrics(benchmark: Benchmark, observations: object) -> None:
 
 def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
     """Raise ItemDryRunError where a trial is judged that nobody is asked."""
-    asked = {trial for trial, _ in transcript.answers}
-    if other := {observation.trial for observation in observations} - asked:
+    trials = {trial for trial, _ in transcript.answers}
+    if other := {observation.trial for observation in observations} - trials:
         raise ItemDryRunError(
             f"`judge` judges the trial {sorted(other)[0]!r}, which `ask` never asks"
         )

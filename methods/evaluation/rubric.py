@@ -12,16 +12,16 @@ def rubric_in(prompt: str, dimensions: Sequence[str]) -> list[str]:
     A prompt has a paragraph `Richness - …` with indented lines, or, for one dimension, a list of lines
     `- 4 or 5: …`. A dimension of which the prompt has neither is left out.
     """
-    found = []
+    texts = []
     for dimension in dimensions:
         paragraph = re.search(
             rf"^{re.escape(dimension)} - .+(?:\n[ \t]+\S.*)*", prompt, re.MULTILINE
         )
         if paragraph:
-            found.append(" ".join(paragraph[0].split()))
-    if not found and len(dimensions) == 1:
+            texts.append(" ".join(paragraph[0].split()))
+    if not texts and len(dimensions) == 1:
         bands = "; ".join(
             f"{band} {text.strip().rstrip('.;。；')}" for band, text in _LINE.findall(prompt)
         )
-        found = [f"{dimensions[0]} - {bands}."] if bands else []
-    return found
+        texts = [f"{dimensions[0]} - {bands}."] if bands else []
+    return texts

@@ -99,15 +99,15 @@ def floored(
     scored: Sequence[ScoredObservation], lost: Collection[str] = BY_THE_MODEL
 ) -> Observations:
     """The observations with a value, and those of the statuses `lost`: not what the judge failed."""
-    of = Observations.of(scored)
-    counted = np.array([status in lost for status in of.names.statuses], dtype=bool)
-    return of.take(of.known | counted[of.column("statuses")])
+    observations = Observations.of(scored)
+    counted = np.array([status in lost for status in observations.names.statuses], dtype=bool)
+    return observations.take(observations.known | counted[observations.column("statuses")])
 
 
 def judged_only(scored: Sequence[ScoredObservation]) -> Observations:
     """The observations that have a value."""
-    of = Observations.of(scored)
-    return of.take(of.known)
+    observations = Observations.of(scored)
+    return observations.take(observations.known)
 
 
 def in_form(scored: Sequence[ScoredObservation], form: str) -> Observations:
@@ -171,8 +171,8 @@ def _cells(
 def _of_all_items(
     metrics: Sequence[Metric], every: Mapping[str, Observations]
 ) -> Iterator[tuple[ScoreKey, WeightedTerms]]:
-    for model, of in every.items():
-        counting = floored(of, (*BY_THE_MODEL, NO_PICTURE))
+    for model, observations in every.items():
+        counting = floored(observations, (*BY_THE_MODEL, NO_PICTURE))
         for place, metric in enumerate(metrics):
             yield (
                 ScoreKey(metric, place, ALL_ITEMS, ALL, model),
@@ -189,13 +189,16 @@ def _in_both_forms(
 
 
 def by_subset(
-    of: Observations, split: Collection[tuple[str, str]]
+    observations: Observations, split: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Observations]:
     """A model's observations by those subsets (label, value) of `split` that it has any of."""
-    labels = of.column("labels")
+    labels = observations.column("labels")
     of_subset: dict[tuple[str, str], list[int]] = {}
     for number in np.unique(labels).tolist():
-        for subset in of.names.labels[number].items():
+        for subset in observations.names.labels[number].items():
             if subset in split:
                 of_subset.setdefault(subset, []).append(number)
-    return {subset: of.take(np.isin(labels, of_subset[subset])) for subset in sorted(of_subset)}
+    return {
+        subset: observations.take(np.isin(labels, of_subset[subset]))
+        for subset in sorted(of_subset)
+    }

@@ -47,10 +47,12 @@ def read_verdict(reply: str) -> Verdict:
     `C` too, which some judges say for a tie and others for nothing. Raises ParseError:
     `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
-    given = [found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values]
-    if given:
-        reason = given[-1].text_or_around(REASON)
-        verdicts = [found.values[WINNER] for found in given]
+    with_winner = [
+        found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values
+    ]
+    if with_winner:
+        reason = with_winner[-1].text_or_around(REASON)
+        verdicts = [found.values[WINNER] for found in with_winner]
     else:
         text = without_reasoning(reply).answer
         verdicts = labelled(text, WINNER)

@@ -77,9 +77,9 @@ FUNCTION_WORDS = {
 }
 
 
-def telling(one: str, other: str) -> tuple[frozenset[str], frozenset[str]]:
+def telling(first: str, second: str) -> tuple[frozenset[str], frozenset[str]]:
     """The function words of each of two languages that the other does not have."""
-    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (one, other))
+    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (first, second))
     return own - others, others - own
 
 

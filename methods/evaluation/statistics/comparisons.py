@@ -131,9 +131,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     With p_(1) <= ... <= p_(m): adjusted p_(i) = max over j <= i of min(1, (m - j + 1) p_(j)).
     """
     adjusted: list[float | None] = [None] * len(p_values)
-    given = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    ascending = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     largest = 0.0
-    for done, (p, place) in enumerate(given):
-        largest = max(largest, min(1.0, (len(given) - done) * p))
+    for done, (p, place) in enumerate(ascending):
+        largest = max(largest, min(1.0, (len(ascending) - done) * p))
         adjusted[place] = largest
     return adjusted

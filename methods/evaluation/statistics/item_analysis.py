@@ -56,15 +56,15 @@ def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
 
 def discriminations(right: Floats) -> Floats:
     """The corrected item-total correlation of each column; NaN where there is none."""
-    known = ~np.isnan(right)
-    item = np.where(known, right, 0.0)
-    others = known.sum(axis=1, keepdims=True) - known
+    is_known = ~np.isnan(right)
+    item = np.where(is_known, right, 0.0)
+    others = is_known.sum(axis=1, keepdims=True) - is_known
     # A model that is known on no other item says nothing of this one.
-    here = known & (others > 0)
-    rest = np.where(here, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
-    n = np.maximum(here.sum(axis=0), 1)
+    counts = is_known & (others > 0)
+    rest = np.where(counts, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
+    n = np.maximum(counts.sum(axis=0), 1)
     from_item, from_rest = (
-        np.where(here, values - np.where(here, values, 0.0).sum(axis=0) / n, 0.0)
+        np.where(counts, values - np.where(counts, values, 0.0).sum(axis=0) / n, 0.0)
         for values in (item, rest)
     )
     spread = np.sqrt((from_item**2).sum(axis=0) * (from_rest**2).sum(axis=0))

@@ -70,8 +70,8 @@ def rank_models(
     return ranks
 
 
-def _is_better(one: float | None, other: float | None, higher_is_better: bool) -> bool:
+def _is_better(score: float | None, other: float | None, higher_is_better: bool) -> bool:
     """Whether a score is better, by more than the rounding of its sum."""
-    if one is None or other is None or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12):
+    if score is None or other is None or math.isclose(score, other, rel_tol=1e-9, abs_tol=1e-12):
         return False
-    return (one > other) == higher_is_better
+    return (score > other) == higher_is_better

@@ -67,10 +67,10 @@ def _of_unlike(weights: Floats, totals: Sequence[ClusterTotals]) -> tuple[Floats
     has_all = ~np.isnan(theta)
     influences = np.zeros(totals[0].sums.shape)
     shares = np.zeros(influences.shape)
-    for weight, mean, of in zip(weights, means, totals, strict=True):
-        n = of.sizes.sum(axis=1)[:, None]
-        influences += weight * ratio(of.sums - mean[:, None] * of.sizes, n)
-        shares += abs(weight) / np.abs(weights).sum() * ratio(of.sizes, n)
+    for weight, mean, total in zip(weights, means, totals, strict=True):
+        n = total.sizes.sum(axis=1)[:, None]
+        influences += weight * ratio(total.sums - mean[:, None] * total.sizes, n)
+        shares += abs(weight) / np.abs(weights).sum() * ratio(total.sizes, n)
     n_clusters = (shares > 0).sum(axis=1)[:, None]
     sums = n_clusters * (theta[:, None] * shares + influences)
     return (

@@ -93,7 +93,7 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
     prompt, task = _text(where, record, "prompt"), _text(where, record, TASK)
     if not prompt.strip():
         raise PublishedError(f"{where} has no prompt")
-    if (known := task_named(task)) is None:
+    if (task_name := task_named(task)) is None:
         raise PublishedError(f"{where}: {shown(task)} is none of {', '.join(CATEGORIES)}")
     history = _history(where, record.get("history"))
     texts = [*(user for user, _ in history), prompt]
@@ -104,10 +104,10 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         texts[0] = _FIRST + texts[0]
     reference = _text(where, record, "ref_answer")
     labels = {
-        TASK: known,
-        CATEGORY: CATEGORIES[known],
+        TASK: task_name,
+        CATEGORY: CATEGORIES[task_name],
         **path_label(path),
-        **_as_published(record, known),
+        **_as_published(record, task_name),
         **{
             name: str(value)
             for name, value in record.items()
@@ -136,10 +136,10 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
 
 def _as_published(record: Mapping[str, Any], task: str) -> dict[str, str]:
     """Task and category as the record has them, where these are not the names that they have here."""
-    known = {TASK: task, CATEGORY: CATEGORIES[task]}
+    own_labels = {TASK: task, CATEGORY: CATEGORIES[task]}
     return {
         f"{name}{AS_PUBLISHED}": str(record[name])
-        for name, text in known.items()
+        for name, text in own_labels.items()
         if record.get(name, text) != text
     }
 

@@ -56,7 +56,7 @@ class ColumnMeaning(NamedTuple):
 
 
 def _meanings() -> dict[str, ColumnMeaning]:
-    known = {
+    meanings = {
         **dict.fromkeys(("caption", "instructionconditionedcaption"), ColumnMeaning(CAPTION, 1)),
         **dict.fromkeys(
             ("focus", "focuspoints", "focusdemands", "demands"), ColumnMeaning(FOCUS, N_TURNS)
@@ -71,16 +71,16 @@ def _meanings() -> dict[str, ColumnMeaning]:
     }
     for turn, ordinal in enumerate(TURN_NAMES, start=1):
         name = TASK_LABELS[turn]
-        known[name] = ColumnMeaning(CATEGORY, turn)
+        meanings[name] = ColumnMeaning(CATEGORY, turn)
         for what, synonyms in words.items():
             for word in synonyms:
                 for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
-                    known[form] = ColumnMeaning(what, turn)
-        known[f"{ordinal}turninstructioncategory"] = ColumnMeaning(CATEGORY, turn)
+                    meanings[form] = ColumnMeaning(what, turn)
+        meanings[f"{ordinal}turninstructioncategory"] = ColumnMeaning(CATEGORY, turn)
     for word in ("focus", "focuspoints", "demand", "demands"):
         for form in (f"thethirdturn{word}", f"thirdturn{word}", f"creation{word}"):
-            known[form] = ColumnMeaning(FOCUS, N_TURNS)
-    return known
+            meanings[form] = ColumnMeaning(FOCUS, N_TURNS)
+    return meanings
 
 
 MEANINGS: Mapping[str, ColumnMeaning] = _meanings()

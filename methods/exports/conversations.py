@@ -61,14 +61,14 @@ def conversations(
         else:
             last.append(ask)
     for ask in last:
-        said = [
+        messages = [
             marks.get(_text(message), message) if message.role == "assistant" else message
             for message in ask.messages
         ]
         shown = choices.get((ask.trial, ask.turn), item.choices)
         target = _target(item, ask, shown)
         yield Conversation(
-            item.item_id, ask.trial, (*said, ModelAnswerSlot(ask.turn)), target, shown
+            item.item_id, ask.trial, (*messages, ModelAnswerSlot(ask.turn)), target, shown
         )
 
 
@@ -87,25 +87,25 @@ class NamedPositions:
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
         placed = iter(self._forms.places(items, others) if self._forms else [])
-        known: dict[str, set[tuple[str, str]]] = {}
-        found: list[PredictionKey | Unplaced] = []
+        places_of_item: dict[str, set[tuple[str, str]]] = {}
+        results: list[PredictionKey | Unplaced] = []
         for row in rows:
             trial, turn = row.cells.get(TRIAL), whole(row.where, "turn", row.cells.get("turn", ""))
             item = by_id.get(known_id(row, "item_id", by_id))
             if not trial:
-                found.append(next(placed, "unknown"))
+                results.append(next(placed, "unknown"))
             elif item is None:
-                found.append("unknown")
+                results.append("unknown")
             else:
-                if item.item_id not in known:
-                    known[item.item_id] = {
+                if item.item_id not in places_of_item:
+                    places_of_item[item.item_id] = {
                         (each.trial, str(number))
                         for each in conversations(item, self._benchmark, self._limits)
                         for number in each.turns
                     }
-                is_there = (trial, turn) in known[item.item_id]
-                found.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
-        return found
+                is_there = (trial, turn) in places_of_item[item.item_id]
+                results.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
+        return results
 
 
 def _asked(

@@ -80,7 +80,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
     """The RAI fields, as far as a release says what they are about."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "dataUseCases": [
             "evaluating vision-language models"
             if card["kind"] == "benchmark"
@@ -100,7 +100,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
         ],
     }
     if built:
-        said |= {
+        fields |= {
             "dataCollection": "Pictures with the texts of their Wikipedia pages, clustered into sets; "
             "dialogues about each set were written by models.",
             "dataCollectionType": ["Web scraping", "Machine generation"],
@@ -111,7 +111,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
             "machineAnnotationTools": list(card.get("writers") or []),
             "dataAnnotationPlatform": ["the review app of vlm-loom"],
         }
-    return {f"rai:{name}": value for name, value in said.items() if value}
+    return {f"rai:{name}": value for name, value in fields.items() if value}
 
 
 def _file(shard: CroissantFile) -> dict[str, Any]:

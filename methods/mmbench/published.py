@@ -214,15 +214,15 @@ def _item(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> PublishedItem:
 
 def _image_cell(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> str | BrokenImage:
     """The cell with the image, in this row or in the one that it names."""
-    seen = {row.index}
+    visited = {row.index}
     cell = row.cells.get("image", "")
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
         named = whole_index(row.where, "image", cell)
-        if named not in rows or named in seen:
+        if named not in rows or named in visited:
             return BrokenImage(
                 "missing",
                 f"{shown(cell)} is neither base64 nor the index of a record that has an image",
             )
-        seen.add(named)
+        visited.add(named)
         cell = rows[named].cells.get("image", "")
     return cell

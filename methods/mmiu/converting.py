@@ -149,8 +149,8 @@ def chosen(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
 
 def sample_id(sample: Sample, seed: int = 0) -> str:
     """A hash of what the sample asks and shows."""
-    asked = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
-    return content_id("sample", seed, *asked, sample.output)
+    content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
+    return content_id("sample", seed, *content, sample.output)
 
 
 # --- By rule -------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     while power and len(below) + len(above) < wanted:
         power -= 1
         below, above = _around(value, 10**power, wanted, lowest, highest)
-    kept = below[:n_below] + above[: wanted - min(n_below, len(below))]
-    kept += [number for number in (*above, *below) if number not in kept]
+    nearest = below[:n_below] + above[: wanted - min(n_below, len(below))]
+    nearest += [number for number in (*above, *below) if number not in nearest]
     return tuple(
-        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in kept[:wanted]
+        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in nearest[:wanted]
     )
 
 
@@ -243,8 +243,8 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 def in_form(output: str, order: Sequence[str]) -> str:
     """The places of `order`, written as `output` is."""
-    left = iter(order)
-    return _TOKEN.sub(lambda _: next(left), output)
+    rest = iter(order)
+    return _TOKEN.sub(lambda _: next(rest), output)
 
 
 def places_of(output: str) -> list[str]:
@@ -295,8 +295,8 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
     `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
     """
-    given = reply_object(reply, SCHEMA)
-    texts = given.get("distractors")
+    fields = reply_object(reply, SCHEMA)
+    texts = fields.get("distractors")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')
     wrong = without_marks([one_line(text) for text in texts])

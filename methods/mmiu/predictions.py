@@ -26,7 +26,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
             known_item.labels.get(SUBSET) or known_item.labels.get(TASK, ""), []
         ).append(known_item)
     due = Counter(_task(row.cells) for row in rows if not _is_named(row))
-    seen: Counter[str] = Counter()
+    n_rows: Counter[str] = Counter()
     placed: list[PredictionKey | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
@@ -36,8 +36,8 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
             task = _task(row.cells)
             of_task = of_tasks.get(task, [])
             if due[task] == len(of_task):
-                item = of_task[seen[task]]
-            seen[task] += 1
+                item = of_task[n_rows[task]]
+            n_rows[task] += 1
         placed.append(_place(item, row.cells))
     return placed
 

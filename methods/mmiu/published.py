@@ -55,8 +55,8 @@ _FORM = (
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
-    read = {"json": _read_json, "tsv": _read_tsv}
-    return items_by_ending("MMIU", name, lines, read)
+    readers = {"json": _read_json, "tsv": _read_tsv}
+    return items_by_ending("MMIU", name, lines, readers)
 
 
 def write_published(

@@ -112,11 +112,11 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
     named = [row["model"] for row in results.models]
     models = [model for model in named if any(model in pair for pair in pairs)]
 
-    def cell(one: str, other: str) -> TableCell:
-        found = compared(pairs, one, other)
-        if found is None or found[0]["difference"] is None:
+    def cell(model: str, other: str) -> TableCell:
+        comparison = compared(pairs, model, other)
+        if comparison is None or comparison[0]["difference"] is None:
             return TableCell(NOTHING)
-        row, sign = found
+        row, sign = comparison
         return TableCell(number=sign * row["difference"], bold=counts(row))
 
     rows = [(TableCell(one), *(cell(one, other) for other in models)) for one in models]
@@ -135,24 +135,24 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
 
 
 def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
-    found = {
+    row_of = {
         (row["model"], row["subset_value"]): row
         for row in results.slices
         if row["subset_label"] == label
     }
-    values = sorted({value for _, value in found}, key=in_order)
+    values = sorted({value for _, value in row_of}, key=in_order)
     models = [
-        row["model"] for row in results.models if any(row["model"] == model for model, _ in found)
+        row["model"] for row in results.models if any(row["model"] == model for model, _ in row_of)
     ]
     clusters = {
         value: max(
-            (row["n_clusters"] or 0 for (_, of), row in found.items() if of == value), default=0
+            (row["n_clusters"] or 0 for (_, of), row in row_of.items() if of == value), default=0
         )
         for value in values
     }
 
     def cells(model: str, value: str) -> tuple[TableCell, TableCell]:
-        row = found.get((model, value))
+        row = row_of.get((model, value))
         if row is None:
             return TableCell(), TableCell()
         return TableCell(number=row["value"]), TableCell(_interval(row))
@@ -173,8 +173,8 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
             (TableCell(model), *(cell for value in values for cell in cells(model, value)))
             for model in models
         ]
-    of = next(iter(found.values()))
-    about = _about(results, {name: of[name] for name in ("metric", "aggregation")})
+    any_row = next(iter(row_of.values()))
+    about = _about(results, {name: any_row[name] for name in ("metric", "aggregation")})
     n_columns = min(len(values), len(models))
     return ResultTable(
         name,

@@ -55,13 +55,13 @@ def quality(
         pictures.keep(picture, [subject.image_id], f"made smaller, {change}")
         for picture, change in zip(worse, changes, strict=True)
     ]
-    asked = "is the sharpest" if sharp else "has the least noise"
+    property_asked = "is the sharpest" if sharp else "has the least noise"
     return Sample(
         QUALITY,
         subject.page_url,
         (),
         QUALITY.description,
-        f"Which image {asked}?",
+        f"Which image {property_asked}?",
         "natural image",
         best,
         tuple(others_ids),

@@ -177,10 +177,10 @@ def spatial_text(
     words = ("to the left of", "to the right of", "above", "below")
     first = drawn(seed, subject, SPATIAL_TEXT.name, len(words))
     right, other, *rest = words[first:] + words[:first]
-    made = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
+    places = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
     entries = (subject, second, third)
     composed = []
-    for word, place in made:
+    for word, place in places:
         pair = [tiles[0], tiles[place]]
         if word in ("to the right of", "below"):
             pair.reverse()

@@ -114,12 +114,14 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
             wrong = "has other content than was written"
         if wrong:
             raise ExportError(f"{name} of {folder} {wrong}: {todo or AGAIN}.")
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    existing_files = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    }
     return FolderVerification(
         manifest,
         len(files),
         sum(size for _, size in files.values()),
-        sorted(there - {*files, MANIFEST}),
+        sorted(existing_files - {*files, MANIFEST}),
     )
 
 
@@ -157,17 +159,17 @@ def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("image", *CreditedImage._fields[1:]))
-        seen: set[str] = set()
+        image_ids: set[str] = set()
 
         def attribute(items: list[ExportedItem]) -> None:
             for item in items:
                 for picture in item.pictures:
-                    if picture.image_id not in seen:
-                        seen.add(picture.image_id)
+                    if picture.image_id not in image_ids:
+                        image_ids.add(picture.image_id)
                         writer.writerow(map(marked, picture))
 
-        for each in source.all():
-            each.on_batch = attribute
+        for exported in source.all():
+            exported.on_batch = attribute
         yield
 
 

@@ -27,9 +27,9 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
             f"{{{name}: <its licence>}} under release.exports in settings.yaml if you know it, or "
             f"licences_left_out: {{{name}: [unknown]}}, and rename {folder} to have it written again."
         )
-    for each in source.all():
-        if not each.with_answers:
-            _require_no_answers(folder, f"data/{each.config}/{each.split}-*.parquet")
+    for exported in source.all():
+        if not exported.with_answers:
+            _require_no_answers(folder, f"data/{exported.config}/{exported.split}-*.parquet")
     return checked
 
 

@@ -171,13 +171,13 @@ def _counter(tokenizer: str) -> Count:
 
     path = Path(tokenizer)
     try:
-        read = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
+        loaded = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
     except Exception as error:
         raise ExportError(
             f"{tokenizer} is no tokenizer ({error}): let stack_tokenizer under release.exports in "
             "settings.yaml be the path of a tokenizer.json."
         ) from None
-    return lambda text: len(read.encode(text, add_special_tokens=False).ids)
+    return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
 
 
 def _records(

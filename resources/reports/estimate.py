@@ -52,11 +52,11 @@ class Scale(NamedTuple):
 
     def closed(self, values: Iterable[float | None]) -> "Scale":
         """The scale with ends where it had none: those of the finite `values`."""
-        known = [value for value in values if value is not None and math.isfinite(value)]
-        if (self.low is not None and self.high is not None) or not known:
+        finite = [value for value in values if value is not None and math.isfinite(value)]
+        if (self.low is not None and self.high is not None) or not finite:
             return Scale(self.low or 0.0, 1.0 if self.high is None else self.high)
-        low = min(known) if self.low is None else self.low
-        return Scale(low, max(known) if self.high is None else self.high)
+        low = min(finite) if self.low is None else self.low
+        return Scale(low, max(finite) if self.high is None else self.high)
 
 
 def over(ends: str, n_clusters: int | None) -> str:

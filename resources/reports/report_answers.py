@@ -57,9 +57,9 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
     yield block.Table("Refusals", block.heads("Model", *heads), lines, "refusals")
 
 
-def lengths(of: Sequence[Row], order: Sequence[str]) -> block.Section:
+def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Section:
     """Boxes of words: the references, the models in this order, others; none without an answer."""
-    rows = {row["model"]: row for row in of}
+    rows = {row["model"]: row for row in answer_lengths}
     blocks: list[block.Block] = []
     if len(rows) > 1:
         names = [REFERENCES, *_ordered([name for name in rows if name != REFERENCES], order)]
@@ -187,26 +187,26 @@ def _percent(share: float) -> float:
     return round(100 * share, 1)
 
 
-def _distance(of: LetterShares) -> Cell:
-    value, low, high = of.distance.value, of.distance.ci_low, of.distance.ci_high
+def _distance(shares: LetterShares) -> Cell:
+    value, low, high = shares.distance.value, shares.distance.ci_low, shares.distance.ci_high
     small = [] if low is None or high is None else [f"{low:.3f}–{high:.3f}"]
-    if of.p_holm is not None:
-        small.append(in_words(of.p_holm))
+    if shares.p_holm is not None:
+        small.append(in_words(shares.p_holm))
     return Cell(
         "–" if value is None else f"{value:.3f}",
         small,
-        "n worse" if of.p_holm is not None and of.p_holm < COUNTS_BELOW else "n",
-        f"On {block.count(of.compared, 'question')}" if of.compared else "",
+        "n worse" if shares.p_holm is not None and shares.p_holm < COUNTS_BELOW else "n",
+        f"On {block.count(shares.compared, 'question')}" if shares.compared else "",
     )
 
 
-def _saved(name: str, of: PassCounts) -> list[Cell]:
+def _saved(name: str, counts: PassCounts) -> list[Cell]:
     """The passes of a model, and the share of all that was saved."""
-    share = of.n_saved / of.n_all if of.n_all else 0.0
+    share = counts.n_saved / counts.n_all if counts.n_all else 0.0
     return [
         block.model(name),
-        Cell(str(of.n_all)),
-        Cell(str(of.n_asked)),
-        Cell(str(of.n_saved), [f"{100 * share:.1f} %"], "n tint", shade=round(share, 3)),
-        Cell(str(of.n_open), kind="n lossy" if of.n_open else "n"),
+        Cell(str(counts.n_all)),
+        Cell(str(counts.n_asked)),
+        Cell(str(counts.n_saved), [f"{100 * share:.1f} %"], "n tint", shade=round(share, 3)),
+        Cell(str(counts.n_open), kind="n lossy" if counts.n_open else "n"),
     ]

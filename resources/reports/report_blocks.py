@@ -165,10 +165,10 @@ class Section(NamedTuple):
 
 def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     """Blocks that begin with a heading, folded below it and what they say in a line; none of none."""
-    given = list(blocks)
-    if not given:
+    parts = list(blocks)
+    if not parts:
         return []
-    heading, *others = given
+    heading, *others = parts
     assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
     return [FoldedBlocks(said(line, title=heading.text, finding=finding), others)]
@@ -214,10 +214,12 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
     return Cell(said('<span class="model">{name}</span>', name=name), small, "who")
 
 
-def who(of: CandidateLabel, small: Sequence[str] = ()) -> Cell:
+def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
     """The contestant that a line is of, with the remarks on it."""
-    named = model(of.name, small)
-    return named._replace(text=named.text + Markup("<br>") + tags(of.tags)) if of.tags else named
+    named = model(label.name, small)
+    return (
+        named._replace(text=named.text + Markup("<br>") + tags(label.tags)) if label.tags else named
+    )
 
 
 def tinted(estimate: ReportEstimate) -> Cell:
@@ -225,15 +227,15 @@ def tinted(estimate: ReportEstimate) -> Cell:
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
 
 
-def tags(of: Iterable[str]) -> Markup:
+def tags(remarks: Iterable[str]) -> Markup:
     """Short remarks."""
-    return Markup("").join(said('<span class="is-tag">{tag}</span>', tag=tag) for tag in of)
+    return Markup("").join(said('<span class="is-tag">{tag}</span>', tag=tag) for tag in remarks)
 
 
-def keys(of: Mapping[str, str | None]) -> Markup:
+def keys(key_of: Mapping[str, str | None]) -> Markup:
     """The beginnings of keys of rows or calls, by what they are of; a dash for none."""
     shown = []
-    for name, key in of.items():
+    for name, key in key_of.items():
         short = said('<code title="{key}">{short}</code>', key=key, short=key[:12]) if key else "–"
         shown.append(said('<span class="key">{name} {short}</span>', name=name, short=short))
     return Markup(" ").join(shown)

@@ -109,7 +109,7 @@ def render_index(
     ordered = sorted(latest, key=lambda line: (not line.release["in_force"], line.release["name"]))
     return render_page(
         "index.html",
-        here="home",
+        nav_name="home",
         lines=ordered,
         matrix=matrix(ordered),
         since=since,

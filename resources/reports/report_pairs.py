@@ -29,21 +29,21 @@ class ModelDifference(NamedTuple):
 
 
 def between(
-    rows: Mapping[Pair, Row], one: str, other: str, metric: DisplayedMetric
+    rows: Mapping[Pair, Row], model: str, other: str, metric: DisplayedMetric
 ) -> ModelDifference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
-    found = compared(rows, one, other)
-    return None if found is None else difference_of(found[0], metric, found[1])
+    comparison = compared(rows, model, other)
+    return None if comparison is None else difference_of(comparison[0], metric, comparison[1])
 
 
 def difference_of(
-    row: Row, metric: DisplayedMetric, sign: int = 1, of: str = "difference"
+    row: Row, metric: DisplayedMetric, sign: int = 1, column: str = "difference"
 ) -> ModelDifference | None:
     """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
 
-    It stands in the column `of`.
+    It stands in the column `column`.
     """
-    difference = row[of]
+    difference = row[column]
     if difference is None:
         return None
     scale = metric.scale
@@ -75,20 +75,20 @@ def in_words(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
-def shown(of: ModelDifference | None, *below: str, link: str = "") -> Cell:
+def shown(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
     """A difference with its interval and p, marked where it counts; or a dot where there is none."""
-    if of is None:
+    if difference is None:
         return Cell("·")
-    small = [of.interval or "no interval", of.p, *below]
-    text = block.bold(of.difference)
+    small = [difference.interval or "no interval", difference.p, *below]
+    text = block.bold(difference.difference)
     if link:
         text = said('<a href="{link}">{text}</a>', link=link, text=text)
-    return Cell(text, small, f"n {of.verdict}".strip())
+    return Cell(text, small, f"n {difference.verdict}".strip())
 
 
 def tested(finding: Row | None, metric: DisplayedMetric) -> Cell:
     """The difference that a finding is."""
-    return shown(difference_of(finding, metric, of="value") if finding else None)
+    return shown(difference_of(finding, metric, column="value") if finding else None)
 
 
 def pairs(
@@ -151,13 +151,17 @@ def looking(
 ) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
     rows = judged.pairs(metric.key)
-    found = [
+    differences = [
         between(rows, model, without.name, metric)
         for without in order
         if without.ablation and (model := model_of(without.name))
     ]
-    better = sum(difference is not None and difference.verdict == "better" for difference in found)
-    finding = f"{better} of {block.count(len(found), 'comparison')} surely better with its images"
+    better = sum(
+        difference is not None and difference.verdict == "better" for difference in differences
+    )
+    finding = (
+        f"{better} of {block.count(len(differences), 'comparison')} surely better with its images"
+    )
     return block.folded(_looking(judged, metric, order, noun, rows), finding)
 
 

@@ -48,13 +48,13 @@ def readings(data: Report) -> block.Section:
     figures = {tuple(row[name] for name in _KEY): row for row in rows}
     models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
     blocks: list[block.Block] = []
-    found = ""
+    finding = ""
     if rows:
         by_rule, unread = (
             _percent(figures["", measure, reader, *_WHOLE]).shown
             for measure, reader in (("read", "rule"), ("unread", "strict"))
         )
-        found = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
+        finding = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
         blocks = [
             block.note("readers"),
             _shares(figures, models),
@@ -66,7 +66,7 @@ def readings(data: Report) -> block.Section:
             *_agreement(figures),
         ]
     return block.Section(
-        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=found
+        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=finding
     )
 
 

@@ -66,7 +66,7 @@ def _effects(
         for style in styles
         for name in having
         if (row := differences.get((style, name)))
-        and (cell := difference_of(row, metric, of="value"))
+        and (cell := difference_of(row, metric, column="value"))
         and cell.verdict
     ]
     if verdicts:
@@ -74,8 +74,8 @@ def _effects(
     else:
         yield block.note("no_style_counts")
 
-    def most(of: Mapping[tuple[str, str], Row], style: str) -> int:
-        return max(row["n"] for key, row in of.items() if key[0] == style)
+    def most(rows: Mapping[tuple[str, str], Row], style: str) -> int:
+        return max(row["n"] for key, row in rows.items() if key[0] == style)
 
     yield block.Table(
         f"Effects of styles, {pane.title}",

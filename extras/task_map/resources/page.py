@@ -26,7 +26,7 @@ def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -
     """The page; `kind` says what the vectors are, `folder` where they are from."""
     return render_page(
         "task_map.html",
-        here="task map",
+        nav_name="task map",
         picture=picture_of(task_map),
         near=[_near(task_map, place) for place in range(len(task_map.tasks))],
         kind=kind,

@@ -115,11 +115,13 @@ class CompareReleases(Action):
     ) -> ActionResult:
         import dagster as dg
 
-        from assets.evaluate.release_diff import compared, meant, write_page
+        from assets.evaluate.release_diff import compare_releases, resolve_releases, write_page
         from resources.files.home import home
         from resources.web.addresses import address
 
-        comparison = compared(warehouse, benchmarks, *meant(warehouse, self.release, self.other))
+        comparison = compare_releases(
+            warehouse, benchmarks, *resolve_releases(warehouse, self.release, self.other)
+        )
         page = write_page(warehouse, image_store, profile, benchmarks, comparison)
         return ActionResult(
             f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
@@ -288,7 +290,10 @@ def _with_card(warehouse: "Warehouse", release_id: str, text: str) -> ActionResu
     """What came of making a release: its id and its card are metadata."""
     import dagster as dg
 
-    from dagster_project.release_texts import shown
+    from dagster_project.release_texts import release_page
 
-    metadata = {"release": release_id, "card": dg.MetadataValue.md(shown(warehouse, release_id))}
+    metadata = {
+        "release": release_id,
+        "card": dg.MetadataValue.md(release_page(warehouse, release_id)),
+    }
     return ActionResult(text, metadata, RELEASES)

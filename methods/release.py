@@ -167,10 +167,10 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    return frozen(name, reviewed, Edition(), rows)
+    return with_release_ids(name, reviewed, Edition(), rows)
 
 
-def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
+def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
     """Give rows the id of their release, which is a hash of their content.
 
     Args:

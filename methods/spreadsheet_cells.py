@@ -20,7 +20,7 @@ def is_like_formula(text: str) -> bool:
     return bare.startswith(_FORMULA) or bare.strip().startswith(_FORMULA)
 
 
-def marked(text: str) -> str:
+def mark_formula(text: str) -> str:
     """The text as a cell that no spreadsheet computes: an apostrophe stands before each formula."""
     inner = _UNMARKED_INNER.sub("'", text)
     return f"'{inner}" if _begins_with_formula(text) else inner
@@ -31,7 +31,7 @@ def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
     for number, row in enumerate(rows):
         places = [str(place) for place, cell in enumerate(row, start=1) if _must_be_marked(cell)]
         marks = [*([] if number else [MARKED]), *places]
-        yield [*map(marked, row), " ".join(marks)]
+        yield [*map(mark_formula, row), " ".join(marks)]
 
 
 def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:

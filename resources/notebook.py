@@ -37,7 +37,7 @@ class Home:
 
     def tables(self) -> list[str]:
         """The names of all tables and views. Raises UserError."""
-        with copied(self._path) as connection:
+        with read_copy(self._path) as connection:
             return [name for name, _ in connection.execute(TABLES).fetchall()]
 
     def table(self, name: str, *columns: str) -> "pa.Table":
@@ -45,7 +45,7 @@ class Home:
 
         Raises UserError, with the nearest name where there is no such table.
         """
-        with copied(self._path) as connection:
+        with read_copy(self._path) as connection:
             names = [table for table, _ in connection.execute(TABLES).fetchall()]
             if name not in names:
                 raise WarehouseError(f"There is no table {name}; {nearest(name, names)}.")
@@ -66,13 +66,13 @@ class Home:
 
         Raises UserError for what is no query of the tables, duckdb.Error for a query that is wrong.
         """
-        with copied(self._path) as connection:
+        with read_copy(self._path) as connection:
             require_query(connection, query)
             return connection.sql(query, params=dict(params or {})).to_arrow_table()
 
 
 @contextmanager
-def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+def read_copy(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
     """A connection that reads a copy of the tables in the file at `path`, or the lake in its place.
 
     A lake is read as it was at a snapshot's number or a time, `as_of`. Raises UserError, OSError.

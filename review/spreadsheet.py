@@ -83,12 +83,12 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
             yield Record(place, fault=str(error))
 
 
-def guarded(text: str) -> str:
+def guard_cell(text: str) -> str:
     """The text as a cell that no program computes or rewrites: with an apostrophe before it."""
     return f"'{text}" if _needs_guard(text) else text
 
 
-def restored(cell: str) -> str:
+def restore_cell(cell: str) -> str:
     """The exact text of a guarded cell; an apostrophe of the text itself stays."""
     return cell[1:] if cell.startswith("'") and _needs_guard(cell[1:]) else cell
 
@@ -112,7 +112,7 @@ def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
             "text": text.text,
             "new_text": "" if text.editable else NOT_TO_FILL,
         }
-        yield {key: guarded(cell) for key, cell in row.items()} | {"round": str(round)}
+        yield {key: guard_cell(cell) for key, cell in row.items()} | {"round": str(round)}
 
 
 def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, str]]]:
@@ -133,7 +133,7 @@ def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, st
         for line, cells in rows:
             if any(cells):
                 row = dict(zip(columns, cells, strict=False))
-                yield line, {name: restored(row.get(name, "")) for name in COLUMNS}
+                yield line, {name: restore_cell(row.get(name, "")) for name in COLUMNS}
     except DelimitedError as error:
         raise NotASpreadsheet(f"{path} cannot be imported: {error}.") from None
 

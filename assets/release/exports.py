@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
-from assets.common.settings import AssetConfig, choose, schema_of
+from assets.common.settings import AssetConfig, current_settings, schema_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.in_force import ReleaseError
 from assets.release.releases import NAMES, releases
@@ -233,7 +233,7 @@ def _require_released(warehouse: Warehouse, settings: ExportsSettings) -> None:
 
 
 def _settings() -> ExportsSettings:
-    settings = choose("release.exports").settings
+    settings = current_settings("release.exports").settings
     assert isinstance(settings, ExportsSettings)
     return settings
 

@@ -14,7 +14,7 @@ from methods.agreement.measured import (
     Ratings,
     counts_of,
     paired_ratings,
-    rated_twice,
+    with_two_ratings,
 )
 
 Level = Literal["nominal", "ordinal"]
@@ -32,7 +32,7 @@ def raw_agreement(ratings: Ratings) -> MeasureValue:
     agree. It is not corrected for chance. Source: the observed agreement of Fleiss (1971), formula 3,
     with n_i instead of a fixed number of raters.
     """
-    counts = counts_of(rated_twice(ratings))
+    counts = counts_of(with_two_ratings(ratings))
     if not len(counts):
         return MeasureValue(None, NOBODY_TWICE)
     return MeasureValue(float(_agreeing(counts).mean()))
@@ -125,7 +125,7 @@ def fleiss_kappa(ratings: Ratings) -> MeasureValue:
     number of ratings, which need not be by the same people. Source: Fleiss (1971), Measuring nominal
     scale agreement among many raters.
     """
-    counts = counts_of(rated_twice(ratings))
+    counts = counts_of(with_two_ratings(ratings))
     if not len(counts):
         return MeasureValue(None, NOBODY_TWICE)
     n_ratings = np.unique(counts.sum(axis=1))
@@ -153,7 +153,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> MeasureValue:
     c < k), (n_c/2 + n_(c+1) + ... + n_(k-1) + n_k/2)^2. Source: Krippendorff (2011), Computing
     Krippendorff's alpha-reliability.
     """
-    counts = counts_of(rated_twice(ratings))
+    counts = counts_of(with_two_ratings(ratings))
     if not len(counts):
         return MeasureValue(None, NOBODY_TWICE)
     if counts.shape[1] == 1:

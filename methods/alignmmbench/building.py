@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, LANGUAGE, TASK
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 
 class ApprovedExchange(NamedTuple):
@@ -93,7 +93,7 @@ def build_wordings(
         rows["images"].append(
             {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
         )
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)
 
 
 def labels_of(item: ApprovedWording) -> dict[str, str]:

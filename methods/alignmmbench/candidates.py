@@ -99,7 +99,7 @@ def candidates(
     return TaskImageSelection(candidates_left, removed)
 
 
-def drawn(
+def sample_candidates(
     candidates: Sequence[TaskImage], tasks: Sequence[str], n: int, seed: int
 ) -> list[TaskImage]:
     """`n` candidates of `tasks`, none twice; fewer where there are no more.

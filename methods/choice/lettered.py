@@ -57,15 +57,15 @@ def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, dem
         raise ParseError("too_many_choices", f"There are {len(wrong)} distractors: write {demand}.")
     if not all((answer, *wrong)):
         raise ParseError("empty_choice", "The answer or a distractor is empty.")
-    said_wrong = [said(choice) for choice in wrong]
-    if said(answer) in said_wrong:
+    said_wrong = [normalized_choice(choice) for choice in wrong]
+    if normalized_choice(answer) in said_wrong:
         raise ParseError("answer_among_distractors", "The right answer is among the distractors.")
     if len(set(said_wrong)) < len(said_wrong):
         twice, _ = Counter(said_wrong).most_common(1)[0]
         raise ParseError("repeated_choice", f"A distractor is there twice: {twice[:80]!r}.")
 
 
-def said(choice: str) -> str:
+def normalized_choice(choice: str) -> str:
     """A choice without what makes no other choice of it: case, articles, closing punctuation."""
     plain = choice.casefold().strip(" .,;:!?'\"")
     return re.sub(r"^(?:a|an|the) ", "", plain)
@@ -83,7 +83,7 @@ QUESTION = "Question"
 _QUESTION = f"\n{QUESTION}: "
 
 
-def plain(n_choices: int) -> Order:
+def original_order(n_choices: int) -> Order:
     """The choices as they stand."""
     return tuple(range(n_choices))
 
@@ -105,7 +105,7 @@ def shuffled(n_choices: int, seed: str) -> Order:
     return tuple(order)
 
 
-def in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
+def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
     """The texts of the choices in an order."""
     return tuple(choices[place] for place in order)
 
@@ -120,7 +120,7 @@ def key_of(item: Item) -> str | None:
     return item.turns[0].references.get("key")
 
 
-def lettered(choices: Sequence[str]) -> str:
+def with_letters(choices: Sequence[str]) -> str:
     """One choice a line as `A. text`.
 
     Raises ValueError for more choices than there are letters.
@@ -159,7 +159,7 @@ def _images(n_images: int) -> str:
     return ", ".join(named) + "\n" if n_images else ""
 
 
-def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
+def question_message(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
     """The user message of an item's first turn, in the words of a prompt.
 
     The prompt is told how many images the question does not place itself (`n_unplaced`), and writes
@@ -186,7 +186,7 @@ def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) ->
         "question": question,
         "choices": [
             {"letter": letter, "text": text.replace(IMAGE_HERE, "(image)")}
-            for letter, text in zip(LETTERS, in_order(item.choices, order), strict=False)
+            for letter, text in zip(LETTERS, choices_in_order(item.choices, order), strict=False)
         ],
         "language": language,
         "n_unplaced": 0 if IMAGE_HERE in f"{question}{hint}" else len(shown),
@@ -228,7 +228,7 @@ class LetteredChoices(NamedTuple):
     key: str
 
 
-def placed(
+def assign_letters(
     items: Sequence[UnorderedChoices], seed: int, stored_keys: Mapping[int, str] | None = None
 ) -> list[LetteredChoices]:
     """Put the choices of each item in an order and give them letters.

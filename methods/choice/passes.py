@@ -10,17 +10,17 @@ from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
     Order,
-    in_order,
+    choices_in_order,
     key_of,
     letter_in,
-    lettered,
+    with_letters,
 )
 from methods.choice.read_answers import compat, compat_letter
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item
-from methods.evaluation.judging import Observation, unjudged
+from methods.evaluation.judging import Observation, unjudged_observations
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.slices import labels_by_turn
@@ -90,7 +90,7 @@ def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[
     """What the prompt is filled with; `choices` in the order that they were asked in."""
     return {
         "question": question.replace(IMAGE_HERE, "(image)"),
-        "choices": lettered(choices),
+        "choices": with_letters(choices),
         "answer": answer,
     }
 
@@ -143,11 +143,11 @@ def ask_pass(
     answer = yield from dialogue.ask(TURN)
     if answer.text is None:
         return None
-    texts = in_order(item.choices, order)
+    texts = choices_in_order(item.choices, order)
     letter = yield ExtractionRequest(
         trial,
         TURN,
-        strict(answer.text, texts).letter,
+        read_letter(answer.text, texts).letter,
         EXTRACT_PROMPT,
         extract_data(item.turns[0].question, texts, answer.text),
         letter_reader(len(texts)),
@@ -156,7 +156,7 @@ def ask_pass(
     return ExtractedLetters(letter, compat_letter(compat(answer.text, texts), letter, texts))
 
 
-def missed(letters: ExtractedLetters, right: str) -> bool:
+def is_lost(letters: ExtractedLetters, right: str) -> bool:
     """Whether the pass is lost under both readings: it is known not to be right."""
     return None not in letters and right not in letters
 
@@ -174,12 +174,12 @@ def observe(
             ]
             continue
         if answer.text is None:
-            observations += unjudged(OBSERVED, trial, turn, answer)
+            observations += unjudged_observations(OBSERVED, trial, turn, answer)
             continue
         order = order_of(item, trial)
         letter = transcript.readings.get((trial, turn))
         right = letter_in(order, key)
-        texts = in_order(item.choices, order)
+        texts = choices_in_order(item.choices, order)
         letters = {
             RIGHT_COMPAT: compat_letter(compat(answer.text, texts), letter, texts),
             RIGHT: letter,

@@ -55,7 +55,7 @@ _SUPPOSED = (
 _UNSAYING = tuple(map(re.compile, (_NOT_BEFORE, _NOT_AFTER, _SUPPOSED)))
 
 
-def unsaid(text: str) -> str:
+def mask_denied_letters(text: str) -> str:
     """The text with UNSAID in place of letters that are negated or supposed."""
     for expression in _UNSAYING:
         # Several letters may follow one negation: "neither A nor B" has two.

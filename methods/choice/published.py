@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, in_order, with_hint
+from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, choices_in_order, with_hint
 from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.evaluation.published_tables import decoded, encoded, listed
+from methods.evaluation.published_tables import decode_image, encode_image, list_of_texts
 from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ def build_release(
             {**item_key, "position": position, "image_id": image_id, **source(item, image_id)}
             for position, image_id in enumerate(item.image_ids, start=1)
         ]
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)
 
 
 Picture = Callable[[str], bytes]
@@ -152,10 +152,10 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
     # Behind a full row of choices the columns of the next letters are choices, too, and no labels.
     further = [row.get(letter, "") for letter in string.ascii_uppercase[MOST:]]
     n_further = list(map(bool, [*further, ""])).index(False) if n_choices == MOST else 0
-    return checked(where, [*texts[:n_choices], *further[:n_further]])
+    return require_choices(where, [*texts[:n_choices], *further[:n_further]])
 
 
-def checked(where: str, choices: Sequence[str]) -> tuple[str, ...]:
+def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
     """The choices, if there are as many as can be asked and none is empty."""
     if not FEWEST <= len(choices) <= MOST:
         raise PublishedError(f"{where} has {len(choices)} choices instead of {FEWEST} to {MOST}")
@@ -177,10 +177,10 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
 def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...]:
     """Images in base64, else by path; several are a Python list of texts. A record has one at least."""
     if image:
-        texts = listed(where, "image", image) if image.startswith("[") else [image]
-        return tuple(map(decoded, texts))
+        texts = list_of_texts(where, "image", image) if image.startswith("[") else [image]
+        return tuple(map(decode_image, texts))
     if image_path.startswith("["):
-        return tuple(listed(where, "image_path", image_path))
+        return tuple(list_of_texts(where, "image_path", image_path))
     return (image_path or BrokenImage("missing", "the record has no image"),)
 
 
@@ -199,7 +199,7 @@ def key_as_answer(item: PublishedItem) -> str:
 
 def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: bool) -> str:
     """The cell of the images in base64, a Python list where there are several or `a_list` says so."""
-    data = [encoded(image if isinstance(image, bytes) else picture(image)) for image in images]
+    data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
     return repr(data) if a_list or len(data) > 1 else "".join(data)
 
 
@@ -267,7 +267,7 @@ def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
     A choice such as "None", which tools take for missing, may be missing; a number may be written
     otherwise.
     """
-    texts = [*in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
+    texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
     return all(
         _same(cells.get(letter, ""), text) for letter, text in zip(LETTERS, texts, strict=True)
     )

@@ -168,7 +168,7 @@ class ExtractedAnswer:
         return content_id(QUEUED_KIND, self.content)
 
 
-def drawn(
+def sample_answers(
     answers: Iterable[ExtractedAnswer],
     n: int,
     seed: int,

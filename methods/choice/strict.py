@@ -71,7 +71,7 @@ def plain(answer: str) -> str:
     return _MARKDOWN.sub("", _MATHS.sub("", text)).strip()
 
 
-def folded(text: str, *, keep_end: bool = False) -> str:
+def normalized(text: str, *, keep_end: bool = False) -> str:
     """The form in which two texts are the same: without case, width, quotes around and an article.
 
     The last full stop does not count either, unless `keep_end`.
@@ -107,7 +107,7 @@ class ExtractedLetter(NamedTuple):
 UNREAD = ExtractedLetter(None, None)
 
 
-def strict(answer: str, choices: Sequence[str]) -> ExtractedLetter:
+def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
     """Read `answer` to a question with `choices`, in the order of their letters."""
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
@@ -128,7 +128,7 @@ def _as_read(choice: str) -> str:
 
     Each model answers the same question, in several passes.
     """
-    return folded(plain(choice)) or folded(choice)
+    return normalized(plain(choice)) or normalized(choice)
 
 
 class _LetterReader:
@@ -139,8 +139,8 @@ class _LetterReader:
         self._letters = LETTERS[: len(choices)]
         self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
         # A letter with marks, "$B$", may be the choice that is written so.
-        written = folded(answer)
-        self._is_marked_choice = len(written) > 1 and written in map(folded, choices)
+        written = normalized(answer)
+        self._is_marked_choice = len(written) > 1 and written in map(normalized, choices)
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 
@@ -148,7 +148,7 @@ class _LetterReader:
         """Rule 1."""
         for place in phrases.FINAL.finditer(text):
             phrase = (place["tag"] or place["phrase"] or "").strip()
-            for letter in self._alone(phrase) or self._start(phrases.unsaid(phrase)):
+            for letter in self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase)):
                 yield ExtractedLetter(letter, "final")
 
     def whole(self, text: str) -> Iterator[ExtractedLetter]:
@@ -160,7 +160,7 @@ class _LetterReader:
 
     def declared(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 5, of strong phrases: the last one counts."""
-        text = phrases.unsaid(text)
+        text = phrases.mask_denied_letters(text)
         places: dict[int, list[str]] = {}
         for head in phrases.HEAD.finditer(text):
             if option_lists.declares(text, head):
@@ -173,7 +173,7 @@ class _LetterReader:
 
     def parts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 4 and 6 to 8, and rule 5 of weak phrases; only of what follows a list of choices."""
-        whole = phrases.unsaid(text)
+        whole = phrases.mask_denied_letters(text)
         text = option_lists.after_list(whole)
         yield from self._weakly_declared(text)
         if len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters)) <= 1:
@@ -205,7 +205,7 @@ class _LetterReader:
         return self._known(match["letter"]) if match else []
 
     def _with_text(self, text: str) -> list[str]:
-        same = folded(text)
+        same = normalized(text)
         return [letter for letter, choice in self._texts.items() if choice and choice == same]
 
     def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
@@ -273,7 +273,9 @@ class _LetterReader:
         parts = sentences.sentences(text)
         for sentence in (*parts[:1], *parts[-1:]):
             if self._single(sentence) == named[0]:
-                before, _, after = folded(sentence, keep_end=True).partition(self._texts[named[0]])
+                before, _, after = normalized(sentence, keep_end=True).partition(
+                    self._texts[named[0]]
+                )
                 return named[0] if sentences.goes_on(before, after) else None
         return None
 
@@ -284,7 +286,7 @@ class _LetterReader:
 
     def _named(self, text: str) -> list[str]:
         """The choices whose texts are in a text as words, and not within that of another one."""
-        text = folded(text, keep_end=True)
+        text = normalized(text, keep_end=True)
         places_of_letter = {
             letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()
         }
@@ -326,7 +328,7 @@ class _LetterReader:
     def _starts(self, rest: str) -> list[str]:
         """How `rest` begins, folded: all and its first line, each with and without its article."""
         rest = rest.lstrip()[: self._most]
-        lines = [folded(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
+        lines = [normalized(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
         return [*lines, *map(without_article, lines)]
 
     def _known(self, letter: str) -> list[str]:

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from methods.choice.languages import Language
 from methods.choice.lettered import LETTERS, MARKS
-from methods.choice.strict import folded
+from methods.choice.strict import normalized
 from methods.prompts.parsing import ParseError
 
 _ONES = (
@@ -372,9 +372,9 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
             raise ParseError(
                 "lettered_choice", f"The translation of {letter} begins with a letter or a number."
             )
-        if text and (other := letter_of_text.get(folded(text))):
+        if text and (other := letter_of_text.get(normalized(text))):
             raise ParseError("repeated_choice", f"{other} and {letter} have the same translation.")
-        letter_of_text[folded(text)] = letter
+        letter_of_text[normalized(text)] = letter
     for name, text in source.items():
         match = re.search(language.verdicts, target[name])
         if match and not _VERDICT.search(text):
@@ -385,7 +385,7 @@ def _require_no_give_away(source: Texts, target: Texts) -> None:
     """Raise ParseError where question or hint name some choices, and their sources do not."""
     letters = [name for name in source if name in LETTERS]
     question, asked_before = (
-        " ".join(folded(text) for name, text in texts.items() if name not in letters)
+        " ".join(normalized(text) for name, text in texts.items() if name not in letters)
         for texts in (target, source)
     )
     named = {letter for letter in letters if _names(question, target[letter])}
@@ -393,7 +393,7 @@ def _require_no_give_away(source: Texts, target: Texts) -> None:
     new = [
         letter
         for letter in sorted(named)
-        if len(folded(target[letter])) > 1 and folded(source[letter]) not in asked_before
+        if len(normalized(target[letter])) > 1 and normalized(source[letter]) not in asked_before
     ]
     if new and named != set(letters):
         raise ParseError(
@@ -403,4 +403,4 @@ def _require_no_give_away(source: Texts, target: Texts) -> None:
 
 
 def _names(question: str, choice: str) -> bool:
-    return bool(folded(choice)) and folded(choice) in question
+    return bool(normalized(choice)) and normalized(choice) in question

@@ -17,7 +17,7 @@ from methods.convbench.scores import (
     METRICS,
     N_GIVEN,
     SINGLE_TURN_METRICS,
-    lacking,
+    missing_reference,
 )
 from methods.evaluation.asking import (
     PLAIN,
@@ -123,7 +123,7 @@ class Convbench:
                 yield from ask_dialogue(_alone(item, turn.turn), limits)
             return
         for trial, n_given in N_GIVEN.items():
-            if why := lacking(item, trial):
+            if why := missing_reference(item, trial):
                 for turn in item.turns:
                     yield SkippedTurn(trial, turn.turn, why, no_reference=True)
             else:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.convbench.drafting import CAPABILITIES
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 ANSWER, CAPTION, FOCUS = "answer", "caption", "focus"
 """Kinds of reference: each turn's answer, the picture's caption, and the points of the creation."""
@@ -100,4 +100,4 @@ def build_conversations(
         rows["images"].append(
             {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
         )
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)

@@ -22,8 +22,8 @@ from methods.evaluation.judging import (
     Judgment,
     JudgmentKey,
     Observation,
-    observed,
-    unjudged,
+    judgment_observations,
+    unjudged_observations,
 )
 from methods.evaluation.rating import RATING_SCHEMA, read_rating
 from methods.evaluation.verdicts import (
@@ -31,8 +31,8 @@ from methods.evaluation.verdicts import (
     VERDICT_SCHEMA,
     place_of_model,
     read_verdict,
+    verdict_share,
     winner_of,
-    worth,
 )
 from methods.prompts.messages import with_image_numbers
 
@@ -147,7 +147,7 @@ class _VariantView:
         for turn in turns:
             answer = self._transcript.answer(self._trial, turn.turn)
             if answer.text is None:
-                return unjudged(metrics, self._trial, last, answer)
+                return unjudged_observations(metrics, self._trial, last, answer)
         return []
 
     def _before(self, turn: Turn) -> list[Turn]:
@@ -239,7 +239,7 @@ class _VariantView:
 def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
     """What the model gets in an order: 1 for a win, 0.5 for a tie, 0. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = worth(verdict.winner, order)
+    value = verdict_share(verdict.winner, order)
     return Judgment({dimension: value}, value, verdict.reason)
 
 
@@ -252,4 +252,4 @@ def read_grade(reply: str, dimension: str) -> Judgment:
 def _observed(place: JudgmentKey, judgment: Judgment | None) -> list[Observation]:
     dimension = OVERALL if place.part.startswith(WHOLE) else OF_TURN[place.turn]
     graded = place.part.endswith(GRADE)
-    return observed([grade_of(dimension) if graded else dimension], place, judgment)
+    return judgment_observations([grade_of(dimension) if graded else dimension], place, judgment)

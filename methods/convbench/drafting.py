@@ -35,7 +35,7 @@ class EntryImage(NamedTuple):
     group_id: str
 
 
-def drawn(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
+def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
     """`n` entries whose pictures do not look alike, fewer where there are no more.
 
     Of each group the entry with the smallest id stands for all. Asking for more keeps what there is.

@@ -65,7 +65,7 @@ class Benchmark(Protocol):
         ...
 
 
-def lacking(benchmark: object) -> list[str]:
+def missing_members(benchmark: object) -> list[str]:
     """What of the protocol an object has not, by name."""
     return [
         name

@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any, NamedTuple
 
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import encoded
+from methods.evaluation.published_tables import encode_image
 
 
 class FileRow(NamedTuple):
@@ -62,7 +62,7 @@ def image_cells(where: str, value: Any) -> ImageCells:
         named = image if isinstance(image, Mapping) else {"bytes": image}
         data = named.get("bytes")
         if data:
-            inside.append(encoded(data) if isinstance(data, bytes) else text_of(data))
+            inside.append(encode_image(data) if isinstance(data, bytes) else text_of(data))
         elif named.get("path"):
             paths.append(text_of(named["path"]))
     if inside and paths:

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 from methods.errors import UserError
 from methods.evaluation.cells import FileRow
 from methods.evaluation.contestants import FILE
-from methods.evaluation.indexes import known_id, whole
+from methods.evaluation.indexes import known_id, whole_id
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import shown
+from methods.evaluation.published_tables import shortened_id
 from methods.ids import content_id
 from methods.naming import nearest
 
@@ -120,7 +120,7 @@ def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
         cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
         try:
             item_id = known_id(FileRow(row.where, cells), item, turns)
-            cells[TURN] = whole(row.where, TURN, cells.get(TURN, ""))
+            cells[TURN] = whole_id(row.where, TURN, cells.get(TURN, ""))
         except PublishedError as error:
             raise HumanScoresError(f"{error}: correct the row.") from None
         outcome = _read(rated, turns, item_id, cells)
@@ -192,6 +192,6 @@ def _item_column(rows: Sequence[FileRow]) -> str:
     lacking = [] if item else [f"{ITEM[0]} or {ITEM[-1]}"]
     lacking += [name for name in (MODEL, SCORE) if name not in named]
     if item is None or lacking:
-        there_are = nearest(lacking[0].split()[0], map(shown, named))
+        there_are = nearest(lacking[0].split()[0], map(shortened_id, named))
         raise HumanScoresError(f"It has no column {', '.join(lacking)}; {there_are}.")
     return item

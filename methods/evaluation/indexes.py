@@ -17,7 +17,7 @@ _MOST = 2**53
 """Above it a float does not say which whole number it was."""
 
 
-def whole(where: str, column: str, text: str) -> str:
+def whole_id(where: str, column: str, text: str) -> str:
     """An id as it stands; a whole number that was written as a float is whole.
 
     Raises:
@@ -32,16 +32,16 @@ def whole(where: str, column: str, text: str) -> str:
 
 
 def whole_index(where: str, column: str, text: str) -> str:
-    """An index, which numbers the rows of a table: as `whole`, without blanks and zeros before it."""
-    text = whole(where, column, text).strip()
+    """An index, which numbers the rows of a table: a `whole_id` without leading blanks and zeros."""
+    text = whole_id(where, column, text).strip()
     return str(int(text)) if re.fullmatch("0[0-9]{1,15}", text) else text
 
 
 def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
-    """The id in a row's cell: as it stands if it is one of `item_ids`, else as `whole`.
+    """The id in a row's cell: as it stands if it is one of `item_ids`, else as `whole_id`.
 
     Raises:
         PublishedError: It is not known, and a float that is no whole number.
     """
     text = row.cells.get(column, "")
-    return text if text in item_ids else whole(row.where, column, text)
+    return text if text in item_ids else whole_id(row.where, column, text)

@@ -9,7 +9,7 @@ from methods.evaluation.items import Item
 from methods.ids import content_id
 
 
-def asked_part(n_asked: int, n_items: int) -> str:
+def partial_evaluation_note(n_asked: int, n_items: int) -> str:
     """The sentence on a model that was asked about some items of a release only."""
     return f"{n_asked} of {n_items} items were asked."
 

@@ -4,7 +4,13 @@ from collections.abc import Callable, Sequence
 
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import JudgeRequest, Judging, Observation, observed, unjudged
+from methods.evaluation.judging import (
+    JudgeRequest,
+    Judging,
+    Observation,
+    judgment_observations,
+    unjudged_observations,
+)
 from methods.prompts.messages import with_image_numbers
 
 
@@ -30,12 +36,12 @@ def judge_turns(
                 Observation(metric, PLAIN, turn.turn, "no_reference") for metric in metrics
             ]
         elif answer.text is None:
-            observations += unjudged(metrics, PLAIN, turn.turn, answer)
+            observations += unjudged_observations(metrics, PLAIN, turn.turn, answer)
         else:
             requests.append(request(turn, turn.reference, answer.text))
     judgments = yield requests
     for request_made, judgment in zip(requests, judgments, strict=True):
-        observations += observed(metrics, request_made.place, judgment)
+        observations += judgment_observations(metrics, request_made.place, judgment)
     return observations
 
 

@@ -111,14 +111,16 @@ class Observation:
 Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Observation]]
 
 
-def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> list[Observation]:
+def unjudged_observations(
+    metrics: Sequence[str], trial: str, turn: int, answer: Answer
+) -> list[Observation]:
     """Observations of an answer that there is nothing to judge of."""
     # An answer without a text is neither `answered` nor `given`, which no observation is.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
     return [Observation(metric, trial, turn, status) for metric in metrics]
 
 
-def observed(
+def judgment_observations(
     metrics: Sequence[str], place: JudgmentKey, judgment: Judgment | None
 ) -> list[Observation]:
     """Observations of one judgment; `not_judged` where there is none."""

@@ -64,7 +64,7 @@ class GapScores(NamedTuple):
     reason: str | None
 
 
-def paired(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
+def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
     """Which items of two releases are the same but for their language."""
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()
@@ -99,7 +99,7 @@ def language_gap_findings(
     Subsets, of micro means, are those of the labels `SPLIT_BY` that the items of the first release
     have. Nothing where no item is a pair.
     """
-    pairing = paired(first.items, second.items)
+    pairing = paired_items(first.items, second.items)
     if not pairing.paired:
         return
     models = sorted(filter(is_model, {*first.of_models, *second.of_models}))

@@ -9,7 +9,7 @@ from methods.errors import UserError
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import shown
+from methods.evaluation.published_tables import shortened_id
 from methods.ids import content_id
 from methods.model_text import without_reasoning
 from methods.naming import nearest
@@ -141,7 +141,7 @@ def _column(rows: Sequence[FileRow]) -> str:
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
     if column is None:
-        there_are = nearest(COLUMNS[0], map(shown, named))
+        there_are = nearest(COLUMNS[0], map(shortened_id, named))
         raise PredictionError(
             f"It has no column {COLUMNS[0]}; {there_are}." if named else "It has no records."
         )

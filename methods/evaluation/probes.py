@@ -99,7 +99,7 @@ class BiasTestPair(NamedTuple):
     after: float
 
 
-def planted(probe: str, answer: str, *, chinese: bool) -> str:
+def plant_text(probe: str, answer: str, *, chinese: bool) -> str:
     """The answer with the probe's text after it, in the item's language: Chinese, or English."""
     language, between = ("zh", "") if chinese else ("en", " ")
     text = (
@@ -110,13 +110,13 @@ def planted(probe: str, answer: str, *, chinese: bool) -> str:
     return f"{answer.rstrip()}\n\n{text}"
 
 
-def with_planted(
+def plant_in_transcript(
     transcript: Transcript, place: JudgmentKey, probe: str, *, chinese: bool
 ) -> Transcript:
     """The transcript with the probe's text in the answer of that place. It must have a text."""
     key = place.trial, place.turn
     answer = transcript.answers[key]
-    text = planted(probe, answer.text or "", chinese=chinese)
+    text = plant_text(probe, answer.text or "", chinese=chinese)
     return replace(transcript, answers={**transcript.answers, key: replace(answer, text=text)})
 
 
@@ -176,7 +176,9 @@ class SampledAnswer(NamedTuple):
     place: tuple[str | int, ...]
 
 
-def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[str | int, ...]]:
+def sample_spread(
+    answers: Iterable[SampledAnswer], n: int, seed: int
+) -> list[tuple[str | int, ...]]:
     """The keys of `n` answers, or of all if there are fewer; more answers go on where fewer end.
 
     Every cluster has one before any has a second, and so on. Of a cluster's answers the next is of the
@@ -241,7 +243,7 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
     return judged
 
 
-def favour(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[BiasTestPair]:
+def family_pairs(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[BiasTestPair]:
     """Pairs of models of the judge's family, with its mean shift on the rest of the cluster added to
     what the other judges gave: what is left is favour. A cluster without the rest has none.
     """
@@ -255,7 +257,7 @@ def favour(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[Bi
     ]
 
 
-def beside_others(
+def scores_of_other_judges(
     judge: str, observed: Mapping[str, Observed], metric: str, models: Collection[str]
 ) -> list[BiasTestPair]:
     """What other judges gave the answers of `models` (their mean), and what `judge` gave them.

@@ -43,7 +43,7 @@ def _line(cells: Sequence[str], delimiter: str) -> str:
     return line.getvalue()
 
 
-def encoded(image: bytes) -> str:
+def encode_image(image: bytes) -> str:
     """An image as a cell has it."""
     return base64.b64encode(image).decode()
 
@@ -70,7 +70,7 @@ def items_by_ending(
     item_ids: set[str] = set()
     for item in readers[ending](lines):
         if item.item_id in item_ids:
-            raise PublishedError(f"two records have the id {shown(item.item_id)}")
+            raise PublishedError(f"two records have the id {shortened_id(item.item_id)}")
         item_ids.add(item.item_id)
         yield item
     if not item_ids:
@@ -103,7 +103,7 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
         raise PublishedError(str(error)) from None
 
 
-def requoted(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
+def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
     """The rows of a text as lines whose cells are all in quotes, each row in one of them.
 
     Raises PublishedError for a text that is no table.
@@ -129,7 +129,7 @@ def json_records(text: str) -> list[Any]:
     return records
 
 
-def listed(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
+def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
     """The texts of a cell that is a Python list, of at most `most` characters."""
     if len(cell) > most:
         raise PublishedError(f"{where} has more than {most:,} characters in its column {column}")
@@ -152,7 +152,7 @@ def is_data_url(image: str) -> bool:
     return image[: len(_DATA)].lower() == _DATA
 
 
-def decoded(image: str) -> bytes | BrokenImage:
+def decode_image(image: str) -> bytes | BrokenImage:
     """The bytes of an image in base64 or in a data URL.
 
     The base64 may be in the alphabet of URLs, without padding, and broken into lines.
@@ -169,6 +169,6 @@ def decoded(image: str) -> bytes | BrokenImage:
         return BrokenImage("not_base64", "it is no base64")
 
 
-def shown(item_id: str) -> str:
+def shortened_id(item_id: str) -> str:
     """An id as a sentence names it."""
     return ascii(item_id[:80])

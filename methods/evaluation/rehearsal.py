@@ -26,7 +26,7 @@ class ItemDryRunError(Exception):
     """An item cannot be asked or judged; the message is a clause that says what is wrong."""
 
 
-def rehearse(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
+def dry_run_item(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
     """Ask and judge an item as if each answer were "A" and no judge replied. Raises ItemDryRunError."""
     try:
         transcript = _asked(benchmark, item, limits)

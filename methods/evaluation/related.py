@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from methods.evaluation.contestants import FILE
 
 
-def related(
+def relations_to_judges(
     model: str, judges: Collection[str], writers: Collection[str], families: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Remarks on a model: `is the judge` (of several `is a judge`), `judge's family`; so of writers.

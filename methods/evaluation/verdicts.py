@@ -65,7 +65,7 @@ def read_verdict(reply: str) -> Verdict:
     return Verdict(winners[0], required_explanation(reason))
 
 
-def worth(winner: Winner, order: str) -> float:
+def verdict_share(winner: Winner, order: str) -> float:
     """What the verdict is worth to the model in an order: WIN, TIE or LOSS."""
     if winner == "tie":
         return TIE

@@ -9,7 +9,7 @@ from methods.evaluation.asking import Answer, AnswerRequest, Asking, AskingLimit
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.cells import FileRow
 from methods.evaluation.dialogue import ask_dialogue
-from methods.evaluation.indexes import known_id, whole
+from methods.evaluation.indexes import known_id, whole_id
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionFormats, PredictionKey, Unplaced, place_of
 from methods.ids import content_id
@@ -90,7 +90,10 @@ class NamedPositions:
         places_of_item: dict[str, set[tuple[str, str]]] = {}
         results: list[PredictionKey | Unplaced] = []
         for row in rows:
-            trial, turn = row.cells.get(TRIAL), whole(row.where, "turn", row.cells.get("turn", ""))
+            trial, turn = (
+                row.cells.get(TRIAL),
+                whole_id(row.where, "turn", row.cells.get("turn", "")),
+            )
             item = by_id.get(known_id(row, "item_id", by_id))
             if not trial:
                 results.append(next(placed, "unknown"))

@@ -133,7 +133,7 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
         picture once, in the order of the column.
     """
     dialogue = messages(item)
-    if shown(dialogue) != list(range(len(item.pictures))):
+    if shown_images(dialogue) != list(range(len(item.pictures))):
         return []
     return [
         {
@@ -149,12 +149,12 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
     ]
 
 
-def asked(item: ExportedItem, turn: Turn) -> ExportedMessage:
+def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
     """What the user says in a turn."""
     return ExportedMessage("user", tuple(_asked(turn, item.choices)))
 
 
-def shown(dialogue: Sequence[ExportedMessage]) -> list[int]:
+def shown_images(dialogue: Sequence[ExportedMessage]) -> list[int]:
     """The numbers of the pictures that messages show, in their order."""
     return [part for message in dialogue for part in message.parts if isinstance(part, int)]
 

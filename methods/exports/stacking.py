@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown_images
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_NAME
 
@@ -36,7 +36,7 @@ class Stack(NamedTuple):
     whole: bool
 
 
-def by_rule(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About as many tokens as a text of Latin letters or of Chinese has; of the former rather more."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
@@ -45,7 +45,7 @@ def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
     """The tokens of a dialogue: of its texts, its pictures and what stands around each message."""
     dialogue = messages(item)
     texts = sum(count(part) for each in dialogue for part in each.parts if isinstance(part, str))
-    return texts + len(shown(dialogue)) * budget.picture_tokens + len(dialogue) * PER_MESSAGE
+    return texts + len(shown_images(dialogue)) * budget.picture_tokens + len(dialogue) * PER_MESSAGE
 
 
 def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> list[Stack]:
@@ -60,7 +60,7 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
     closed: set[int] = set()
     for item in items:
         size = tokens_of(item, count, budget)
-        own = {item.pictures[number].image_id for number in shown(messages(item))}
+        own = {item.pictures[number].image_id for number in shown_images(messages(item))}
         alone = size > budget.tokens or not _names_what_it_shows(item)
         open_places = (
             () if alone else (place for place in range(len(records)) if place not in closed)
@@ -88,7 +88,7 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
     ]
 
 
-def joined(items: Sequence[ExportedItem]) -> ExportedItem:
+def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
     """The dialogues as one item; `<image-i>` and the pictures count on from those before.
 
     Pictures that no message shows are left away; one dialogue alone is as it is.
@@ -100,7 +100,7 @@ def joined(items: Sequence[ExportedItem]) -> ExportedItem:
     pictures = []
     for item in items:
         own = messages(item)
-        entered = list(dict.fromkeys(shown(own)))
+        entered = list(dict.fromkeys(shown_images(own)))
         numbers = {number: before + place for place, number in enumerate(entered)}
         dialogue += [each._replace(parts=tuple(_counted_on(each.parts, numbers))) for each in own]
         pictures += [item.pictures[number] for number in entered]
@@ -118,7 +118,7 @@ def joined(items: Sequence[ExportedItem]) -> ExportedItem:
     )
 
 
-def in_words(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -> str:
+def stacking_summary(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -> str:
     """What a page says of stacks: how tokens were counted, and of which dialogues nothing was cut.
 
     `sizes` has the number of dialogues of each record.
@@ -152,7 +152,7 @@ def _placed(match: re.Match[str], numbers: dict[int, int]) -> str:
 
 def _names_what_it_shows(item: ExportedItem) -> bool:
     dialogue = messages(item)
-    entered = set(shown(dialogue))
+    entered = set(shown_images(dialogue))
     named = (
         match[1]
         for each in dialogue

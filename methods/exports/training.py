@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from methods.evaluation.published import PublishedItem
-from methods.exports.rows import ExportedItem, ExportedMessage, asked, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown_images, user_message
 from methods.mmdu.published import mmdu_record
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
@@ -33,7 +33,7 @@ def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     dialogue = messages(item)
     if not dialogue:
         return None
-    pictures = [paths[number] for number in shown(dialogue)]
+    pictures = [paths[number] for number in shown_images(dialogue)]
     image = {"image": pictures[0] if len(pictures) == 1 else pictures} if pictures else {}
     return {
         "id": item.item_id,
@@ -48,7 +48,7 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     dialogue = messages(item)
     if not dialogue:
         return None
-    pictures = [paths[number] for number in shown(dialogue)]
+    pictures = [paths[number] for number in shown_images(dialogue)]
     return {
         "id": item.item_id,
         "conversations": _conversations(dialogue),
@@ -64,7 +64,7 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
         return None
     return {
         "messages": [{"role": each.role, "content": _marked(each)} for each in dialogue],
-        "images": [paths[number] for number in shown(dialogue)],
+        "images": [paths[number] for number in shown_images(dialogue)],
         "id": item.item_id,
         **_sources(item),
     }
@@ -78,7 +78,7 @@ def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
     return {"messages": [_openai_message(each, urls) for each in dialogue]}
 
 
-def not_taken_by_openai(record: Record) -> list[str]:
+def openai_rejection(record: Record) -> list[str]:
     """Why OpenAI's fine-tuning does not take a record of `openai`; empty where it does."""
     parts = [part for message in record["messages"] for part in message["content"]]
     urls = [part["image_url"]["url"] for part in parts if "image_url" in part]
@@ -103,7 +103,7 @@ def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     turns = [
         type(turn)(
             turn.turn,
-            asked(item, turn).text(IMAGE_HERE),
+            user_message(item, turn).text(IMAGE_HERE),
             turn.image_positions,
             turn.references,
             turn.given,

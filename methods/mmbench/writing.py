@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from methods.choice.lettered import CAPITALS, one_line, require_wrong, said, without_marks
+from methods.choice.lettered import (
+    CAPITALS,
+    normalized_choice,
+    one_line,
+    require_wrong,
+    without_marks,
+)
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
@@ -53,7 +59,7 @@ class ItemDraft(NamedTuple):
 # --- What is asked of whom -----------------------------------------------------------------------
 
 
-def assigned(
+def assign_abilities(
     images: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
 ) -> list[tuple[str, str]]:
     """`n_items` pairs (image, ability), none twice; fewer where there are no more.
@@ -140,7 +146,7 @@ def _require_no_give_away(question_text: str, answer: str, wrong: Sequence[str])
 
 
 def _names(question_text: str, choice: str) -> bool:
-    plain = re.escape(said(choice))
+    plain = re.escape(normalized_choice(choice))
     return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", question_text.casefold()) is not None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from methods.choice.lettered import LetteredChoices, placed
+from methods.choice.lettered import LetteredChoices, assign_letters
 from methods.choice.published import ApprovedItem, build_release
 from methods.ids import content_id
 from methods.mmiu.converting import Form, QuestionDraft, UnusableSampleError
@@ -115,7 +115,7 @@ class FinishedItem(NamedTuple):
     answer: str
 
 
-def made_unanswerable(
+def make_unanswerable(
     sample_questions: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
 ) -> Iterator[SampleQuestion | tuple[SampleQuestion, UnusableSampleError]]:
     """At most `most` unanswerable questions of each task of Table 7, sampled from `sample_questions`.
@@ -168,7 +168,7 @@ def _elsewhere(
     )
 
 
-def finished(
+def finish_items(
     sample_questions: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
 ) -> list[FinishedItem]:
     """The items, each once, their right choices under each letter equally often in every task.
@@ -183,7 +183,7 @@ def finished(
     for names in by_task.values():
         questions = [by_id[name].question for name in names]
         stored_keys = {place: keys[name] for place, name in enumerate(names) if name in keys}
-        for name, order in zip(names, placed(questions, seed, stored_keys), strict=True):
+        for name, order in zip(names, assign_letters(questions, seed, stored_keys), strict=True):
             chosen = by_id[name]
             images, choices = shown(chosen.question, order)
             items.append(

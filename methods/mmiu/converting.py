@@ -16,9 +16,9 @@ from methods.choice.lettered import (
     FEWEST,
     LETTERS,
     MOST,
+    normalized_choice,
     one_line,
     require_wrong,
-    said,
     without_marks,
 )
 from methods.ids import content_id
@@ -108,14 +108,14 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
     task. Raises UnusableSampleError where there is none.
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
-    right = {said(text) for text in (sample.output, *sample.also_right)}
+    right = {normalized_choice(text) for text in (sample.output, *sample.also_right)}
     choices: dict[str, str] = {}
     drawn = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
     for text in (*drawn, *_by_rule(sample, form, pool, wanted, seed)):
         if len(choices) == wanted:
             break
-        if said(text) not in right:
-            choices.setdefault(said(text), text)
+        if normalized_choice(text) not in right:
+            choices.setdefault(normalized_choice(text), text)
     if len(choices) < FEWEST - 1:
         raise UnusableSampleError(
             "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
@@ -139,7 +139,7 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
     )
 
 
-def chosen(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
+def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
     """At most `most` samples of each task, in an order by seed: another one replaces at most one."""
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
@@ -302,7 +302,7 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     wrong = without_marks([one_line(text) for text in texts])
     wanted = n_choices(sample.task.name) - 1
     require_wrong(sample.output, wrong, wanted, wanted, f"exactly {wanted}")
-    right = {said(text) for text in sample.also_right}
-    if both := [text for text in wrong if said(text) in right]:
+    right = {normalized_choice(text) for text in sample.also_right}
+    if both := [text for text in wrong if normalized_choice(text) in right]:
         raise ParseError("also_right", f"A distractor is right, too: {both[0][:80]!r}.")
     return tuple(wrong)

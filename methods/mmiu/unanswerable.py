@@ -49,7 +49,7 @@ def unanswerable(
     """
     drawn = partial(content_id, "unanswerable", seed, question)
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
-        altered = changed(strategy, sample, form, question, elsewhere, seed)
+        altered = change_question(strategy, sample, form, question, elsewhere, seed)
         if altered is not None:
             return UnanswerableQuestion(strategy, altered)
     raise UnusableSampleError(
@@ -57,7 +57,7 @@ def unanswerable(
     )
 
 
-def changed(
+def change_question(
     strategy: Strategy,
     sample: Sample,
     form: Form,

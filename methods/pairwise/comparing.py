@@ -23,8 +23,8 @@ from methods.evaluation.verdicts import (
     Winner,
     place_of_model,
     read_verdict,
+    verdict_share,
     winner_of,
-    worth,
 )
 from methods.pairwise.battles import WINNERS, Battle
 from methods.pairwise.design import ComparisonUnit
@@ -167,7 +167,7 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 def read_comparison(reply: str, order: str) -> Judgment:
     """The first model's share of a win in an order, and the reason. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = worth(verdict.winner, order)
+    value = verdict_share(verdict.winner, order)
     return Judgment({PREFERENCE: value}, value, verdict.reason)
 
 

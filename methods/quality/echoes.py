@@ -42,7 +42,7 @@ def require_own_questions(
 
     Args:
         questions: Q1 to Qn.
-        told: sentences of the prompt, and the angles that it names.
+        prompt_sentences: Sentences of the prompt, and the angles that it names.
         titles: Titles of the pages of the images shown.
 
     Raises:

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Sequence
 
 from methods.choice.translation_checks import ORDINALS
 from methods.quality.languages import EMPTY_WORDS
-from methods.same_text import COLOURS, DIRECTIONS, said
+from methods.same_text import COLOURS, DIRECTIONS, comparable_text
 
 _TOKEN = re.compile(
     r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"
@@ -145,7 +145,7 @@ def is_reworded(earlier: Asked, later: Asked, similarity: float, least: float) -
 def _turns(earlier: str, later: str) -> bool:
     """Whether two texts differ in a word that makes of a question another one."""
     words, others = (
-        {word for word in said(text).words if word in _TURNING or word.isdigit()}
+        {word for word in comparable_text(text).words if word in _TURNING or word.isdigit()}
         for text in (earlier, later)
     )
     return words != others

@@ -39,7 +39,7 @@ class RuleFinding(NamedTuple):
         return f"{self.dialogue_id}, turn {self.turn}: {self.reason} ({self.evidence})"
 
 
-def findings(
+def apply_rules(
     dialogue: DialogueContent,
     limits: RuleLimits,
     turns: Collection[int],

@@ -123,7 +123,7 @@ def by_judge(
     ]
 
 
-def compared(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, int] | None:
+def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, int] | None:
     """The row of two models in either order, and the sign of the first less the second in it."""
     if (model, other) in pairs:
         return pairs[model, other], 1
@@ -132,12 +132,12 @@ def compared(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, in
     return None
 
 
-def counts(row: Row) -> bool:
+def is_significant(row: Row) -> bool:
     """Whether the difference of a row is more than chance."""
     return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
 
 
-def in_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
+def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
     """A key that sorts values of a label.
 
     Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, stand first, and 10 comes after 9.

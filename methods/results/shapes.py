@@ -8,7 +8,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.results_table import JudgeResults, MetricKey, Row, in_order, key_of
+from methods.results.results_table import JudgeResults, MetricKey, Row, key_of, label_order
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -69,7 +69,7 @@ def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Radar
         for label in benchmark.abilities:
             rows = [row for row in results.slices if row["subset_label"] == label]
             metric = _metric(benchmark, key_of(rows[0])) if rows else None
-            values = sorted({row["subset_value"] for row in rows}, key=in_order)
+            values = sorted({row["subset_value"] for row in rows}, key=label_order)
             yield from _radar(results, label, f"by {label}", metric, values, rows, "subset_value")
         return
     first = _metric(benchmark, results.leading)

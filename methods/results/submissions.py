@@ -16,7 +16,7 @@ from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
     SHIFT,
-    in_order,
+    choices_in_order,
     question_and_hint,
     shifted,
 )
@@ -143,7 +143,7 @@ def _mmbench(inputs: SubmissionInput) -> Submission:
                     index + shift * STEP,
                     question,
                     hint,
-                    *in_order(item.choices, shifted(len(item.choices), shift)),
+                    *choices_in_order(item.choices, shifted(len(item.choices), shift)),
                     *[""] * (len(letters) - len(item.choices)),
                     *(item.labels.get(name, "") for name in labels),
                     NO_CHOICE if answer is None else answer,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.choice.strict import folded
+from methods.choice.strict import normalized
 from methods.choice.translation_checks import written_numbers
 from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of
@@ -141,7 +141,7 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
     return LEAK if leaks(rewrite, question, reference) else None
 
 
-def kept_by_meaning(
+def choose_by_meaning(
     similarities: Sequence[Sequence[float]], band: SimilarityBand, n_kept: int
 ) -> RewriteSelection:
     """The first `n_kept` rewrites whose meaning and style are right, by place from 0.
@@ -170,7 +170,7 @@ def kept_by_meaning(
 
 
 def _comparable(text: str) -> str:
-    return folded(text).rstrip("?？. ")
+    return normalized(text).rstrip("?？. ")
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item
-from methods.evaluation.published_tables import encoded
+from methods.evaluation.published_tables import encode_image
 from methods.evaluation.sample_logs import METRIC
 from methods.exports.conversations import ModelAnswerSlot, conversations
 from methods.exports.letters import counted, letter_metric
@@ -100,7 +100,7 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
             ["index", "item_id", *named.values(), "question", *letters, "answer", "image"]
         )
         for number, item in enumerate(_items(source), start=1):
-            images = [encoded(source.read(picture.image_id)) for picture in item.pictures]
+            images = [encode_image(source.read(picture.image_id)) for picture in item.pictures]
             label_values = [(item.labels or {}).get(label, "") for label in named]
             if n_turns > 1:
                 cells = [repr([turn.question for turn in item.turns])]
@@ -176,7 +176,7 @@ def write_inspect(source: ExportSource, folder: Path) -> None:
 
 def _reader(folder: Path) -> dict[str, str]:
     """Write the reader of letters; the file, and what it is."""
-    text = self_contained("resources.exports.letter_scores", ("strict", "summary"))
+    text = self_contained("resources.exports.letter_scores", ("read_letter", "summary"))
     (folder / READER).write_text(text, encoding="utf-8")
     return {READER: "how letters are read and scored, generated from vlm-loom's own rules"}
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
-from methods.spreadsheet_cells import marked
+from methods.spreadsheet_cells import mark_formula
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
-from resources.files.atomic import drafted
+from resources.files.atomic import draft_folder
 from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
@@ -76,7 +76,7 @@ def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list
             named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
             raise ExportError(f"{target} was made otherwise ({named}): {ANEW}.")
         return listed_files(target)
-    with drafted(target, "export") as draft:
+    with draft_folder(target, "export") as draft:
         with _attributing(draft / ATTRIBUTION, source):
             form.write(source, draft)
         if not source.totals.items:
@@ -143,7 +143,7 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
         yield copy
 
 
-def told(folder: Path, checked: FolderVerification) -> str:
+def verification_message(folder: Path, checked: FolderVerification) -> str:
     """What checking came to, in a sentence."""
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""
@@ -166,7 +166,7 @@ def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
                 for picture in item.pictures:
                     if picture.image_id not in image_ids:
                         image_ids.add(picture.image_id)
-                        writer.writerow(map(marked, picture))
+                        writer.writerow(map(mark_formula, picture))
 
         for exported in source.all():
             exported.on_batch = attribute

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 
-__all__ = ["strict", "summary"]
+__all__ = ["read_letter", "summary"]
 
 
 def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from methods.evaluation.published import (
     PublishedTable,
     TableFormats,
 )
-from methods.evaluation.published_tables import decoded, is_data_url, requoted
+from methods.evaluation.published_tables import decode_image, is_data_url, quote_all_cells
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.files.bounded import BoundedReadError, open_text, read_inside
 from resources.files.parquet_table import ENDING, tsv_lines_of
@@ -128,7 +128,7 @@ def _read(
             as_meant = (
                 lines
                 if delimiter is None or quoting == "checked"
-                else requoted(lines, delimiter, quoting)
+                else quote_all_cells(lines, delimiter, quoting)
             )
             yield from forms.read_published(file.name, as_meant)
     except UnicodeDecodeError as error:
@@ -200,7 +200,7 @@ def _by_path(
 def _taken_in(image: str | bytes, store: ImageStore) -> str:
     """The id of an image that stands in its record. Raises ImageRejected."""
     if isinstance(image, str) and not isinstance(image, BrokenImage):
-        image = decoded(image)
+        image = decode_image(image)
     if isinstance(image, BrokenImage):
         raise ImageRejected(image.reason, str(image))
     return take_in(image, store).image_id

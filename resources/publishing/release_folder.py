@@ -22,7 +22,7 @@ from methods.evaluation.published import PublishedItem
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
-from methods.spreadsheet_cells import has_marks, marked, marked_rows
+from methods.spreadsheet_cells import has_marks, mark_formula, marked_rows
 from resources.files.parquet_table import ENDING, write_table
 from resources.images.store import ImageStore
 
@@ -168,7 +168,10 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["image", *ORIGIN])
     rows = {
-        (image_name(store, image["image_id"]), *(marked(image[column] or "") for column in ORIGIN))
+        (
+            image_name(store, image["image_id"]),
+            *(mark_formula(image[column] or "") for column in ORIGIN),
+        )
         for image in images
     }
     writer.writerows(sorted(rows))

@@ -24,12 +24,12 @@ from methods.results.methods_paragraph import (
     citations,
     methods_paragraph,
 )
-from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
+from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_vlm
 from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
 from methods.results.tables import tables
 from methods.results.texts import latex, markdown
-from methods.spreadsheet_cells import marked
+from methods.spreadsheet_cells import mark_formula
 from resources.files.atomic import write_atomically
 from resources.llm.ledger import Call, Ledger
 from resources.reports import figures
@@ -238,7 +238,7 @@ def _csv(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
         writer.writerow(table.column_names)
         for row in table.to_pylist():
             writer.writerow(
-                [marked(cell) if isinstance(cell, str) else cell for cell in row.values()]
+                [mark_formula(cell) if isinstance(cell, str) else cell for cell in row.values()]
             )
         yield f"{name}.csv", text.getvalue().encode()
 
@@ -341,7 +341,7 @@ def write_open_vlm(
         )
     rows = warehouse.read("evaluate/results_of", {"release_id": release_id}).to_pylist()
     named = f"{metric.name}/{metric.aggregation}"
-    if without := lacking(rows, metric):
+    if without := models_without_score(rows, metric):
         raise ResultError(
             f"{release_id}: the score {named}, which VLMEvalKit computes, is not stored for "
             f"{listed(without)}. Score the release again with vlm-loom run evaluate."

@@ -9,7 +9,12 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from methods.results.results_table import COUNTS_BELOW, JudgeResults, compared, counts
+from methods.results.results_table import (
+    COUNTS_BELOW,
+    JudgeResults,
+    is_significant,
+    pair_difference,
+)
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
 
@@ -311,7 +316,7 @@ def differences_figure(results: JudgeResults) -> "Figure":
     axes = figure.add_subplot()
 
     def difference(first: str, second: str) -> float:
-        comparison = compared(pairs, first, second)
+        comparison = pair_difference(pairs, first, second)
         if comparison is None or comparison[0]["difference"] is None:
             return math.nan
         row, sign = comparison
@@ -321,7 +326,7 @@ def differences_figure(results: JudgeResults) -> "Figure":
     most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
     image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
     for pair, row in pairs.items():
-        if counts(row):
+        if is_significant(row):
             first, second = models.index(pair[0]), models.index(pair[1])
             axes.plot([second, first], [first, second], "o", color=figures.INK, markersize=3)
     figures.name_ticks(axes.set_yticks, range(len(models)), models)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from methods.evaluation.statistics.estimates import marked
+from methods.evaluation.statistics.estimates import mark_indicative
 
 _MISSING = "–"
 _COARSE = 20.0
@@ -61,7 +61,7 @@ class Scale(NamedTuple):
 
 def over(ends: str, n_clusters: int | None) -> str:
     """The ends of an interval with the number of clusters, marked where these are few."""
-    shown = marked(ends, n_clusters)
+    shown = mark_indicative(ends, n_clusters)
     return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"
 
 

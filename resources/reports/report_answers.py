@@ -8,7 +8,7 @@ from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
 from methods.results.results_table import COUNTS_BELOW, JUDGED
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import MultipleChoiceInput, Row
 from resources.reports.report_pairs import in_words
 from resources.reports.report_scores import CandidateLabel, ScoresByJudge
@@ -64,7 +64,7 @@ def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Sectio
     if len(rows) > 1:
         names = [REFERENCES, *_ordered([name for name in rows if name != REFERENCES], order)]
         end = max(row["high"] for row in rows.values())
-        axis = said("<span>0</span><span>{end:.0f} words</span>", end=end)
+        axis = markup("<span>0</span><span>{end:.0f} words</span>", end=end)
         heads = block.heads("Model", "n", "Median", "Middle half", "Nine of ten", "Ratio")
         table = block.Table(
             "Lengths of answers",
@@ -98,7 +98,7 @@ def _length(row: Row, end: float) -> list[Cell]:
         Cell(f"{row['first_quartile']:.0f}–{row['third_quartile']:.0f}"),
         Cell(f"{row['low']:.0f}–{row['high']:.0f}"),
         Cell("–" if row["ratio"] is None else f"× {row['ratio']:.2f}"),
-        Cell(said(BOX, line=round(at["high"] - at["low"], 2), half=half, **at), kind="plot"),
+        Cell(markup(BOX, line=round(at["high"] - at["low"], 2), half=half, **at), kind="plot"),
     ]
 
 
@@ -178,8 +178,8 @@ def _shares(counts: Mapping[str, int], columns: Sequence[str]) -> dict[str, floa
 
 def _bar(height: float, share: float, truth: float | None, count: int, n: int) -> Cell:
     """A bar of this height, with the truth across it, in shares of the plot."""
-    across = said('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
-    bar = said(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
+    across = markup('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
+    bar = markup(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
     return Cell(bar, kind="n column", title=f"{count} of {n}")
 
 

@@ -17,7 +17,7 @@ from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Cause, Row, Terms
-from resources.reports.report_pairs import ModelDifference, difference_of, shown
+from resources.reports.report_pairs import ModelDifference, difference_cell, difference_of
 from resources.reports.report_parts import heat, slices_by_label, span
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
@@ -117,7 +117,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
             [
                 [
                     block.who(who),
-                    *(shown(_of(by_change[key].get(who.name))) for key in later),
+                    *(difference_cell(_of(by_change[key].get(who.name))) for key in later),
                 ]
                 for who in models
             ],
@@ -136,7 +136,7 @@ def _of(row: Row | None) -> ModelDifference | None:
 def _followed(row: Row | None) -> Cell:
     """One model and one change: the net with its test, errors that went and answers that were lost."""
     difference = _of(row)
-    return shown(difference, *(_counts(row) if row and difference else ()))
+    return difference_cell(difference, *(_counts(row) if row and difference else ()))
 
 
 def _counts(row: Row) -> tuple[str, str]:

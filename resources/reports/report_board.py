@@ -11,9 +11,9 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.page import sentences
 from resources.reports.report_answers import refusals
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import LeaderboardInput, Row
-from resources.reports.report_pairs import looking, pairs
+from resources.reports.report_pairs import image_ablation, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
@@ -171,12 +171,12 @@ def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Bloc
         Cell("Rank"),
         Cell("Model", kind="l who"),
         Cell(metric.name),
-        Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
+        Cell(markup("Judged<br>only"), title="Without the turns that have no judgment"),
         Cell("Common", title="Only what every model was judged on"),
-        *([Cell(said("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
+        *([Cell(markup("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
         *(Cell(other.averaged) for other in view.others),
         Cell("Judged", title=JUDGED_SHARE),
-        Cell(said("No<br>answer"), title=NO_ANSWER),
+        Cell(markup("No<br>answer"), title=NO_ANSWER),
         Cell("Failed"),
         Cell("Refused"),
     ]
@@ -202,7 +202,7 @@ def _line(row: LeaderboardRow, has_lost: bool) -> list[Cell]:
             [*([f"No rank: {row.why}"] if row.why else []), *([row.mark] if row.mark else [])],
         ),
         Cell(
-            said('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
+            markup('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
         ),
         _with_interval(row.judged),
         _with_interval(row.common)._replace(small=common),
@@ -313,7 +313,7 @@ def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> L
                 ],
             ),
             *pairs(judged, leading, order, release),
-            *looking(judged, leading, order, noun_of(release)),
+            *image_ablation(judged, leading, order, noun_of(release)),
         ],
     )
 

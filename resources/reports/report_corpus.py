@@ -10,7 +10,7 @@ from resources.reports import report_blocks as block
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import COLUMN, OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_examples import source_of
 from resources.reports.report_input import Row, Rows
 from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
@@ -244,7 +244,7 @@ def _left_out(rows: Rows) -> block.Section:
 
 def _example(row: Row) -> str:
     detail = f": {row['detail']}" if row["detail"] else ""
-    return said("<b>{reference}</b>{detail}", reference=row["reference"], detail=detail)
+    return markup("<b>{reference}</b>{detail}", reference=row["reference"], detail=detail)
 
 
 def _checks(rows: Rows) -> block.Section:

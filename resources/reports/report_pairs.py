@@ -5,10 +5,10 @@ from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
-from methods.results.results_table import Pair, compared, counts
+from methods.results.results_table import Pair, is_significant, pair_difference
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Row
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 from resources.reports.report_shape import noun_of
@@ -28,11 +28,11 @@ class ModelDifference(NamedTuple):
     verdict: str
 
 
-def between(
+def difference_between(
     rows: Mapping[Pair, Row], model: str, other: str, metric: DisplayedMetric
 ) -> ModelDifference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
-    comparison = compared(rows, model, other)
+    comparison = pair_difference(rows, model, other)
     return None if comparison is None else difference_of(comparison[0], metric, comparison[1])
 
 
@@ -49,7 +49,7 @@ def difference_of(
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     verdict = ""
-    if counts(row):
+    if is_significant(row):
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
@@ -75,20 +75,20 @@ def in_words(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
-def shown(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
+def difference_cell(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
     """A difference with its interval and p, marked where it counts; or a dot where there is none."""
     if difference is None:
         return Cell("·")
     small = [difference.interval or "no interval", difference.p, *below]
     text = block.bold(difference.difference)
     if link:
-        text = said('<a href="{link}">{text}</a>', link=link, text=text)
+        text = markup('<a href="{link}">{text}</a>', link=link, text=text)
     return Cell(text, small, f"n {difference.verdict}".strip())
 
 
-def tested(finding: Row | None, metric: DisplayedMetric) -> Cell:
+def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
     """The difference that a finding is."""
-    return shown(difference_of(finding, metric, column="value") if finding else None)
+    return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 
 
 def pairs(
@@ -105,8 +105,8 @@ def pairs(
         [
             block.who(one),
             *(
-                shown(
-                    between(rows, one.name, other.name, metric),
+                difference_cell(
+                    difference_between(rows, one.name, other.name, metric),
                     link=items_page(
                         release["release_id"],
                         a=one.name,
@@ -146,13 +146,13 @@ def pairs(
     )
 
 
-def looking(
+def image_ablation(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], noun: str
 ) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
     rows = judged.pairs(metric.key)
     differences = [
-        between(rows, model, without.name, metric)
+        difference_between(rows, model, without.name, metric)
         for without in order
         if without.ablation and (model := model_of(without.name))
     ]
@@ -178,7 +178,7 @@ def _looking(
             block.tinted(judged.estimate(model.name, metric)),
             Cell(without.tags[0], kind=""),
             block.tinted(judged.estimate(without.name, metric)),
-            shown(between(rows, model.name, without.name, metric)),
+            difference_cell(difference_between(rows, model.name, without.name, metric)),
         ]
         for model in order
         for without in order

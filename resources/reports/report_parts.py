@@ -8,12 +8,12 @@ from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
-from methods.results.results_table import Pair, in_order, key_of
+from methods.results.results_table import Pair, key_of, label_order
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
-from resources.reports.report_blocks import Cell, TableSection, said
+from resources.reports.report_blocks import Cell, TableSection, markup
 from resources.reports.report_input import Row
-from resources.reports.report_pairs import between, shown
+from resources.reports.report_pairs import difference_between, difference_cell
 from resources.reports.report_plots import multiples, radars
 from resources.reports.report_scores import (
     CandidateLabel,
@@ -161,7 +161,7 @@ def heat(
         cells = map(cell, models, part.scores)
         return [Cell(part.value, kind="who"), Cell(part.n, kind="n quiet"), *cells]
 
-    upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
+    upright = (Cell(markup("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
     parts = [TableSection([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
@@ -192,7 +192,7 @@ def _slices(
     for row in rows:
         by_value.setdefault(row["subset_value"], {})[row["model"]] = row
     parts = []
-    for value in sorted(by_value, key=in_order):
+    for value in sorted(by_value, key=label_order):
         by_model = by_value[value]
         scores = [
             estimate_of(by_model[who.name], metric.scale)
@@ -276,7 +276,7 @@ def _against(
             [
                 Cell(one.name, [f"less {other.name}"], "who"),
                 *(
-                    shown(between(by_pair, one.name, other.name, metric))
+                    difference_cell(difference_between(by_pair, one.name, other.name, metric))
                     for by_pair in by_value.values()
                 ),
             ]
@@ -299,13 +299,15 @@ def _verdicts(
 ) -> str:
     """How many models it is surely better and surely worse than; None for too few items."""
     if pairs is None:
-        return said('<span class="quiet">too few items</span>')
+        return markup('<span class="quiet">too few items</span>')
     differences = (
-        between(pairs, model.name, other.name, metric) for other in models if other != model
+        difference_between(pairs, model.name, other.name, metric)
+        for other in models
+        if other != model
     )
     verdicts = [difference.verdict for difference in differences if difference]
     return Markup(" ").join(
-        said(
+        markup(
             '<span class="{style}">{sign} {n}</span>',
             style=f"count {verdict}" if (n := verdicts.count(verdict)) else "quiet",
             sign=sign,

@@ -16,7 +16,7 @@ from resources.reports import report_blocks as block
 from resources.reports.charts import HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.figures import COLUMN, inline_svg
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 FEWEST, MOST = 3, 12
@@ -39,9 +39,9 @@ class ChartMark(NamedTuple):
     @property
     def track(self) -> Markup:
         """The bar and the dot on the track of their axis."""
-        bar = said(BAR, left=self.left, width=self.width) if self.left is not None else ""
-        dot = said(DOT, at=self.dot) if self.dot is not None else ""
-        return said('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
+        bar = markup(BAR, left=self.left, width=self.width) if self.left is not None else ""
+        dot = markup(DOT, at=self.dot) if self.dot is not None else ""
+        return markup('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
 
 
 class Chart(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale, over
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 from resources.reports.report_scores import estimate_of
 
@@ -93,7 +93,7 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
             ]
         )
     heads = ["By rule", "By VLMEvalKit's rules", "By the extractor", "Z", "Unread"]
-    shares = [Cell(said("{of},&nbsp;%", of=head)) for head in heads]
+    shares = [Cell(markup("{of},&nbsp;%", of=head)) for head in heads]
     columns = [Cell("Model", kind="l who"), Cell("Answers"), *shares]
     return block.Table("Who read the letters", columns, lines, "readings")
 
@@ -152,7 +152,7 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
         named = "; ".join(not_compared).lower().replace("vlmevalkit", "VLMEvalKit")
         yield block.note("read_by_one", readers=named)
     if lines:
-        same = Cell(said("Same letter,&nbsp;%"))
+        same = Cell(markup("Same letter,&nbsp;%"))
         texts = [Cell("Readers", kind="l who"), Cell("Answers", kind="l")]
         heads = [*texts, Cell("n"), same, Cell("Cohen's kappa")]
         yield block.Table("Agreement of readers", heads, lines, "readings stacked")

@@ -12,7 +12,7 @@ from methods.evaluation.contestants import (
     is_model,
 )
 from methods.evaluation.judging import PANEL, RULE
-from methods.evaluation.related import related
+from methods.evaluation.related import relations_to_judges
 from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
@@ -155,4 +155,4 @@ def _who(model: str, judges: Sequence[str], data: LeaderboardInput) -> Candidate
         ablation = ablation_of(model)
         return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,))
     writers = data["release"]["writers"] or ()
-    return CandidateLabel(model, related(model, judges, writers, data["families"]))
+    return CandidateLabel(model, relations_to_judges(model, judges, writers, data["families"]))

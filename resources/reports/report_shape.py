@@ -7,7 +7,7 @@ from methods.ids import canonical_json
 from methods.release_card import card_of, facts, settings_of
 from methods.release_statistics import CategoryCounts, Distribution, histogram, summary
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 
 MOST_ROWS = 12
@@ -79,7 +79,7 @@ def shape(data: Report) -> block.Section:
     heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
     facts, settings = (
         [
-            [Cell(name, kind=""), Cell(said("<code>{value}</code>", value=value), kind="")]
+            [Cell(name, kind=""), Cell(markup("<code>{value}</code>", value=value), kind="")]
             for name, value in of_card
         ]
         for of_card in card(release)

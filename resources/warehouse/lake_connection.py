@@ -181,13 +181,13 @@ def attached(
         finally:
             connection.close()
     except duckdb.Error as error:
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
     finally:
         if instance is not None:
             instance.close()
 
 
-def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
+def lake_error(address: LakeAddress, error: "duckdb.Error") -> Exception:
     """The error, or the sentence for one of a catalogue or of data files that do not answer, or are
     refused."""
     import duckdb
@@ -240,7 +240,7 @@ def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress)
     try:
         instance.execute(f"SELECT count(*) FROM glob({quoted(f'{address.files}*')})").fetchall()
     except duckdb.Error as error:
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
@@ -308,7 +308,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
                 f"{address.files}: set {FILES} as it is on the other machines (or LOOM_HOME, where "
                 f"{FILES} is not set)."
             ) from error
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
 
 
 # --- Locks -----------------------------------------------------------------------------------------

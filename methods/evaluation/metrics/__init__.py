@@ -138,6 +138,6 @@ class Metric(ABC):
         return np.array(strata, dtype=np.int32)[place.reshape(-1)], list(names)
 
 
-def valued(units: Iterable[Unit]) -> list[Unit]:
+def units_with_value(units: Iterable[Unit]) -> list[Unit]:
     """The units that have a value."""
     return [unit for unit in units if unit.value is not None]

@@ -27,7 +27,7 @@ class Estimate:
     method: str | None = None
 
 
-def marked(interval: str, n_clusters: int | None) -> str:
+def mark_indicative(interval: str, n_clusters: int | None) -> str:
     """The text of an interval, with `~` before it where so few clusters make it only indicative."""
     few = n_clusters is not None and n_clusters < LEAST_CLUSTERS
     return f"~{interval}" if few and interval else interval

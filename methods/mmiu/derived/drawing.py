@@ -62,7 +62,7 @@ def others(
     return chosen
 
 
-def drawn(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
+def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
     """A number from 0 to n_values - 1, by seed, entry and task."""
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 

@@ -117,7 +117,7 @@ def letters():
             return Score(value=NOANSWER, explanation="The right answer is not known.")
         record = state.metadata[SAID]
         text = record["said"][-1]["text"] if record["said"] else ""
-        letter, rule = _letter_scores().strict(text, state.metadata["choices"])
+        letter, rule = _letter_scores().read_letter(text, state.metadata["choices"])
         right = None if letter is None else letter == target.text
         return Score(
             value=VALUES[right],

@@ -96,7 +96,7 @@ def process_results(doc, results):
     if doc["counted"] is None:
         return {"vlm_loom": result}
     text = "" if texts[0].startswith(FAILED) else texts[0]
-    letter = _letter_scores().strict(text, doc["choices"]).letter
+    letter = _letter_scores().read_letter(text, doc["choices"]).letter
     result["right"] = None if letter is None else letter == doc["target"]
     result |= {**doc["counted"], "item": doc["item_id"]}
     return {f"vlm_loom{name}": result for name in ("", "_standard_error", "_unread")}

@@ -117,7 +117,7 @@ def _releases_now(
     """
     from assets.common.settings import current_settings
     from assets.release import releases
-    from assets.release.in_force import TABLE, version_of_releases
+    from assets.release.current_releases import TABLE, version_of_releases
     from dagster_project.code_versions import code_version
 
     event = instance.get_latest_materialization_event(releases.key)

@@ -31,7 +31,7 @@ class PinRelease(Action):
     release: Release
 
     def perform(self, warehouse: "Warehouse") -> ActionResult:
-        from assets.release.in_force import pin
+        from assets.release.current_releases import pin
         from resources.publishing.releases import release_meant
 
         release_id = release_meant(warehouse, self.release)
@@ -48,7 +48,7 @@ class UnpinRelease(Action):
     name: str = Field(description="A name of releases, such as mmdu.")
 
     def perform(self) -> ActionResult:
-        from assets.release.in_force import unpin
+        from assets.release.current_releases import unpin
 
         unpin(self.name)
         return ActionResult(
@@ -66,7 +66,7 @@ class RetireRelease(Action):
     name: str = Field(description="A name of imported releases, such as mmbench-dev-en.")
 
     def perform(self, warehouse: "Warehouse") -> ActionResult:
-        from assets.release.in_force import retire
+        from assets.release.current_releases import retire
 
         release_id = retire(warehouse, self.name)
         return ActionResult(

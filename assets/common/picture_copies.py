@@ -23,13 +23,13 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
 )
 from methods.ingest.picture_match import VERSION, Miniature
-from resources.images.looking import ImageComparison, SquareImageCache, miniature_of
+from resources.images.picture_comparison import ImageComparison, SquareImageCache, miniature_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
-LOOK_ON_WORKER = "resources.images.looking:look_on_worker"
-COMPARE_ON_WORKER = "resources.images.looking:compare_on_worker"
+LOOK_ON_WORKER = "resources.images.picture_comparison:look_on_worker"
+COMPARE_ON_WORKER = "resources.images.picture_comparison:compare_on_worker"
 PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
 """Pictures and pairs of a portion: seconds of work."""
 PAIRS_PER_JOB = 50_000

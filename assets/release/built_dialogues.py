@@ -20,8 +20,8 @@ from methods.quality.outcome import (
     WriterContext,
     counts,
 )
+from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import RuleFinding, apply_rules, counts_of, in_words
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 

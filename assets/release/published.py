@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
-from assets.release.in_force import pins, write_current
+from assets.release.current_releases import pins, write_current
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED, importable_benchmarks, published_forms
 from methods.delimited import Quoting
 from methods.evaluation.asking import AskingLimits
+from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.rehearsal import ItemDryRunError, dry_run_item
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import UNCHECKED, DialogueContent, QuestionAnswerPair
+from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import RuleFinding, apply_rules, counts_of, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.files.bounded import file_hash

@@ -36,7 +36,7 @@ from assets.release.card import (
     new_card,
     prompts_and_writers,
 )
-from assets.release.in_force import (
+from assets.release.current_releases import (
     ReleaseSettings,
     require_pinnable,
     version_of_releases,

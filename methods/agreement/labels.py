@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import (
+from methods.agreement.rating_matrix import (
     NOBODY_TWICE,
     MeasureValue,
     Ratings,

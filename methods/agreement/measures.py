@@ -12,7 +12,7 @@ from methods.agreement.labels import (
     raw_agreement,
     raw_agreement_of_draws,
 )
-from methods.agreement.measured import (
+from methods.agreement.rating_matrix import (
     N_RESAMPLES,
     Measure,
     MeasureOfDraws,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import Measure
 from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.rating_matrix import Measure
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from methods.exports.rows import ExportedItem
-from methods.licences.together import SetLicence
+from methods.licences.combination import SetLicence
 from methods.markdown import code, table
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out

@@ -5,8 +5,8 @@ import re
 from methods.evaluation.refusals import BEYOND, MOST_WORDS, OPENING, REFUSAL
 from methods.model_text import without_reasoning
 from methods.quality.about_asking import speaks_of_asking
-from methods.quality.going_on import english_goes_on, other_goes_on
 from methods.quality.quotations import is_quotation, without_writing
+from methods.quality.refusal_caveats import english_goes_on, other_goes_on
 from methods.quality.refusal_phrases import (
     DECLINES,
     NO_PICTURE,

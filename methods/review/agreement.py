@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.measured import N_RESAMPLES, Ratings, with_two_ratings
 from methods.agreement.measures import (
     LABELS_OF_ALL,
     LABELS_OF_PAIR,
@@ -14,6 +13,7 @@ from methods.agreement.measures import (
     SCORES_OF_PAIR,
     measured_rows,
 )
+from methods.agreement.rating_matrix import N_RESAMPLES, Ratings, with_two_ratings
 from methods.evaluation.judging import PEOPLE
 from methods.review.ratings import SCORE, Rating, mean_by_item
 

@@ -13,8 +13,8 @@ from methods.exports.rows import ExportedItem
 from methods.exports.rows import exported_of as item_of
 from methods.exports.stacking import TokenBudget
 from methods.ingest.image_check import EXTENSION_OF
+from methods.licences.combination import SetLicence, licence_of_set
 from methods.licences.terms import Term, reason
-from methods.licences.together import SetLicence, licence_of_set
 from methods.release import held_out
 from methods.release_card import card_of, edition_of, exported_card
 from resources.images.store import ImageStore

@@ -13,9 +13,9 @@ import pytest
 from methods.benchmarks import BENCHMARKS, installed_benchmarks, published_forms
 from methods.evaluation.asking import AskingLimits, ReferenceTurn
 from methods.evaluation.benchmark import GROUP
+from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
-from methods.evaluation.rehearsal import ItemDryRunError, dry_run_item
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import PromptError, check_own_prompts, prompt

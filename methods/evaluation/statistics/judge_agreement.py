@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import N_RESAMPLES, Measure, Ratings, interval
 from methods.agreement.measures import SCORES_OF_PAIR
+from methods.agreement.rating_matrix import N_RESAMPLES, Measure, Ratings, interval
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     Clusters,

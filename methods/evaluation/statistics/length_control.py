@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.agreement.measured import MeasureValue
+from methods.agreement.rating_matrix import MeasureValue
 from methods.agreement.scores import spearman
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (

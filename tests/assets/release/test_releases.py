@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from assets.evaluate.release_diff import compare_releases
-from assets.release.in_force import version_of_releases
+from assets.release.current_releases import version_of_releases
 from methods.benchmarks import BENCHMARKS
 from methods.naming import nearest
 from tests.assets.conftest import MakeWorld

@@ -25,8 +25,8 @@ from methods.quality.outcome import (
     DialogueContent,
     QuestionAnswerPair,
 )
+from methods.quality.rule_findings import apply_rules
 from methods.quality.rules import RuleLimits, by_rules
-from methods.quality.unchecked import apply_rules
 
 HALVES = SEEN, HELD_OUT = "seen", "held_out"
 FOLDER = Path(__file__).parent / "texts"

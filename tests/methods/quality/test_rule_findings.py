@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from methods.quality.grounding import MOST_COUNTED, ungrounded_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.release_card import facts
 
 GROUND = [

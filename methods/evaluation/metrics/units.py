@@ -142,7 +142,15 @@ class Units(Sequence[Unit]):
 
 
 def turn_numbers(items: NDArray[Any], turns: NDArray[Any]) -> Numbers:
-    """The numbers of turns of items."""
+    """Number the turns of items so that equal numbers mean the same turn of the same item.
+
+    Args:
+        items: The number of the item of each observation.
+        turns: The turn of each observation, from 1.
+
+    Returns:
+        A number for each observation.
+    """
     numbers: Numbers = items.astype(np.int64) * _TURNS + turns
     return numbers
 

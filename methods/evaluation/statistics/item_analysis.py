@@ -41,9 +41,16 @@ class ItemStatistics:
 
 
 def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
-    """One for each column of `right` (models x items: 1, 0, NaN unknown).
+    """Compute the difficulty and the discrimination of each item.
 
-    An item with fewer than `least` known results has its figures and no flags.
+    Args:
+        right: Models x items: 1 right, 0 wrong, NaN unknown.
+        least: The fewest known results that an item needs to be flagged.
+
+    Returns:
+        The statistics of each item, in the order of the columns. An item with fewer known results has
+        its
+        figures and no flags.
     """
     n_models = (~np.isnan(right)).sum(axis=0)
     n_right = (right == 1).sum(axis=0)

@@ -30,7 +30,17 @@ class ScoreDistribution:
 
 
 def score_distribution(scores: Floats, lowest: float, highest: float) -> ScoreDistribution:
-    """The distribution of `scores` (any shape, NaN left out) on the scale lowest..highest."""
+    """Describe the distribution of scores on a scale.
+
+    Args:
+        scores: Scores of any shape, NaN for none.
+        lowest: The lower end of the scale.
+        highest: The upper end.
+
+    Returns:
+        Number, counts by score, mean, standard deviation (n - 1) and the shares at both ends; None for
+        figures that there are too few scores for.
+    """
     existing = scores[~np.isnan(scores)]
     if not len(existing):
         return ScoreDistribution(0, {}, None, None, None, None)

@@ -50,9 +50,17 @@ def weighted_sum(weights: Sequence[float], totals: Sequence[ClusterTotals]) -> C
 
 
 def weighted_total(weights: Sequence[float], values: Sequence[T]) -> T:
-    """The sum of values times weights; of equal values and weights that sum to 1, exactly the value.
+    """Sum values times weights.
 
-    The smallest weight is factored out, since three times a third is not always one.
+    Equal values with weights that sum to 1 give exactly the value: the smallest weight is factored out,
+    since three times a third is not always one.
+
+    Args:
+        weights: The weight of each value, at least one.
+        values: Numbers or arrays of one shape.
+
+    Returns:
+        The weighted sum, of the type of the values.
     """
     smallest = min(map(abs, weights))
     parts = [weight / smallest * value for weight, value in zip(weights, values, strict=True)]

@@ -51,10 +51,19 @@ def text_of(value: Any) -> str:
 
 
 def image_cells(where: str, value: Any) -> ImageCells:
-    """The images of a row: base64 as a text, bytes, `{bytes, path}`, or a list of any of these.
+    """Read the images of a row.
 
-    Bytes go before the path that stands with them. Raises PublishedError for a list of which some
-    images are inside and some by path.
+    Args:
+        where: The row, for messages.
+        value: Base64 as a text, bytes, `{bytes, path}`, or a list of any of these. Bytes go before the
+            path
+        next to them.
+
+    Returns:
+        The cell of images in base64 and the cell of paths.
+
+    Raises:
+        PublishedError: Some images of a list are inside and some by path.
     """
     images = value if isinstance(value, list) else [value]
     inside, paths = [], []

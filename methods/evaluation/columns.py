@@ -150,7 +150,15 @@ def _row(clusters: NDArray[np.int32], values: Floats) -> _Row:
 
 
 def estimate(columns: Sequence[Column], ends: Sequence[Ends]) -> list[Estimate]:
-    """The mean of each column's units, which lie between its ends, with its interval."""
+    """Estimate the mean of each column's units with its interval.
+
+    Args:
+        columns: The units of each column.
+        ends: The lower and upper end of the values of each column.
+
+    Returns:
+        An estimate for each column.
+    """
     packed = UnitColumns()
     for units, of_column in zip(columns, ends, strict=True):
         packed.add(units, of_column)

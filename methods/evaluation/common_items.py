@@ -41,15 +41,23 @@ def common_scores(
     *,
     same_calls: bool,
 ) -> list[CommonScore]:
-    """Every metric of one model by one version of one judge, from its observations on two releases.
+    """Compare the scores of one model by one version of one judge on the common items of two releases.
 
-    `items` has the id in the second release of each common item of the first. Units that one of the two
-    lacks, because the judge failed there, are left out of both. Labels and groups are those of the
-    second release, so that a metric that is averaged by them compares like with like. A metric without
-    a unit that both have is left out.
+    Units without a value in one of the releases, because the judge failed there, are left out of both.
+    Labels and groups are those of the second release, so that metrics that average over labels can be
+    compared.
 
-    With `same_calls` all that is common rests on the same answers and judgments. A difference of 0 is
-    certain then, whichever dialogues there are, and its interval has no width.
+    Args:
+        metrics: The metrics of the benchmark.
+        before: The model's observations on the first release.
+        after: The model's observations on the second release.
+        items: The id in the second release of each common item, by its id in the first.
+        same_calls: Whether all that is common rests on the same answers and judgments. A difference of
+            0 is
+        certain then, and its interval has no width.
+
+    Returns:
+        A score for each metric that has a unit in both releases.
     """
     shared = [score for score in after if score.item_id in set(items.values())]
     of_turn = {(score.item_id, score.turn): score for score in shared}

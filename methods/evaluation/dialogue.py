@@ -21,10 +21,19 @@ from methods.prompts.messages import Image, Message, Text, interleave, with_imag
 def ask_dialogue(
     item: Item, limits: AskingLimits, trial: str = PLAIN
 ) -> Generator[Asking, Answer, None]:
-    """Every turn after the earlier ones, each followed by the model's own answer, or a given one.
+    """Ask the turns of an item one after another; the earlier turns stand before each.
 
-    A turn without an answer ends the dialogue: later turns would need it in their history, and neither
-    the text of an error nor an answer that was cut off is one.
+    Each turn is followed by the model's own answer, or by a reference answer. A turn without an answer
+    ends the dialogue: later turns would need it in their history.
+
+    Args:
+        item: The item.
+        limits: The context policy and the limits of requests.
+        trial: The variant that the answers belong to.
+
+    Returns:
+        A generator: it yields questions, reference turns and skipped turns, and is sent the answer to
+        each.
     """
     dialogue = Dialogue(trial, limits.context_policy)
     ended_by = None

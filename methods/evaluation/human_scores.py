@@ -99,13 +99,21 @@ class HumanScores:
 
 
 def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
-    """The scores of the records.
+    """Read people's scores from the records of a file.
 
-    Raises HumanScoresError where there is none, and for an item or a turn that is no whole number.
+    A record without a turn belongs to the only turn that models are asked, a record without a dimension
+    to the overall one. An answer that one rater gave several different scores has none; of several
+    reasons for one score the alphabetically first counts.
 
-    Without a turn the record is of the one turn that models are asked, without a dimension of the
-    overall one. Of an answer that one rater gave several scores that differ, none counts; of several
-    reasons for one score the first by the alphabet does.
+    Args:
+        rated: The items, models and dimensions that can be scored.
+        rows: The records.
+
+    Returns:
+        The scores, and counts of what was not taken.
+
+    Raises:
+        HumanScoresError: There is no score, or an item or a turn is not a whole number.
     """
     item = _item_column(rows)
     turns = {

@@ -134,12 +134,25 @@ def judge_rows(
     split_by: str | None = None,
     is_critic: bool = False,
 ) -> Iterator[Finding]:
-    """What one judge's scores are like, and how far people agree with them.
+    """Describe one judge's scores, and how far people agree with them.
 
-    Every dimension: distribution, agreement with people where they scored answers that it judged. The
-    overall dimension: that agreement for each value of the label `split_by`, and on each side of a
-    critic's pairs, too; length, length-controlled scores, replicates. Agreement of a judge that
-    `is_critic`, which was trained on pairs for training, counts those for testing alone.
+    Every dimension has its distribution, and the agreement with people on the answers that both scored.
+    The overall dimension also has this agreement for each value of a label and for each side of a
+    critic's pairs, and length, length-controlled scores and replicates.
+
+    Args:
+        scale: The judge's dimensions and the ends of their scale.
+        observed: The judge's observations by model.
+        beside: The scores of people, the lengths of answers and the sides of a critic's pairs.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+        split_by: The label whose values are reported one by one.
+        is_critic: Whether the judge was trained on pairs for training; agreement then counts the pairs
+            for
+        testing only.
+
+    Yields:
+        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
@@ -174,10 +187,21 @@ def judge_rows(
 def pair_rows(
     scale: JudgeScale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
 ) -> Iterator[Finding]:
-    """Agreement of two judges, the second of that name, on every dimension in every unit.
+    """Measure the agreement of two judges on every dimension in every unit.
 
     The unit `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
-    dimension has intervals: each takes `n_resamples` calls of scipy.
+    dimension has intervals, as each takes `n_resamples` calls of scipy.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        first: The first judge's observations by model.
+        second: The second judge's observations by model.
+        name: The name of the second judge.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Yields:
+        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)
@@ -186,9 +210,17 @@ def pair_rows(
 
 
 def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:
-    """Where the variance of the overall scores comes from: with one judge, items and replicates.
+    """Split the variance of the overall scores into shares: item, judge, interaction and replicate.
 
-    An item is one model's answer. As many replicates count as every judge has.
+    An item is one model's answer. With one judge the shares are those of item and replicate. As many
+    replicates count as every judge has.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        judges: The observations of each judge by model.
+
+    Yields:
+        A finding for each share.
     """
     scores = _scores_of(judges, scale.overall)
     n_replicates = max(1, int((~np.isnan(scores.scores)).any(axis=0).sum(axis=1).min()))

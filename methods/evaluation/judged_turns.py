@@ -20,10 +20,19 @@ def judge_turns(
     metrics: Sequence[str],
     request: Callable[[Turn, str, str], JudgeRequest],
 ) -> Judging:
-    """Observations of each turn that was asked; `request` makes one of a turn, reference and answer.
+    """Judge each turn that was asked of an item.
 
-    A given turn is none of the model's. A turn without a reference, or without an answer, is an
-    observation with that status.
+    A reference turn is not the model's and is not judged. A turn without a reference, or without an
+    answer, becomes an observation with that status.
+
+    Args:
+        item: The item.
+        transcript: The model's answers.
+        metrics: The names of the scores that a judgment has.
+        request: Makes the request from a turn, its reference and the answer.
+
+    Returns:
+        A generator: it yields the requests, is sent the judgments, and returns the observations.
     """
     requests: list[JudgeRequest] = []
     observations: list[Observation] = []
@@ -51,7 +60,16 @@ def numbered_question(turn: Turn) -> str:
 
 
 def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
-    """The turns before one, as the model had them: its own answers, and given ones."""
+    """List the turns before one as the model saw them, with its own answers or reference answers.
+
+    Args:
+        item: The item.
+        transcript: The model's answers.
+        turn: The number of the turn, from 1.
+
+    Returns:
+        `question` and `answer` of each turn.
+    """
     return [
         {
             "question": numbered_question(earlier),

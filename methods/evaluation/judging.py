@@ -114,7 +114,17 @@ Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Obse
 def unjudged_observations(
     metrics: Sequence[str], trial: str, turn: int, answer: Answer
 ) -> list[Observation]:
-    """Observations of an answer that there is nothing to judge of."""
+    """Make the observations of an answer that cannot be judged.
+
+    Args:
+        metrics: The names of the scores.
+        trial: The variant.
+        turn: The turn.
+        answer: The answer; one with a text counts as `failed`.
+
+    Returns:
+        An observation without a value for each metric.
+    """
     # An answer without a text is neither `answered` nor `given`, which no observation is.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
     return [Observation(metric, trial, turn, status) for metric in metrics]
@@ -123,7 +133,16 @@ def unjudged_observations(
 def judgment_observations(
     metrics: Sequence[str], place: JudgmentKey, judgment: Judgment | None
 ) -> list[Observation]:
-    """Observations of one judgment; `not_judged` where there is none."""
+    """Make the observations of one judgment.
+
+    Args:
+        metrics: The names of the scores.
+        place: The trial, turn and part that were judged.
+        judgment: The judgment; None if it was lost, which gives the status `not_judged`.
+
+    Returns:
+        An observation for each metric.
+    """
     if judgment is None:
         return [
             Observation(metric, place.trial, place.turn, "not_judged", part=place.part)
@@ -136,7 +155,15 @@ def judgment_observations(
 
 
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
-    """The observations of a generator that is sent the judgments there are; None for the others."""
+    """Run a judging with stored judgments.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; it is sent None for the others.
+
+    Returns:
+        The observations.
+    """
     try:
         requests = next(judging)
         while True:
@@ -149,7 +176,15 @@ def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[
 def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
-    """What a generator asks the judge, which is sent the judgments there are; None for the others."""
+    """List the requests that a judging makes.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; it is sent None for the others.
+
+    Yields:
+        The requests.
+    """
     existing = judgments or {}
     with suppress(StopIteration):
         requests = next(judging)

@@ -65,7 +65,15 @@ class GapScores(NamedTuple):
 
 
 def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
-    """Which items of two releases are the same but for their language."""
+    """Find the items of two releases that are the same except for their language.
+
+    Args:
+        first: The items of the first release.
+        second: The items of the second release.
+
+    Returns:
+        The ids of the pairs, and how many items are in one release only or differ.
+    """
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()
     alike = {item_id for item_id in both if _alike(ones[item_id], others[item_id])}
@@ -94,10 +102,18 @@ def language_gap_findings(
     first: ReleaseObservations,
     second: ReleaseObservations,
 ) -> Iterator[Finding]:
-    """Both scores and their difference by metric, subset and model that was observed on either.
+    """Compare the scores of models in two languages, by metric, subset and model.
 
-    Subsets, of micro means, are those of the labels `SPLIT_BY` that the items of the first release
-    have. Nothing where no item is a pair.
+    Subsets have micro means only. They are those of the labels `SPLIT_BY` of the items of the first
+    release.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        first: Items and observations of the first release.
+        second: Items and observations of the second release.
+
+    Yields:
+        Both scores and their difference; nothing if no item is a pair.
     """
     pairing = paired_items(first.items, second.items)
     if not pairing.paired:

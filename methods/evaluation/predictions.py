@@ -50,7 +50,16 @@ class PredictionKey(NamedTuple):
 
 
 def place_of(item: Item, trial: str, turn: int) -> PredictionKey:
-    """The place of an asked turn; turns that the benchmark gives are none."""
+    """Return the key of an asked turn's prediction. Reference turns have none.
+
+    Args:
+        item: The item.
+        trial: The variant.
+        turn: The turn, from 1.
+
+    Returns:
+        The key; its turn is 1 if the model is asked a single turn.
+    """
     n_asked = sum(each.given is None for each in item.turns)
     return PredictionKey(item.item_id, trial, turn if n_asked > 1 else 1)
 
@@ -90,12 +99,21 @@ class Predictions:
 def predictions_of(
     forms: PredictionFormats, items: Sequence[Item], rows: Sequence[FileRow]
 ) -> Predictions:
-    """The predictions of the rows.
+    """Read the predictions of a file's rows.
 
-    Raises PredictionError where no row is of any pass of the release, and for an index that is no whole
-    number.
+    A pass with several different predictions has none, as it is unknown which was meant.
 
-    Of a pass with several predictions that differ, none is taken: which one was meant is not known.
+    Args:
+        forms: The benchmark's forms of prediction files.
+        items: The items of the release.
+        rows: The rows.
+
+    Returns:
+        The predictions, and counts of what was not taken.
+
+    Raises:
+        PredictionError: No row belongs to a pass of the release, an index is not a whole number, or a
+        prediction is too long.
     """
     column = _column(rows)
     texts: dict[PredictionKey, str] = {}

@@ -51,13 +51,19 @@ def compare(
     *,
     least_coverage: float,
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
+    """Compare and rank the candidates by every metric.
 
-    Ranks rest on the scores in which what a model failed counts as the lowest value. A rank by a metric
-    of whose units a smaller share than `least_coverage` was judged has a mark that says so. Who is no
-    model has no rank: a baseline is not compared, a model without its images only with the model itself
-    (first the model). These pairs are adjusted by Holm among themselves, so that p of two models is the
-    same whether they are there or not.
+    Ranks use the scores in which a model's failures count as the lowest value. Only models as they are
+    have a rank: a baseline is not compared, and a model without its images only with the model itself.
+    These pairs are adjusted by Holm among themselves, so that p of two models does not depend on them.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        observed: The observations of each candidate.
+        least_coverage: The share of units that must be judged; a rank with a smaller share has a mark.
+
+    Returns:
+        Rows of comparisons, one for each pair, metric and form; and rows of ranks.
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
@@ -187,7 +193,15 @@ def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]
 def on_clusters(
     totals: Sequence[ClusterTotals], of_terms: Sequence[Sequence[Units]]
 ) -> Sequence[ClusterTotals]:
-    """The totals of each term, those of its own clusters, on the clusters of all terms."""
+    """Put the totals of each term on the clusters of all terms.
+
+    Args:
+        totals: The totals of each term on its own clusters.
+        of_terms: The units of each term, for the names of clusters.
+
+    Returns:
+        The totals of each term, rows x all clusters; 0 for a cluster without units.
+    """
     if len(totals) == 1:
         return totals
     names = [cluster_names(of_term) for of_term in of_terms]
@@ -206,10 +220,17 @@ def compare_parts(
     observed: Mapping[str, Sequence[ScoredObservation]],
     labels: Sequence[str],
 ) -> list[Row]:
-    """Every two models on the items with each value of `labels`, by the first metric that is split.
+    """Compare every two models on the items with each value of the labels.
 
-    What a model failed counts as the lowest value. p is adjusted by Holm over all pairs and values of a
-    label.
+    The metric is the first one with a micro mean. What a model failed counts as the lowest value.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        observed: The observations of each candidate.
+        labels: The labels to split by.
+
+    Returns:
+        The rows; p is adjusted by Holm over all pairs and values of a label.
     """
     models = sorted(filter(is_model, observed))
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)

@@ -52,9 +52,18 @@ def reading_findings(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    """The figures of one release, of all models and of each contestant.
+    """Measure the answer extraction of one release, over all models and for each candidate.
 
-    `people` has the letter that people read, by `ExtractedAnswer.queue_id`.
+    Args:
+        metrics: The metrics of the benchmark.
+        answers: The answers with what each reader extracted.
+        observed: The observations of each candidate.
+        people: The letter that people read, by `ExtractedAnswer.queue_id`.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Yields:
+        Who read which share, the agreement of readers, and the effect on each metric.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
     letters_of_people = {

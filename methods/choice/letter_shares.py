@@ -39,7 +39,16 @@ from methods.evaluation.statistics.resampling import (
 
 
 def random_letter(item: Item, trial: str, seed: int) -> str:
-    """A letter of one of the item's choices; each pass has one of its own, the same each time."""
+    """Choose a letter of one of the item's choices, by seed.
+
+    Args:
+        item: The item.
+        trial: The pass; each pass has its own letter.
+        seed: The seed.
+
+    Returns:
+        The letter, the same for the same arguments.
+    """
     return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
 
 
@@ -50,9 +59,15 @@ def most_frequent_letter(items: Sequence[Item]) -> str | None:
 
 
 def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[str, str]:
-    """The most frequent letter by item: among the items with its value of `label`, or among all.
+    """Find the most frequent right letter for each item.
 
-    Items among which none has a key are left out.
+    Args:
+        items: The items of the release.
+        label: The label whose value an item shares with the items that are counted; None to count all
+            items.
+
+    Returns:
+        The letter by item id, without items for which no key is known.
     """
     among: dict[str, list[Item]] = {}
     for item in items:
@@ -107,7 +122,19 @@ def letter_shares(
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> dict[str, LetterShares]:
-    """The letters of each model; `readings` are by model."""
+    """Compare how often each model names each letter with how often it is right.
+
+    Args:
+        items: The items of the release.
+        readings: The letters of each model.
+        seed: The seed of the bootstrap and of the test.
+        n_resamples: The number of bootstrap draws, and of sign flips of the test.
+
+    Returns:
+        By model the counts of letters, the distance to the right letters with its interval, p, and p
+        after
+        Holm over the models.
+    """
     counts = {
         model: Counter(letter or NOTHING_READ for letter in letters.values())
         for model, letters in readings.items()

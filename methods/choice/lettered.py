@@ -48,8 +48,18 @@ def without_marks(choices: list[str]) -> list[str]:
 
 
 def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, demand: str) -> None:
-    """Raise ParseError unless there are `fewest` to `most` wrong choices, all different, none of them
-    empty and none the right one; `demand` is that in words."""
+    """Check the wrong choices of an item.
+
+    Args:
+        answer: The right choice.
+        wrong: The wrong choices.
+        fewest: The fewest wrong choices.
+        most: The most wrong choices.
+        demand: These numbers in words, for messages.
+
+    Raises:
+        ParseError: There are too few or too many, one is empty, or two choices are the same.
+    """
     if len(wrong) < fewest:
         has = f"are {len(wrong)} distractors" if wrong else "is no distractor"
         raise ParseError("too_few_choices", f"There {has}: write {demand}.")
@@ -89,14 +99,29 @@ def original_order(n_choices: int) -> Order:
 
 
 def shifted(n_choices: int, shift: int) -> Order:
-    """The choices shifted circularly: under shift 1 the second choice is A, the first the last."""
+    """Shift the choices circularly: under shift 1 the second choice is A, the first the last.
+
+    Args:
+        n_choices: The number of choices.
+        shift: By how many places.
+
+    Returns:
+        For each letter the place of its choice, from 0.
+    """
     return tuple((place + shift) % n_choices for place in range(n_choices))
 
 
 def shuffled(n_choices: int, seed: str) -> Order:
-    """The choices in another order than they stand in, the same each time for a seed.
+    """Shuffle the choices by seed.
 
-    No choice keeps its letter: who repeats a letter names another choice.
+    No choice keeps its letter, so a model that repeats a letter names another choice.
+
+    Args:
+        n_choices: The number of choices.
+        seed: The seed.
+
+    Returns:
+        For each letter the place of its choice, from 0.
     """
     draw = random.Random(seed)
     order = list(range(n_choices))
@@ -106,12 +131,28 @@ def shuffled(n_choices: int, seed: str) -> Order:
 
 
 def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
-    """The texts of the choices in an order."""
+    """Put the texts of the choices into an order.
+
+    Args:
+        choices: The choices.
+        order: For each letter the place of its choice.
+
+    Returns:
+        The choices in order of their new letters.
+    """
     return tuple(choices[place] for place in order)
 
 
 def letter_in(order: Order, key: str) -> str:
-    """The letter in an order of the choice that has the letter `key` as the choices stand."""
+    """Find the letter of a choice in another order.
+
+    Args:
+        order: For each letter the place of its choice.
+        key: The letter in the original order.
+
+    Returns:
+        The letter in `order`.
+    """
     return LETTERS[order.index(LETTERS.index(key))]
 
 
@@ -134,16 +175,32 @@ def with_letters(choices: Sequence[str]) -> str:
 
 
 def with_hint(question: str, hint: str, name: str, n_images: int) -> str:
-    """The text of a turn: its images, then the hint under `name` if there is one, then the question.
+    """Make the text of a turn: its images, then the hint if there is one, then the question.
 
-    A question that says itself where its images are, by as many `<ImageHere>`, gets no others.
+    Args:
+        question: The question. If it has `<ImageHere>` itself, no images are added.
+        hint: The hint; empty for none.
+        name: The word before the hint.
+        n_images: The number of images.
+
+    Returns:
+        The text.
     """
     text = f"{name}: {hint}{_QUESTION}{question}" if hint else question
     return text if IMAGE_HERE in text else _images(n_images) + text
 
 
 def question_and_hint(text: str, name: str, n_images: int) -> tuple[str, str]:
-    """The question and the hint of a turn's text; `with_hint` makes the same text of them."""
+    """Split the text of a turn into question and hint, the inverse of `with_hint`.
+
+    Args:
+        text: The text.
+        name: The word before the hint.
+        n_images: The number of images.
+
+    Returns:
+        The question and the hint; an empty hint if there is none.
+    """
     text = text.removeprefix(_images(n_images))
     if text.startswith(f"{name}: ") and _QUESTION in text:
         hint, _, question = text.removeprefix(f"{name}: ").partition(_QUESTION)

@@ -45,7 +45,15 @@ class PassCounts(NamedTuple):
 
 
 def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
-    """The passes that each question has to be right in for the metric that needs most of them."""
+    """Count the passes that each question needs for the metric that needs most of them.
+
+    Args:
+        items: The items.
+        metrics: The metrics of the benchmark.
+
+    Returns:
+        The number of passes by item id.
+    """
     needed = [metric for metric in metrics if isinstance(metric, AllRight)]
     return {
         item.item_id: max(
@@ -133,10 +141,21 @@ class ExtractedLetters(NamedTuple):
 def ask_pass(
     item: Item, trial: str, order: Order, question: Message, limits: AskingLimits
 ) -> Generator[Asking, Any, ExtractedLetters | None]:
-    """Ask the question in an order, as the message `question`, and read the answer.
+    """Ask a question with its choices in one order, and extract the letter.
 
-    Every pass of an item leaves out the same images where all of them are too many (`dialogue.py`).
-    None where the model gave no text.
+    Every pass of an item leaves out the same images if all of them are too many (`dialogue.py`).
+
+    Args:
+        item: The item.
+        trial: The pass.
+        order: For each letter the place of its choice.
+        question: The user message.
+        limits: The context policy and the limits of requests.
+
+    Returns:
+        A generator: it yields the question and the extraction, is sent their results, and returns the
+        letters
+        of both readings; None if the model gave no text.
     """
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
     dialogue.put_message(question)
@@ -157,14 +176,31 @@ def ask_pass(
 
 
 def is_lost(letters: ExtractedLetters, right: str) -> bool:
-    """Whether the pass is lost under both readings: it is known not to be right."""
+    """Say whether a pass is certainly wrong under both readings.
+
+    Args:
+        letters: The letters of both readings; None if a letter is not known.
+        right: The right letter.
+
+    Returns:
+        True if both letters are known and wrong.
+    """
     return None not in letters and right not in letters
 
 
 def observe(
     item: Item, transcript: Transcript, order_of: Callable[[Item, str], Order]
 ) -> list[Observation]:
-    """Both observations of every pass that there is; `order_of` gives a trial's order."""
+    """Make the observations of both readings for every pass of a transcript.
+
+    Args:
+        item: The item.
+        transcript: The answers and the extracted letters.
+        order_of: Gives the order of choices in a pass.
+
+    Returns:
+        Two observations a pass.
+    """
     key = key_of(item)
     observations = []
     for (trial, turn), answer in transcript.answers.items():

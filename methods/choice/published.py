@@ -54,10 +54,19 @@ def build_release(
     labels: Callable[[Of], Mapping[str, str]],
     source: Callable[[Of, str], Mapping[str, Any]],
 ) -> Release:
-    """Rows of `RELEASE_TABLES` for `items`, in order of item id.
+    """Build a release of multiple-choice items, in order of item id.
 
-    `hint_name` stands before a hint; `source` gives the source columns of `images` for an image of an
-    item.
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The items.
+        reviewed: The review policy that they passed.
+        hint_name: The word before a hint.
+        labels: Gives the labels of an item.
+        source: Gives the source columns of `images` for an image of an item.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
@@ -114,7 +123,19 @@ class PublishedQuestion(NamedTuple):
 
 
 def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
-    """The record as an item, if it holds together. Raises PublishedError."""
+    """Turn a published record into an item, after checking it.
+
+    Args:
+        where: The record, for messages.
+        question: The record.
+
+    Returns:
+        The item.
+
+    Raises:
+        PublishedError: There is no question, the placeholders do not match the images, or a text is not
+            valid.
+    """
     if not question.question.strip():
         raise PublishedError(f"{where} has no question")
     text = with_hint(question.question, question.hint, question.hint_name, len(question.images))
@@ -144,7 +165,18 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
 
 
 def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
-    """The choices in the columns of letters; an empty cell is none, "None" and "NA" are texts."""
+    """Read the choices in the columns of letters.
+
+    Args:
+        where: The row, for messages.
+        row: The cells by column. An empty cell is not a choice; "None" and "NA" are.
+
+    Returns:
+        The choices.
+
+    Raises:
+        PublishedError: A letter in between has no choice, or there are too few or too many choices.
+    """
     texts = [row.get(letter, "") for letter in LETTERS]
     n_choices = sum(map(bool, texts))
     if not all(texts[:n_choices]):
@@ -156,7 +188,18 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
-    """The choices, if there are as many as can be asked and none is empty."""
+    """Check that there are as many choices as can be asked, and none is empty.
+
+    Args:
+        where: The row, for messages.
+        choices: The choices.
+
+    Returns:
+        The choices.
+
+    Raises:
+        PublishedError: There are too few or too many choices, or one is empty.
+    """
     if not FEWEST <= len(choices) <= MOST:
         raise PublishedError(f"{where} has {len(choices)} choices instead of {FEWEST} to {MOST}")
     if "" in choices:
@@ -165,7 +208,19 @@ def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
-    """The letter of the right choice; None for an empty cell: the answer is held out."""
+    """Read the letter of the right choice.
+
+    Args:
+        where: The row, for messages.
+        answer: The cell; empty if the answer is held out.
+        n_choices: The number of choices.
+
+    Returns:
+        The letter; None if the answer is held out.
+
+    Raises:
+        PublishedError: The cell is not the letter of a choice.
+    """
     letter = answer.strip().upper()
     if not letter:
         return None
@@ -175,7 +230,19 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
 
 
 def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...]:
-    """Images in base64, else by path; several are a Python list of texts. A record has one at least."""
+    """Read the images of a row.
+
+    Args:
+        where: The row, for messages.
+        image: One image in base64, or a Python list of several; empty for none.
+        image_path: The path of an image, or a list of paths; used if `image` is empty.
+
+    Returns:
+        The bytes or paths of the images.
+
+    Raises:
+        PublishedError: A cell cannot be read.
+    """
     if image:
         texts = list_of_texts(where, "image", image) if image.startswith("[") else [image]
         return tuple(map(decode_image, texts))

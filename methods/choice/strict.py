@@ -72,9 +72,16 @@ def plain(answer: str) -> str:
 
 
 def normalized(text: str, *, keep_end: bool = False) -> str:
-    """The form in which two texts are the same: without case, width, quotes around and an article.
+    """Normalize a text, so that equal texts mean the same choice.
 
-    The last full stop does not count either, unless `keep_end`.
+    Case, width, surrounding quotes and an article do not count.
+
+    Args:
+        text: The text.
+        keep_end: Whether a closing full stop and the article count.
+
+    Returns:
+        The normalized text.
     """
     text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
     text = " ".join(text.split()).strip(_AROUND)
@@ -108,7 +115,17 @@ UNREAD = ExtractedLetter(None, None)
 
 
 def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
-    """Read `answer` to a question with `choices`, in the order of their letters."""
+    """Extract the letter from an answer by strict rules.
+
+    Args:
+        answer: The answer.
+        choices: The choices in order of letter.
+
+    Returns:
+        The letter with the rule that found it; `Z` for an empty answer or a refusal; no letter if no
+        rule applies
+        or rules contradict each other.
+    """
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
         return ExtractedLetter(NO_CHOICE, "empty")

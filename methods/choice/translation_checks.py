@@ -145,9 +145,17 @@ class LatinWord(NamedTuple):
 def check_translation(
     source: Texts, target: Texts, renderings: Mapping[str, str], language: Language
 ) -> None:
-    """Raise ParseError unless `target`, with the keys of `source`, translates it by the rules.
+    """Check a translation by the rules above.
 
-    `renderings` has names of the source, and what stands for each: itself, or its form in the language.
+    Args:
+        source: The texts by name.
+        target: Their translations by the same names.
+        renderings: Names in the source, and the form of each in the translation: itself, or one in the
+            language.
+        language: The language of the translation.
+
+    Raises:
+        ParseError: A rule is broken.
     """
     _require_renderings(source, renderings, language)
     _require_choices(source, target, language)

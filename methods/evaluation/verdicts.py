@@ -66,14 +66,30 @@ def read_verdict(reply: str) -> Verdict:
 
 
 def verdict_share(winner: Winner, order: str) -> float:
-    """What the verdict is worth to the model in an order: WIN, TIE or LOSS."""
+    """Convert a verdict into the model's share of a win.
+
+    Args:
+        winner: The place that won, or a tie.
+        order: The order that the answers were shown in.
+
+    Returns:
+        `WIN`, `TIE` or `LOSS`.
+    """
     if winner == "tie":
         return TIE
     return WIN if winner == place_of_model(order) else LOSS
 
 
 def winner_of(value: float, order: str) -> Winner:
-    """The winner that was worth so much to the model."""
+    """Convert the model's share of a win into the place that won.
+
+    Args:
+        value: `WIN`, `TIE` or `LOSS`.
+        order: The order that the answers were shown in.
+
+    Returns:
+        The place, or a tie.
+    """
     if value == TIE:
         return "tie"
     model = place_of_model(order)

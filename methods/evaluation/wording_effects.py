@@ -98,10 +98,18 @@ def wording_findings(
     items: Sequence[Item],
     observed: Mapping[str, Sequence[ScoredObservation]],
 ) -> Iterator[Finding]:
-    """Effects, of a model and style each, and spreads, of a model and group each.
+    """Measure prompt sensitivity: the effect of each style, and the spread within a group of rewrites.
 
-    The ratings are the units of the first metric that is a micro mean, failures at the floor; there is
-    nothing where no group has two wordings.
+    The ratings are the units of the first metric that is a micro mean, failures at the floor.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        items: The items of the release.
+        observed: The observations of each candidate.
+
+    Yields:
+        Effects by model and style, and spreads by model and group; nothing if no group has two
+        wordings.
     """
     groups = groups_of(items)
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)

@@ -48,9 +48,17 @@ class Conversation(NamedTuple):
 def conversations(
     item: Item, benchmark: Benchmark | None, limits: AskingLimits
 ) -> Iterator[Conversation]:
-    """Every conversation of an item; none where the release lacks its picture.
+    """List every conversation of an item, as an exported task asks it.
 
-    Passes that a miss would end are all there. Where there is no benchmark it is asked turn by turn.
+    All passes are there, also those that an earlier miss would end.
+
+    Args:
+        item: The item.
+        benchmark: The benchmark; without one the item is asked turn by turn.
+        limits: The context policy and the limits of requests.
+
+    Yields:
+        The conversations; none if the release lacks an image of the item.
     """
     asks, choices = _asked(_placed(item), benchmark, limits)
     marks = {_mark(item, ask): ModelAnswerSlot(ask.turn) for ask in asks}

@@ -47,7 +47,16 @@ class CroissantFile(NamedTuple):
 def croissant(
     page: DatasetCardInput, shards: Sequence[CroissantFile], features: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The description of a dataset with these files, whose columns are `features`."""
+    """Describe a dataset in Croissant, with the RAI fields.
+
+    Args:
+        page: The cards and the licence of the dataset.
+        shards: The data files.
+        features: The columns of the data files.
+
+    Returns:
+        The description as JSON-LD.
+    """
     card = page.cards[0]
     licence = page.licence.licence
     return {

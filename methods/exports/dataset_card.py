@@ -110,7 +110,15 @@ def summary(card: Card) -> str:
 
 
 def licence_in_words(licence: SetLicence, stated: str = "") -> str:
-    """What the whole is under, and whether that was stated by whoever exports it."""
+    """Say which licence the whole dataset has, and why.
+
+    Args:
+        licence: The licence of the whole.
+        stated: The licences that the exporting person stated; empty for none.
+
+    Returns:
+        One sentence or more.
+    """
     if licence.licence and stated:
         return (
             f"The whole is under {licence.licence}. For its texts, and for pictures of which no "

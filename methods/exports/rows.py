@@ -62,7 +62,15 @@ class ExportedItem:
 
 
 def exported_of(row: Row, *, with_answers: bool) -> ExportedItem:
-    """The item of a row of `sql/release/export_rows.sql`."""
+    """Make the item to export from a row of `sql/release/export_rows.sql`.
+
+    Args:
+        row: The row.
+        with_answers: Whether the references are included.
+
+    Returns:
+        The item.
+    """
     turns = [
         Turn(
             turn["turn"],
@@ -150,7 +158,15 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
 
 
 def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
-    """What the user says in a turn."""
+    """Make the user's message of a turn.
+
+    Args:
+        item: The item, for its choices.
+        turn: The turn.
+
+    Returns:
+        The message with texts and numbers of images.
+    """
     return ExportedMessage("user", tuple(_asked(turn, item.choices)))
 
 

@@ -49,10 +49,18 @@ def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
 
 
 def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> list[Stack]:
-    """The dialogues in records, each in the first one that has room for it, in their order.
+    """Pack dialogues into records, each into the first record that has room.
 
-    No picture is twice in a record: it would have two numbers. A dialogue that is longer than the
-    budget, or that names a picture that it does not show, stands alone; nothing is cut.
+    No image is twice in a record: it would have two numbers. A dialogue that is longer than the budget,
+    or that names an image that it does not show, is a record of its own; nothing is cut.
+
+    Args:
+        items: The dialogues in order.
+        count: Counts the tokens of a text.
+        budget: The tokens of a record and of an image.
+
+    Returns:
+        The records.
     """
     records: list[list[ExportedItem]] = []
     sizes: list[int] = []
@@ -119,9 +127,15 @@ def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
 
 
 def stacking_summary(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -> str:
-    """What a page says of stacks: how tokens were counted, and of which dialogues nothing was cut.
+    """Describe stacked records: how tokens were counted, and that nothing was cut.
 
-    `sizes` has the number of dialogues of each record.
+    Args:
+        budget: The tokens of a record and of an image.
+        sizes: The number of dialogues of each record.
+        n_longer: The number of dialogues that are longer than a record.
+
+    Returns:
+        The text for the dataset card.
     """
     by = f"the tokenizer {budget.tokenizer}" if budget.tokenizer else f"rule ({BY_RULE})"
     longer = (

@@ -55,10 +55,20 @@ class FolderVerification(NamedTuple):
 
 
 def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list[ExportedFile]:
-    """Make `target` the release in a form, whole or not at all, and list its files.
+    """Write a release in a form as a folder, whole or not at all.
 
-    One that is there stays as it is; every file of it is read. Raises ExportError where it was
-    changed, or was made of other rows.
+    A folder that exists stays as it is, and every file in it is checked.
+
+    Args:
+        target: The folder.
+        form: The form to write.
+        source: The release.
+
+    Returns:
+        The files of the folder.
+
+    Raises:
+        ExportError: The folder exists and was changed, or has other rows.
     """
     made_of = {
         "release_id": source.release_id,
@@ -99,8 +109,17 @@ def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list
 def checked_files(folder: Path, todo: str = "") -> FolderVerification:
     """Check every file of a folder against its list, by size and SHA-256.
 
-    Raises ExportError for the first file that is not as listed; `todo` is what it says to do there,
-    else to get the folder from where it was made.
+    Args:
+        folder: The folder.
+        todo: What to do about a wrong file, for the message; by default to get the folder from where it
+            was
+        made.
+
+    Returns:
+        The list, counts, and files that are not in the list.
+
+    Raises:
+        ExportError: A file is not as listed.
     """
     manifest, files = _listed(folder, todo)
     for name, (sha256, n_bytes) in files.items():
@@ -127,9 +146,14 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
 
 @contextmanager
 def with_page(folder: Path, page: str) -> Iterator[Path]:
-    """The folder, with another text as its page and a list that has it; its own files stay.
+    """Make a copy of a folder with another page, for the time of the block. All other files are links.
 
-    Other files are links to those of the folder.
+    Args:
+        folder: The folder.
+        page: The text of its `README.md`.
+
+    Yields:
+        The copy, whose list has the hash of the new page.
     """
     with TemporaryDirectory() as above:
         copy = Path(above) / folder.name
@@ -144,7 +168,15 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
 
 
 def verification_message(folder: Path, checked: FolderVerification) -> str:
-    """What checking came to, in a sentence."""
+    """Say that a folder is as it was written.
+
+    Args:
+        folder: The folder.
+        checked: The result of `checked_files`.
+
+    Returns:
+        One sentence.
+    """
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""
     return (

@@ -131,6 +131,17 @@ def require_form(name: str) -> None:
 
 
 def form_named(name: str, shard_mb: int) -> ExportFormat:
-    """The form of a name, with shards of about `shard_mb` million bytes. Raises ExportError."""
+    """Find an export format.
+
+    Args:
+        name: The name of the format.
+        shard_mb: The size of a shard in million bytes.
+
+    Returns:
+        The format.
+
+    Raises:
+        ExportError: There is no such format.
+    """
     require_form(name)
     return replace(FORMS[name], shard_mb=shard_mb)

@@ -101,7 +101,14 @@ def write_webdataset(source: ExportSource, folder: Path, shard_bytes: int) -> No
 def write_page(
     source: ExportSource, folder: Path, files: dict[str, str], notes: Sequence[str] = ()
 ) -> None:
-    """Write `README.md` of a folder with these files."""
+    """Write `README.md` of a folder.
+
+    Args:
+        source: The release.
+        folder: The folder.
+        files: What is in each file, by name.
+        notes: Further sentences.
+    """
     page = DatasetCardInput(
         [source.card],
         source.licence,

@@ -56,12 +56,20 @@ def write_release(
     *,
     mark_formulas: bool = True,
 ) -> list[ExportedFile]:
-    """Write the folder, whole or not at all, and list its files (images apart).
+    """Write the folder of a release, whole or not at all.
 
-    `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
-    release's id. References that are held out are in no file. `mark_formulas` says whether cells of
-    tables that a spreadsheet would compute are marked. A folder that an earlier version wrote gets the
-    page, the rows and the published forms that it lacks; nothing else in it is touched.
+    References that are held out are in no file. A folder of an earlier version gets the page, the rows
+    and the published forms that it lacks; nothing else in it is changed.
+
+    Args:
+        root: The folder of all releases.
+        card: The row of `release.releases`.
+        rows: The rows of `RELEASE_TABLES` in order, without the release's id.
+        store: The images.
+        mark_formulas: Whether cells that a spreadsheet would compute are marked.
+
+    Returns:
+        The files, without images.
     """
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))

@@ -90,7 +90,18 @@ class ReleaseResults(NamedTuple):
 
 
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
-    """The scores of a release. Raises ResultError where it has none."""
+    """Read the scores of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The id of the release.
+
+    Returns:
+        Scores and comparisons.
+
+    Raises:
+        ResultError: The release has no scores.
+    """
     results = ReleaseResults(
         warehouse.read("evaluate/results_of", {"release_id": release_id}),
         warehouse.select(
@@ -113,7 +124,16 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
 
 
 def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> EvaluationCalls:
-    """The settings, dates and versions of the calls behind the scores of a release."""
+    """Read the settings, dates and versions of the model calls behind the scores of a release.
+
+    Args:
+        warehouse: The tables.
+        ledger: The model calls.
+        release_id: The id of the release.
+
+    Returns:
+        The settings by role and model.
+    """
     rows = warehouse.read("evaluate/calls_behind", {"release_id": release_id}).to_pylist()
     rows = [row for row in rows if is_model(row["candidate"])]
     keys = dict.fromkeys(row["call_key"] for row in rows if row["call_key"])
@@ -193,7 +213,18 @@ def write_results(
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
-    """Write files into a folder; their paths. Raises ResultError where that cannot be."""
+    """Write files into a folder.
+
+    Args:
+        folder: The folder.
+        files: The name and content of each file.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ResultError: The folder cannot be written.
+    """
     written = []
     try:
         for name, data in files:

@@ -64,7 +64,15 @@ _opening = threading.Lock()
 
 
 def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
-    """The store of a kind in a database: one in a process, so that its users share connections."""
+    """Open the store of a kind in a database, once in a process, so that its users share connections.
+
+    Args:
+        kind: The kind of store.
+        address: The address of the database.
+
+    Returns:
+        The store.
+    """
     with _opening:
         if (kind.name, address) not in _opened:
             _opened[kind.name, address] = PostgresStore(kind, address)

@@ -187,9 +187,16 @@ def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection
 
 
 def require_upgradable(kind: StoreKind, path: Path) -> None:
-    """Raise StoreError unless the file can be brought to this version; the file is not changed.
+    """Check that a file can be upgraded to this version, without changing it.
 
-    The steps that it lacks are run on the same tables in memory, without rows.
+    The missing steps are run on the same tables in memory, without rows.
+
+    Args:
+        kind: The kind of store.
+        path: The file.
+
+    Raises:
+        StoreError: The file cannot be upgraded.
     """
 
     def connect() -> sqlite3.Connection:

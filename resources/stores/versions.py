@@ -39,7 +39,12 @@ def recorded_version(connection: Connection) -> int | None:
 
 
 def create(connection: Connection, kind: StoreKind) -> None:
-    """Make the tables of a new store, inside the caller's transaction."""
+    """Create the tables of a new store inside the caller's transaction.
+
+    Args:
+        connection: The open connection.
+        kind: The kind of store.
+    """
     kind.metadata.create_all(connection, checkfirst=False)
     record(connection, kind.newest_version())
 
@@ -52,7 +57,13 @@ def record(connection: Connection, version: int) -> None:
 
 
 def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
-    """Bring a store of a known version to the newest one, inside the caller's transaction."""
+    """Upgrade a store to the newest version inside the caller's transaction.
+
+    Args:
+        connection: The open connection.
+        kind: The kind of store.
+        version: The version that the store has.
+    """
     if recorded_version(connection) != version:
         record(connection, version)
     if version == kind.newest_version():

@@ -38,7 +38,15 @@ def is_log_kept(error: str) -> bool:
 
 
 def is_damage(error: str, path: Path) -> bool:
-    """Whether what DuckDB read of the file is damaged."""
+    """Say whether an error of DuckDB means that the file is damaged.
+
+    Args:
+        error: The text of the error.
+        path: The file.
+
+    Returns:
+        True if it is damaged.
+    """
     return f'from file "{path}"' in error or _CORRUPT in error
 
 

@@ -68,7 +68,7 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
                 )
                 outdated += MADE_OF_SHARDS
             for table in outdated:
-                if event := to_be_made_again(context.instance, table, result.text):
+                if event := mark_unsynced(context.instance, table, result.text):
                     context.log_event(event)
         context.add_output_metadata({"result": result.text, **result.metadata})
         return result.text
@@ -90,7 +90,7 @@ def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
     )
 
 
-def to_be_made_again(
+def mark_unsynced(
     instance: dg.DagsterInstance, table: str, why: str
 ) -> dg.AssetMaterialization | None:
     """The last materialization of an asset without its code version, which makes it Unsynced, and with
@@ -115,9 +115,9 @@ def _releases_now(
 
     No release was frozen: all but the settings and the versions is as it was last shown.
     """
-    from assets.common.settings import choose
+    from assets.common.settings import current_settings
     from assets.release import releases
-    from assets.release.in_force import TABLE, version_of_releases
+    from assets.release.current_releases import TABLE, version_of_releases
     from dagster_project.code_versions import code_version
 
     event = instance.get_latest_materialization_event(releases.key)
@@ -129,7 +129,7 @@ def _releases_now(
         metadata={
             **(last.metadata if last else {}),
             ROW_COUNT: warehouse.count(TABLE),
-            **choose(TABLE).metadata(),
+            **current_settings(TABLE).metadata(),
             "warning": f"{text} None was frozen.",
         },
         tags={

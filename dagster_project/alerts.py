@@ -8,7 +8,7 @@ import dagster as dg
 
 from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
-from dagster_project.progress import cause, failed_checks_of, why_step_failed
+from dagster_project.progress import failed_checks_of, root_cause, why_step_failed
 from dagster_project.run_tags import MAX_RETRIES, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, are_set, send
 from resources.web.ports import ui_page
@@ -43,7 +43,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
         return None
     reasons += [f"Check {name} failed." for name in failed_checks_of(context.instance, run.run_id)]
     if not reasons:
-        own = cause(ended.error) if ended.error else context.failure_event.message
+        own = root_cause(ended.error) if ended.error else context.failure_event.message
         reasons = [own or "It ended without a reason."]
     return _tell(context, f"vlm-loom: {run.job_name} failed", reasons, run.run_id)
 

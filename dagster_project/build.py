@@ -14,10 +14,10 @@ from filelock import FileLock, Timeout
 
 from dagster_project.decisions import observe_decisions
 from dagster_project.ingestion import (
-    announce,
     failed_shards,
     ingest_each,
-    require_corpus_of_home,
+    register_shards,
+    require_same_corpus,
     shards_of,
 )
 from dagster_project.instance import prepare_dagster_home
@@ -103,8 +103,8 @@ def build(
     _wait_for_builds(instance)
     corpus, warehouse = corpus_folder(), warehouse_of_home()
     shards = shards_of(corpus)
-    require_corpus_of_home(corpus, warehouse, shards)
-    observed = announce(instance, corpus, shards)
+    require_same_corpus(corpus, warehouse, shards)
+    observed = register_shards(instance, corpus, shards)
     if left_out := corpus.left_out():
         _print(left_out)
     fingerprints = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()

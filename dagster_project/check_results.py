@@ -38,6 +38,6 @@ def result(
     )
 
 
-def shown(rows: pa.Table) -> dg.MarkdownMetadataValue:
+def rows_preview(rows: pa.Table) -> dg.MarkdownMetadataValue:
     """The first rows as a Markdown table, their texts escaped."""
     return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN) if rows.num_rows else "none")

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from assets.common.isolation import STAGES, not_made
-from assets.common.settings import used
+from assets.common.isolation import STAGES, incomplete_steps
+from assets.common.settings import read_used_settings
 from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
@@ -70,7 +70,7 @@ def licence_check() -> dg.AssetChecksDefinition:
     def check(
         context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> dg.AssetCheckResult:
-        settings = used(context.instance, "ingest.entries", EntriesSettings)
+        settings = read_used_settings(context.instance, "ingest.entries", EntriesSettings)
         limit = settings.max_share_without_licence
         shares = warehouse.read("ingest/without_licence").to_pylist()
         passed = all(row["share"] <= limit for row in shares)
@@ -211,7 +211,7 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
     def check(
         context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> Iterator[dg.AssetCheckResult]:
-        lost = not_made(warehouse)
+        lost = incomplete_steps(warehouse)
         reasons: dict[str, None] = {}
         for key, name in sorted(context.selected_asset_check_keys):
             why = lost.get(tables[key], [])

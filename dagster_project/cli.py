@@ -249,19 +249,19 @@ for _action in ACTIONS:
 @release.command("list", cls=ReadingCommand, params=[AS_JSON], example="vlm-loom release list")
 def list_releases(as_json: bool) -> None:
     """Every release, * before those in force."""
-    from dagster_project.release_texts import listed, rows_of
+    from dagster_project.release_texts import release_lines, rows_of
 
     warehouse = _warehouse()
-    _show(rows_of(warehouse)) if as_json else print(listed(warehouse), end="")
+    _show(rows_of(warehouse)) if as_json else print(release_lines(warehouse), end="")
 
 
 @release.command("show", cls=ReadingCommand, example="vlm-loom release show mmdu")
 @click.argument("release")
 def show_release(release: str) -> None:
     """The card of a release, and the scores on it."""
-    from dagster_project.release_texts import shown
+    from dagster_project.release_texts import release_page
 
-    print(shown(_warehouse(), release), end="")
+    print(release_page(_warehouse(), release), end="")
 
 
 @release.command("forms", cls=Command, example="vlm-loom release forms", workspace="unused")
@@ -283,7 +283,7 @@ def list_forms() -> None:
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
     """Check every file of an exported folder against its list; a name alone is also one of the home."""
-    from resources.exports.folder import checked_files, told
+    from resources.exports.folder import checked_files, verification_message
     from resources.files.home import releases_path
     from resources.stores_of_home import require_home
 
@@ -291,7 +291,7 @@ def verify_folder(folder: Path) -> None:
         require_home()
         of_home = releases_path() / folder
         folder = of_home if of_home.exists() else folder
-    print(told(folder, checked_files(folder)))
+    print(verification_message(folder, checked_files(folder)))
 
 
 @result.command(

@@ -8,8 +8,8 @@ import dagster as dg
 from assets.cluster.clusters import ClusterSettings
 from assets.cluster.cohesion import CohesionSettings
 from assets.cluster.image_sets import ImageSetsSettings
-from assets.common.settings import used
-from dagster_project.check_results import N_SHOWN, asset_check, result, shown
+from assets.common.settings import read_used_settings
+from dagster_project.check_results import N_SHOWN, asset_check, result, rows_preview
 from methods.image_sets import MAX_IMAGES, MIN_IMAGES
 from methods.naming import listed, number_of
 from resources.warehouse import Warehouse
@@ -56,7 +56,7 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     )
     return result(
         wrong if far.num_rows else None,
-        {"beyond tau": n_far, "not as near as recorded": n_other, "farthest": shown(far)},
+        {"beyond tau": n_far, "not as near as recorded": n_other, "farthest": rows_preview(far)},
     )
 
 
@@ -69,7 +69,9 @@ def unclustered(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """A warning: tau may be too high, or the corpus too mixed."""
-    limit = used(context.instance, "cluster.clusters", ClusterSettings).max_unclustered_share
+    limit = read_used_settings(
+        context.instance, "cluster.clusters", ClusterSettings
+    ).max_unclustered_share
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [{"n_entries": 0, "n_clustered": 0}]
     without = shape["n_entries"] - shape["n_clustered"]
     share = without / max(1, shape["n_entries"])
@@ -94,7 +96,9 @@ def giant_group(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """A warning: tau may be too low for the categories, or the categories too general."""
-    limit = used(context.instance, "cluster.clusters", ClusterSettings).max_group_share
+    limit = read_used_settings(
+        context.instance, "cluster.clusters", ClusterSettings
+    ).max_group_share
     largest = warehouse.read("cluster/largest_groups", {"n_rows": N_SHOWN})
     rows = largest.to_pylist()
     share = rows[0]["share"] if rows else 0.0
@@ -109,7 +113,7 @@ def giant_group(
     )
     return result(
         wrong if too_large else None,
-        {"largest share": share, "limit": limit, "largest": shown(largest)},
+        {"largest share": share, "limit": limit, "largest": rows_preview(largest)},
         WARN,
     )
 
@@ -123,7 +127,9 @@ def loose(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """A warning: the images of a loose cluster are hardly related."""
-    limit = used(context.instance, "cluster.cohesion", CohesionSettings).min_mean_similarity
+    limit = read_used_settings(
+        context.instance, "cluster.cohesion", CohesionSettings
+    ).min_mean_similarity
     clusters = warehouse.read("cluster/loose", {"n_similarity": limit})
     wrong = (
         f"cluster.cohesion has {number_of(clusters.num_rows, 'cluster')} with a mean similarity to the "
@@ -132,7 +138,7 @@ def loose(
     )
     return result(
         wrong if clusters.num_rows else None,
-        {"loose clusters": clusters.num_rows, "limit": limit, "loosest": shown(clusters)},
+        {"loose clusters": clusters.num_rows, "limit": limit, "loosest": rows_preview(clusters)},
         WARN,
     )
 
@@ -157,7 +163,9 @@ def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         f"({listed(pairs)}): materialize cluster/clusters again with recluster, which may give new "
         "sets, or leave them apart."
     )
-    return result(wrong if pairs else None, {"pairs": len(pairs), "nearest": shown(near)}, WARN)
+    return result(
+        wrong if pairs else None, {"pairs": len(pairs), "nearest": rows_preview(near)}, WARN
+    )
 
 
 @asset_check(
@@ -170,14 +178,17 @@ def no_repeats(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """Blocking: a question that compares an image with its near-duplicate has no answer."""
-    allowed = used(context.instance, "cluster.image_sets", ImageSetsSettings).repeat_pages
+    allowed = read_used_settings(
+        context.instance, "cluster.image_sets", ImageSetsSettings
+    ).repeat_pages
     repeats = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
     wrong = (
         f"cluster.image_sets has {number_of(repeats.num_rows, 'set')} with a page or a picture twice "
         f"({_named(repeats.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
     )
     return result(
-        wrong if repeats.num_rows else None, {"sets": repeats.num_rows, "first": shown(repeats)}
+        wrong if repeats.num_rows else None,
+        {"sets": repeats.num_rows, "first": rows_preview(repeats)},
     )
 
 
@@ -196,7 +207,9 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         "or a gap in the order "
         f"({_named(sets.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
     )
-    return result(wrong if sets.num_rows else None, {"sets": sets.num_rows, "first": shown(sets)})
+    return result(
+        wrong if sets.num_rows else None, {"sets": sets.num_rows, "first": rows_preview(sets)}
+    )
 
 
 @asset_check(
@@ -209,7 +222,7 @@ def entry_use(
     context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """Blocking: dialogues of sets that share entries are not independent."""
-    settings = used(context.instance, "cluster.image_sets", ImageSetsSettings)
+    settings = read_used_settings(context.instance, "cluster.image_sets", ImageSetsSettings)
     bounds = {
         "n_benchmark": settings.benchmark_max_uses,
         "n_instruction": settings.instruction_max_uses,
@@ -221,7 +234,7 @@ def entry_use(
     )
     return result(
         wrong if overused.num_rows else None,
-        {"entries": overused.num_rows, "first": shown(overused)},
+        {"entries": overused.num_rows, "first": rows_preview(overused)},
     )
 
 

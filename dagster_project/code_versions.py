@@ -28,7 +28,7 @@ from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.embedding.process import text_embedder
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Role, active_profile, load_registry
-from resources.settings.asset_settings import differing, read_sections
+from resources.settings.asset_settings import non_default_settings, read_sections
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from resources.warehouse import declared_columns, sql_files, sql_text
 
@@ -95,7 +95,7 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
     try:
         settings = read_sections(SECTIONS).get(table, {})
         # A default that is written out changes nothing.
-        settings = differing(SECTIONS[table], settings) if settings else {}
+        settings = non_default_settings(SECTIONS[table], settings) if settings else {}
     except UserError:
         # The run says what is wrong with the file; until then nothing else is marked for it.
         settings = {}

@@ -15,7 +15,7 @@ import dagster as dg
 from assets.common.partitions import wit_shards
 from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
-from dagster_project.dry_run import home_at
+from dagster_project.dry_run import workspace_at
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
@@ -74,7 +74,7 @@ def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, Dialo
     """Both kinds of dialogues on the corpus, each in a dry run of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
-        home_at(Path(name)),
+        workspace_at(Path(name)),
         dg.DagsterInstance.ephemeral() as instance,
     ):
         shutil.copy(settings, home.settings_path())

@@ -64,7 +64,7 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
     read_sections(SECTIONS)
     read_rules(home.home() / RULES_FILE)
     check_own_prompts()
-    with copied_home() as ledger:
+    with copied_workspace() as ledger:
         images = open_images()
         gateway = DryGateway(
             load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
@@ -88,7 +88,7 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
 
 
 @contextmanager
-def copied_home() -> Iterator[Ledger]:
+def copied_workspace() -> Iterator[Ledger]:
     """Everything that is written goes to a copy of the home, of files alone; the ledger to read."""
     real = home.home()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
@@ -110,12 +110,12 @@ def copied_home() -> Iterator[Ledger]:
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = Ledger(home.ledger_path()) if is_there(home.ledger_path()) else None
-        with home_at(folder):
+        with workspace_at(folder):
             yield ledger or Ledger(home.ledger_path())
 
 
 @contextmanager
-def home_at(folder: Path) -> Iterator[None]:
+def workspace_at(folder: Path) -> Iterator[None]:
     """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
     shared = VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
     before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", *shared)}

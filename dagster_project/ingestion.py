@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import dagster as dg
 
-from assets.common.losses import each_with_reason
+from assets.common.losses import names_with_reasons
 from assets.common.partitions import wit_shards
 from dagster_project.job_runs import run_job
-from dagster_project.progress import cause, is_wrong, why_step_failed
+from dagster_project.progress import is_failed_check, root_cause, why_step_failed
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError
@@ -30,7 +30,7 @@ def shards_of(corpus: Corpus) -> list[str]:
     return shards
 
 
-def require_corpus_of_home(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
+def require_same_corpus(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
     """Check that the sample corpus is not built into a workspace with another corpus.
 
     Args:
@@ -79,7 +79,7 @@ def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
     return [shard for shard in shards if shard in chosen]
 
 
-def announce(
+def register_shards(
     instance: dg.DagsterInstance, corpus: Corpus, shards: Sequence[str]
 ) -> dict[str, ShardState]:
     """Make shards partitions of the instance, and tell it which content local files have now.
@@ -113,7 +113,7 @@ def ingest_each(
     Args:
         job: The job.
         instance: Where the runs are recorded.
-        shards: Names of shards, which are partitions of the instance (`announce`).
+        shards: Names of shards, which are partitions of the instance (`register_shards`).
         say: Is told which shard is begun and which is left out.
         tags: Tags of the runs.
 
@@ -135,7 +135,7 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
     checks = [
         f"check {check.check_name} of {check.asset_key.to_user_string()}: {check.description}"
         for check in result.get_asset_check_evaluations()
-        if is_wrong(check)
+        if is_failed_check(check)
     ]
     if checks:
         return ", ".join(checks)
@@ -143,7 +143,7 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
         if why := why_step_failed(event):
             return why
         if event.is_resource_init_failure and event.engine_event_data.error:
-            return cause(event.engine_event_data.error)
+            return root_cause(event.engine_event_data.error)
     return f"see its run {result.run_id}"
 
 
@@ -151,5 +151,5 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     """The sentence about shards that failed, each with its reason."""
     n_others = n_shards - len(failed)
     others = f"the other {n_others} was" if n_others == 1 else f"the other {n_others} were"
-    listed = each_with_reason(failed)
+    listed = names_with_reasons(failed)
     return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."

@@ -15,7 +15,7 @@ from typing import Any
 
 import dagster as dg
 
-from dagster_project.progress import SHOW_PROGRESS, cause
+from dagster_project.progress import SHOW_PROGRESS, root_cause
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
 from resources.warehouse.duckdb_file import left_open
@@ -54,7 +54,7 @@ def run_job(
     """
     # Who runs a command decides whether it is run again.
     of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
-    with handlers_kept(), interrupts_kept(), left_open.of_run(), _in_location(instance):
+    with restore_signal_handlers(), resend_interrupts(), left_open.of_run(), _in_location(instance):
         result = job.execute_in_process(
             instance=instance,
             run_config={**console, "ops": dict(ops or {})},
@@ -78,11 +78,11 @@ def _reason_outside_steps(result: dg.ExecuteInProcessResult) -> str | None:
     failures = [
         e.job_failure_data for e in events if e.event_type == dg.DagsterEventType.RUN_FAILURE
     ]
-    return next((cause(failure.error) for failure in failures if failure.error), None)
+    return next((root_cause(failure.error) for failure in failures if failure.error), None)
 
 
 @contextmanager
-def interrupts_kept() -> Iterator[None]:
+def resend_interrupts() -> Iterator[None]:
     """Interrupt once more where Python dropped an interrupt in this block.
 
     What a handler raises while an object is collected (in `__del__`, or a callback of a weak reference)
@@ -165,7 +165,7 @@ def origin_of(job: str) -> Any:
 
 
 @contextmanager
-def handlers_kept() -> Iterator[None]:
+def restore_signal_handlers() -> Iterator[None]:
     """Restore the handlers of SIGINT and SIGTERM when the block ends.
 
     Dagster copies the handler of SIGINT to SIGTERM when a run begins, and leaves it there when the run

@@ -18,11 +18,11 @@ from dagster_project.instance import open_instance
 from dagster_project.progress import (
     MADE,
     failed_checks,
-    only_failed,
-    said_by,
-    say_failed,
-    say_failed_checks,
-    say_not_taken,
+    message_of_only_failure,
+    print_failed_checks,
+    print_failure,
+    print_lost_results,
+    step_failure_message,
 )
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
@@ -66,7 +66,7 @@ def run_main_job(embedder: Embedder, everything: bool = False) -> int:
     if ended.failed:
         if ended.lost_shards:
             print(ended.lost_shards, file=sys.stderr)
-        say_failed(ended.failed)
+        print_failure(ended.failed)
         return 1
     n_lost = show_results(gateway.profile.judges)
     complete = ended.made_all and not (ended.lost_shards or ended.checks or n_lost)
@@ -80,11 +80,11 @@ def run_main_job(embedder: Embedder, everything: bool = False) -> int:
     if ended.lost_shards:
         print(f"\n{ended.lost_shards}", file=sys.stderr)
     if not ended.made_all:
-        say_failed("evaluate")
+        print_failure("evaluate")
     for job, names in ended.checks.items():
-        say_failed_checks(job, names)
+        print_failed_checks(job, names)
     if n_lost:
-        say_not_taken(n_lost)
+        print_lost_results(n_lost)
     return 0 if complete else 1
 
 
@@ -122,10 +122,10 @@ def _run(
         if result.success:
             if wrong := failed_checks(result):
                 ended.checks[name] = wrong
-        elif only_failed(result, MADE):
+        elif message_of_only_failure(result, MADE):
             ended.made_all = False
         else:
-            if message := said_by(result, MADE):
+            if message := step_failure_message(result, MADE):
                 print(message)
             ended.failed = name
             break

@@ -6,7 +6,7 @@ from typing import Any
 
 from dagster_project.model_check import ModelCheckResult, most_images
 from dagster_project.model_measures import room_for_prompt
-from dagster_project.models import gateway_for, measured, print_findings
+from dagster_project.models import gateway_for, measured_fields, print_findings
 from methods.errors import UserError, printable
 from methods.naming import listed
 from resources.files.atomic import write_atomically
@@ -67,7 +67,7 @@ def add_model(
         raise UserError(f"{registry_path()} cannot be written: make it a file that you may write.")
     with gateway_for(extended, name) as gateway:
         findings = print_findings(gateway, extended.model(name))
-        entry |= measured(findings)
+        entry |= measured_fields(findings)
         if _fails(findings, "images") and not _fails(findings, "one image"):
             n_images = most_images(gateway, extended.model(name))
             entry |= {"max_images": n_images, "many_images": "grid"}

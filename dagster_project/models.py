@@ -96,7 +96,7 @@ def print_findings(gateway: Gateway, spec: ModelSpec) -> list[ModelCheckResult]:
     return findings
 
 
-def measured(findings: Sequence[ModelCheckResult]) -> dict[str, Any]:
+def measured_fields(findings: Sequence[ModelCheckResult]) -> dict[str, Any]:
     """The fields of a model's entry that the findings say."""
     return {field: value for each in findings for field, value in each.settings.items()}
 
@@ -143,7 +143,7 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
 
 def _settings(name: str, findings: Sequence[ModelCheckResult]) -> list[str]:
     """The fields to set in a model's entry, as lines of YAML."""
-    settings = measured(findings)
+    settings = measured_fields(findings)
     if not settings:
         return []
     lines = yaml.safe_dump(settings, default_flow_style=None, sort_keys=False).splitlines()

@@ -22,7 +22,7 @@ from assets.common.dagster_internals import (
 from assets.common.partitions import wit_shards
 from assets.common.tables import ROW_COUNT
 from assets.review import decisions, queue
-from dagster_project.progress import is_wrong
+from dagster_project.progress import is_failed_check
 from resources.files.home import home, ledger_path, releases_path, review_path
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
@@ -116,7 +116,7 @@ def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
     event = record.event.dagster_event if record and record.event else None
     if event is None or event.event_type != dg.DagsterEventType.ASSET_CHECK_EVALUATION:
         return False
-    return not is_wrong(event.asset_check_evaluation_data)
+    return not is_failed_check(event.asset_check_evaluation_data)
 
 
 def _has_changed(

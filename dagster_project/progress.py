@@ -15,7 +15,7 @@ import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG
 from assets.common.isolation import LOST
-from resources.files.system_errors import exhausted_in
+from resources.files.system_errors import exhaustion_in_text
 
 MADE = "made"
 """The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps
@@ -106,7 +106,7 @@ class ProgressHandler(logging.Handler):
         if not self._say_failures:
             return None
         if event.is_resource_init_failure and event.engine_event_data.error:
-            return f"FAILED: {cause(event.engine_event_data.error)}"
+            return f"FAILED: {root_cause(event.engine_event_data.error)}"
         why = why_step_failed(event)
         if why is None:
             return None
@@ -137,14 +137,14 @@ def console_of(job: str) -> Mapping[str, Any]:
     return TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
 
 
-def say_failed(job: str) -> None:
+def print_failure(job: str) -> None:
     """Say on stderr that the run of a job failed, after its log."""
     print(
         f"The run of {job} failed; the log above and the UI (vlm-loom ui) say why.", file=sys.stderr
     )
 
 
-def say_failed_checks(job: str, names: Sequence[str]) -> None:
+def print_failed_checks(job: str, names: Sequence[str]) -> None:
     """Say on stderr which checks failed in the run of a job that came to its end."""
     print(
         f"The run of {job} came to its end, and of its checks failed: {', '.join(names)}; the log "
@@ -153,7 +153,7 @@ def say_failed_checks(job: str, names: Sequence[str]) -> None:
     )
 
 
-def say_not_taken(n_results: int) -> None:
+def print_lost_results(n_results: int) -> None:
     """Say on stderr that results were lost, where all steps of the run came to their end."""
     print(
         f"{n_results} results were not taken, of a model on a release each; the lines below the "
@@ -170,28 +170,30 @@ def _print_on_stderr(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
-def is_wrong(check: dg.AssetCheckEvaluation) -> bool:
+def is_failed_check(check: dg.AssetCheckEvaluation) -> bool:
     """Whether a check failed that does more than warn."""
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
 def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
     """The checks that failed in a run and do more than warn."""
-    return [_name(check) for check in result.get_asset_check_evaluations() if is_wrong(check)]
+    return [
+        _name(check) for check in result.get_asset_check_evaluations() if is_failed_check(check)
+    ]
 
 
 def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
     """The checks that failed in a run of the instance and do more than warn."""
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     checks = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]
-    return [_name(check) for check in checks if is_wrong(check)]
+    return [_name(check) for check in checks if is_failed_check(check)]
 
 
 def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:
     check = event.asset_check_evaluation_data
     if check.passed:
         return None
-    line = f"CHECK {'FAILED' if is_wrong(check) else 'WARNS'} {_name(check)}"
+    line = f"CHECK {'FAILED' if is_failed_check(check) else 'WARNS'} {_name(check)}"
     return line if check.check_name == MADE and not says_made else f"{line}: {check.description}"
 
 
@@ -212,16 +214,16 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
     if event.step_failure_data.error.cls_name == "DagsterAssetCheckFailedError":
         return None
     failure = event.step_failure_data.user_failure_data
-    return (failure and failure.description) or cause(event.step_failure_data.error)
+    return (failure and failure.description) or root_cause(event.step_failure_data.error)
 
 
-def only_failed(result: dg.ExecuteInProcessResult, step: str) -> str | None:
+def message_of_only_failure(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     """The sentence of a run in which this step alone failed; None of any other run."""
     failed = [event.step_key for event in result.all_events if event.is_step_failure]
-    return said_by(result, step) if failed == [step] else None
+    return step_failure_message(result, step) if failed == [step] else None
 
 
-def said_by(result: dg.ExecuteInProcessResult, step: str) -> str | None:
+def step_failure_message(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     """The sentence of a step of a run, if it failed with one."""
     for event in result.all_events:
         if event.is_step_failure and event.step_key == step:
@@ -230,14 +232,14 @@ def said_by(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     return None
 
 
-def cause(error: Any) -> str:
+def root_cause(error: Any) -> str:
     """The sentence at the bottom of a chain of errors, as an event has it."""
     while error.cause:
         error = error.cause
     # Its first line begins with the name of its class.
     text = str(error.message).strip()
     first = text.splitlines()[0]
-    return exhausted_in(text) or _CLASS.sub("", first) or first
+    return exhaustion_in_text(text) or _CLASS.sub("", first) or first
 
 
 @dg.logger(

@@ -31,7 +31,7 @@ class PinRelease(Action):
     release: Release
 
     def perform(self, warehouse: "Warehouse") -> ActionResult:
-        from assets.release.in_force import pin
+        from assets.release.current_releases import pin
         from resources.publishing.releases import release_meant
 
         release_id = release_meant(warehouse, self.release)
@@ -48,7 +48,7 @@ class UnpinRelease(Action):
     name: str = Field(description="A name of releases, such as mmdu.")
 
     def perform(self) -> ActionResult:
-        from assets.release.in_force import unpin
+        from assets.release.current_releases import unpin
 
         unpin(self.name)
         return ActionResult(
@@ -66,7 +66,7 @@ class RetireRelease(Action):
     name: str = Field(description="A name of imported releases, such as mmbench-dev-en.")
 
     def perform(self, warehouse: "Warehouse") -> ActionResult:
-        from assets.release.in_force import retire
+        from assets.release.current_releases import retire
 
         release_id = retire(warehouse, self.name)
         return ActionResult(
@@ -115,11 +115,13 @@ class CompareReleases(Action):
     ) -> ActionResult:
         import dagster as dg
 
-        from assets.evaluate.release_diff import compared, meant, write_page
+        from assets.evaluate.release_diff import compare_releases, resolve_releases, write_page
         from resources.files.home import home
         from resources.web.addresses import address
 
-        comparison = compared(warehouse, benchmarks, *meant(warehouse, self.release, self.other))
+        comparison = compare_releases(
+            warehouse, benchmarks, *resolve_releases(warehouse, self.release, self.other)
+        )
         page = write_page(warehouse, image_store, profile, benchmarks, comparison)
         return ActionResult(
             f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
@@ -288,7 +290,10 @@ def _with_card(warehouse: "Warehouse", release_id: str, text: str) -> ActionResu
     """What came of making a release: its id and its card are metadata."""
     import dagster as dg
 
-    from dagster_project.release_texts import shown
+    from dagster_project.release_texts import release_page
 
-    metadata = {"release": release_id, "card": dg.MetadataValue.md(shown(warehouse, release_id))}
+    metadata = {
+        "release": release_id,
+        "card": dg.MetadataValue.md(release_page(warehouse, release_id)),
+    }
     return ActionResult(text, metadata, RELEASES)

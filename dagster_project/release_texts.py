@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from methods.evaluation.item_sample import asked_part
+from methods.evaluation.item_sample import partial_evaluation_note
 from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
 from methods.release_diff_text import score
@@ -19,7 +19,7 @@ def rows_of(warehouse: Warehouse) -> list[dict[str, Any]]:
     return cards
 
 
-def listed(warehouse: Warehouse) -> str:
+def release_lines(warehouse: Warehouse) -> str:
     """Every release in a line."""
     cards = rows_of(warehouse)
     if not cards:
@@ -28,7 +28,7 @@ def listed(warehouse: Warehouse) -> str:
     return _columns([heads, *(_line(card) for card in cards)])
 
 
-def shown(warehouse: Warehouse, release_id: str) -> str:
+def release_page(warehouse: Warehouse, release_id: str) -> str:
     """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
     (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
     state = "It is in force." if row.pop("in_force") else "It is not in force."
@@ -64,7 +64,7 @@ def partial_notes(warehouse: Warehouse, release_id: str) -> list[str]:
         A sentence for each model; none where all items were asked.
     """
     return [
-        f"{row['model']} is partial: {asked_part(row['n_asked'], row['n_items'])}"
+        f"{row['model']} is partial: {partial_evaluation_note(row['n_asked'], row['n_items'])}"
         for row in warehouse.read("evaluate/asked_items").to_pylist()
         if row["release_id"] == release_id
     ]

@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import median_high
 from typing import Any
 
-from assets.common.isolation import not_made
+from assets.common.isolation import incomplete_steps
 from dagster_project.release_texts import partial_notes
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
-from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
 from methods.evaluation.statistics.power import (
     MOST_CLUSTERS,
     clusters_needed,
@@ -92,7 +92,7 @@ def show_results(judges: Sequence[str], release: str = "") -> int:
         )
     lacking += [
         f"{step} failed: {reason}"
-        for step, reasons in not_made(warehouse).items()
+        for step, reasons in incomplete_steps(warehouse).items()
         for reason in reasons
     ]
     with closing(Ledger(home.ledger_path())) as ledger:
@@ -318,7 +318,9 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
         score = "-" if value is None else f"{value:.1f}"
-        interval = marked("" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"])
+        interval = mark_indicative(
+            "" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"]
+        )
         clusters = "" if row["n_clusters"] is None else row["n_clusters"]
         judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
         rank = (

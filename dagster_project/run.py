@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster_project.action import Action
-from dagster_project.action_jobs import to_be_made_again
+from dagster_project.action_jobs import mark_unsynced
 from dagster_project.build import build, only_build
 from dagster_project.definitions import build_defs, defs
 from dagster_project.ingestion import (
-    announce,
     chosen_shards,
     failed_shards,
     ingest_each,
-    require_corpus_of_home,
+    register_shards,
+    require_same_corpus,
     shards_of,
 )
 from dagster_project.instance import open_instance
@@ -26,11 +26,11 @@ from dagster_project.progress import (
     WITHOUT_FAILURES,
     console_of,
     failed_checks,
-    only_failed,
-    said_by,
-    say_failed,
-    say_failed_checks,
-    say_not_taken,
+    message_of_only_failure,
+    print_failed_checks,
+    print_failure,
+    print_lost_results,
+    step_failure_message,
 )
 from dagster_project.resources import corpus_folder
 from dagster_project.results import show_costs, show_reports, show_results, show_site
@@ -76,9 +76,9 @@ def run_build() -> int:
         print(built.lost_shards, file=sys.stderr)
     wrong = failed_checks(built.run) if built.run else []
     if not built.success:
-        say_failed("build" if built.ingested else "ingest")
+        print_failure("build" if built.ingested else "ingest")
     elif wrong:
-        say_failed_checks("build", wrong)
+        print_failed_checks("build", wrong)
     return 0 if built.success and not built.lost_shards and not wrong else 1
 
 
@@ -98,10 +98,10 @@ def run_ingest(named: Sequence[str]) -> int:
     with usable_home():
         corpus = corpus_folder()
         shards = chosen_shards(named, shards_of(corpus))
-        require_corpus_of_home(corpus, warehouse_of_home(), shards)
+        require_same_corpus(corpus, warehouse_of_home(), shards)
         with open_instance() as instance:
             end_dead_runs(instance)
-            announce(instance, corpus, shards)
+            register_shards(instance, corpus, shards)
             if left_out := corpus.left_out():
                 print(left_out, file=sys.stderr)
             job = build_defs().resolve_job_def("ingest")
@@ -125,26 +125,26 @@ def _run(job: str, limit: int | None) -> int:
             # The tables of costs are current, however the run ended.
             run_job(definitions.resolve_job_def("ledger"), instance, console=console_of("ledger"))
         partial = f"The run {result.run_id} asked about up to {limit} items of each release."
-        if limit and (event := to_be_made_again(instance, ANSWERS, partial)):
+        if limit and (event := mark_unsynced(instance, ANSWERS, partial)):
             instance.report_runless_asset_event(event)
     wrong = failed_checks(result)
     n_lost = 0
-    if job == "evaluate" and (result.success or only_failed(result, MADE)):
+    if job == "evaluate" and (result.success or message_of_only_failure(result, MADE)):
         n_lost = show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    elif job == "evaluate" and (sentence := said_by(result, MADE)):
+    elif job == "evaluate" and (sentence := step_failure_message(result, MADE)):
         print(sentence)
     if job == "evaluate":
         show_costs(result.run_id)
     if job == "site" and result.success:
         show_site()
     if result.success and wrong:
-        say_failed_checks(job, wrong)
+        print_failed_checks(job, wrong)
     elif not result.success:
-        say_failed(job)
+        print_failure(job)
     if n_lost:
-        say_not_taken(n_lost)
+        print_lost_results(n_lost)
     return 0 if result.success and not wrong and not n_lost else 1
 
 

@@ -10,7 +10,7 @@ import dagster as dg
 
 from assets.common.dagster_internals import IMPLICIT_ASSET_JOB_NAME
 from assets.common.partitions import wit_shards
-from assets.common.settings import used
+from assets.common.settings import read_used_settings
 from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
 from dagster_project.decisions import forget_materializations, observation_of_decisions
@@ -21,7 +21,7 @@ from dagster_project.shards import (
     ingested_now,
     observation,
     observation_of_files,
-    other_than_ingested,
+    stale_shards,
 )
 from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
@@ -79,7 +79,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
         return dg.SkipReason(str(error))
     wrong = wrong_before
     if ingested is not None:
-        wrong = other_than_ingested(names, observed, ingested, left_out)
+        wrong = stale_shards(names, observed, ingested, left_out)
     partitions = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in partitions]
     reported = {shard: ShardState(*seen).fingerprint for shard, seen in before.items()}
@@ -131,7 +131,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     if not is_there(review_path()):
         return dg.SkipReason("Nothing was put before people yet.")
     try:
-        require = used(context.instance, "review.approved", ReviewSettings).require
+        require = read_used_settings(context.instance, "review.approved", ReviewSettings).require
         with closing(ReviewStore(review_path())) as store:
             kinds, observed = store.completion(), observation_of_decisions(store)
     except UserError as error:

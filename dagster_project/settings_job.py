@@ -12,7 +12,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from resources.settings.asset_settings import (
     SettingsError,
-    differing,
+    non_default_settings,
     read_sections,
     write_sections,
 )
@@ -60,8 +60,10 @@ def settings_job() -> dg.JobDefinition:
             after = {}
             for table, section in sections.items():
                 stage, name = table.split(".")
-                differences = differing(section, context.op_config[stage][name])
-                after[table] = differing(SECTIONS[table], {**before[table], **differences})
+                differences = non_default_settings(section, context.op_config[stage][name])
+                after[table] = non_default_settings(
+                    SECTIONS[table], {**before[table], **differences}
+                )
             path = write_sections(SECTIONS, after)
         for line in _changes(before, after) or ["nothing has changed"]:
             context.log.info(line)

@@ -49,7 +49,7 @@ def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -
     return fingerprints
 
 
-def other_than_ingested(
+def stale_shards(
     names: Sequence[str],
     observed: Mapping[str, ShardState],
     ingested: Mapping[str, str],
@@ -97,7 +97,7 @@ def ingested(
     fingerprints = {row["wit_shard"]: row["fingerprint"] for row in rows}
     try:
         states = observe(corpus, {}, math.inf)
-        wrong = other_than_ingested(corpus.shards(), states, fingerprints, corpus.left_out())
+        wrong = stale_shards(corpus.shards(), states, fingerprints, corpus.left_out())
     except UserError as error:
         wrong = str(error)
     return result(wrong, {"shards with rows": len(fingerprints)}, dg.AssetCheckSeverity.WARN)

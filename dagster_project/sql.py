@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from dagster_project.sql_output import FORMATS
 from methods.errors import UserError, printable
 from resources.files import home
-from resources.notebook import copied
-from resources.warehouse.database import interrupts_raised
-from resources.warehouse.lake_connection import explained, lake_address
+from resources.notebook import read_copy
+from resources.warehouse.database import raise_interrupts
+from resources.warehouse.lake_connection import lake_address, lake_error
 from resources.warehouse.query_check import TABLES, queries
 from resources.warehouse.versions import later_version
 
@@ -58,7 +58,7 @@ def answer(query: str | None, as_of: str | None = None, form: str = "table") -> 
 def copy_of_tables(as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
     """A connection that reads a copy of the home's tables, or its lake. Raises StoreError, OSError."""
     path = home.warehouse_path()
-    with copied(path, as_of) as connection:
+    with read_copy(path, as_of) as connection:
         if later := later_version(connection, path):
             print(later, file=sys.stderr)
         yield connection
@@ -127,11 +127,11 @@ def _said_if_wrong() -> Iterator[list[str]]:
     import duckdb
 
     try:
-        with interrupts_raised():
+        with raise_interrupts():
             yield []
     except duckdb.Error as error:
         address = lake_address()
-        print(explained(address, error) if address else error, file=sys.stderr)
+        print(lake_error(address, error) if address else error, file=sys.stderr)
     except UserError as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:

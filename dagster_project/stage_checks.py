@@ -17,9 +17,15 @@ from typing import Any
 import dagster as dg
 
 from assets.common.tables import SIDE_TABLES, recorded_rows
-from assets.release.overlap import NAMES, blocking, counted, in_numbers, shared_in_force
-from assets.review import queued
-from dagster_project.check_results import N_SHOWN, asset_check, result, shown
+from assets.release.overlap import (
+    NAMES,
+    blocking_overlap,
+    current_overlap,
+    overlap_counts,
+    overlap_in_words,
+)
+from assets.review import queued_items
+from dagster_project.check_results import N_SHOWN, asset_check, result, rows_preview
 from methods.markdown import code, table
 from methods.naming import listed, number_of
 from methods.review import by_item
@@ -41,10 +47,10 @@ def no_overlap(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.AssetCheckResult:
     """Blocking: a score on what a model was trained on says nothing."""
-    overlaps = shared_in_force(
+    overlaps = current_overlap(
         warehouse, image_store, warehouse.read("release/current").to_pylist()
     )
-    forbidden = blocking(overlaps)
+    forbidden = blocking_overlap(overlaps)
     first = [
         (
             NAMES[overlap.kind],
@@ -56,13 +62,13 @@ def no_overlap(
     ]
     lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
     message = (
-        f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the job "
+        f"Benchmarks and instruction sets in force share {overlap_in_words(forbidden)}: run the job "
         "release, which leaves that out of the instruction sets, or says which item to take out."
     )
     return result(
         message if forbidden else None,
         {
-            **counted(overlaps),
+            **overlap_counts(overlaps),
             "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
         },
     )
@@ -88,7 +94,7 @@ def decided_by_people(
     """Blocking: every approval that people are demanded for has the decisions that review.yaml asks."""
     approved = warehouse.select("review.approved", "item_id", status="approved", demanded=True)
     demanded = set(approved["item_id"].to_pylist())
-    items = [item for item in queued(warehouse) if item["item_id"] in demanded]
+    items = [item for item in queued_items(warehouse) if item["item_id"] in demanded]
     contents = {item["item_id"] for item in items}
     mirrored = set(warehouse.select("review.decisions", "event_id")["event_id"].to_pylist())
     # Leave out decisions that were made after the table: the next run will read them.
@@ -172,7 +178,7 @@ def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
             {
                 "rows": n_rows,
                 **({} if recorded is None else {"rows as recorded": recorded}),
-                "rows that name missing ones": shown(broken),
+                "rows that name missing ones": rows_preview(broken),
             },
         )
 

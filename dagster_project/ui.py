@@ -40,7 +40,7 @@ def serve(port: int) -> int:
     os.chdir(REPO_ROOT)
     os.set_inheritable(lock.fileno(), True)
     command = ["-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
-    return become([sys.executable, *command, "--host", HOST, "--port", str(port)])
+    return replace_process([sys.executable, *command, "--host", HOST, "--port", str(port)])
 
 
 def execute(command: Sequence[str]) -> int:
@@ -54,10 +54,10 @@ def execute(command: Sequence[str]) -> int:
         _prepare_instance()
     # The commands of this environment go first.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return become(command)
+    return replace_process(command)
 
 
-def become(command: Sequence[str]) -> int:
+def replace_process(command: Sequence[str]) -> int:
     """Replace this process by a command. Raises UserError where it cannot be run."""
     sys.stdout.flush()
     # A shell script ignores SIGINT for what it starts by "&", and Dagster handles SIGTERM as SIGINT.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from methods.alignmmbench import Alignmmbench
 from methods.convbench import Convbench
-from methods.evaluation.benchmark import GROUP, Benchmark, lacking
+from methods.evaluation.benchmark import GROUP, Benchmark, missing_members
 from methods.evaluation.published import PublishedFormats
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
@@ -31,7 +31,7 @@ class InstalledBenchmarks(NamedTuple):
     refused: Mapping[str, str]
 
 
-def installed(points: Iterable[EntryPoint]) -> InstalledBenchmarks:
+def installed_benchmarks(points: Iterable[EntryPoint]) -> InstalledBenchmarks:
     """The benchmarks that entry points name, each an object that satisfies the protocol.
 
     One that cannot be used costs itself alone: the reason is a sentence.
@@ -64,14 +64,14 @@ def _unusable(point: EntryPoint, benchmark: Any) -> str:
         return "the project has a benchmark of this name"
     if isinstance(benchmark, type):
         return f"{point.value} is a class: name an object of it"
-    if names := lacking(benchmark):
+    if names := missing_members(benchmark):
         return f"{point.value} has no {', '.join(names)}"
     if benchmark.name != point.name:
         return f"its entry point is called {point.name} and its name is {benchmark.name!r}"
     return ""
 
 
-_INSTALLED = installed(entry_points(group=GROUP))
+_INSTALLED = installed_benchmarks(entry_points(group=GROUP))
 BENCHMARKS: Benchmarks = {**_OWN, **_INSTALLED.benchmarks}
 REFUSED: Mapping[str, str] = _INSTALLED.refused
 """Why a benchmark of an installed package is not among them, by its name."""
@@ -83,11 +83,11 @@ def published_forms(name: str) -> PublishedFormats | None:
     return None if benchmark is None else benchmark.published
 
 
-def importable() -> list[str]:
+def importable_benchmarks() -> list[str]:
     """Names of the benchmarks whose published files can be read."""
     return [name for name, benchmark in BENCHMARKS.items() if benchmark.published]
 
 
-def predictable() -> list[str]:
+def benchmarks_with_predictions() -> list[str]:
     """Names of the benchmarks that files of predictions can be imported for."""
     return [name for name, benchmark in BENCHMARKS.items() if benchmark.predictions]

@@ -19,7 +19,7 @@ def canonical_json(value: object) -> str:
     )
 
 
-def drawn(*parts: object) -> float:
+def seeded_fraction(*parts: object) -> float:
     """A number from 0 to 1 that `parts` (JSON values) decide, as if by chance: always the same."""
     return int(content_id(*parts)[:_DRAWN_DIGITS], 16) / 16**_DRAWN_DIGITS
 

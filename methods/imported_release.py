@@ -8,7 +8,14 @@ from typing import Any
 
 from methods.errors import UserError
 from methods.evaluation.items import Item
-from methods.release import RELEASE_NAME, RELEASE_TABLES, Edition, Release, ReviewPolicy, frozen
+from methods.release import (
+    RELEASE_NAME,
+    RELEASE_TABLES,
+    Edition,
+    Release,
+    ReviewPolicy,
+    with_release_ids,
+)
 
 NOBODY = ReviewPolicy("none", 0.0)
 """What was demanded of people here; what its authors did is not in the file."""
@@ -76,4 +83,4 @@ def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Rele
             {**item_key, "position": position, "image_id": image_id, **dict.fromkeys(SOURCE)}
             for position, image_id in enumerate(item.image_ids, start=1)
         ]
-    return frozen(name, NOBODY, edition, rows)
+    return with_release_ids(name, NOBODY, edition, rows)

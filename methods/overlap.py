@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from methods.choice.lettered import LETTERS
-from methods.same_text import LEAST, ComparableText, Rarity, Words, every_run, said
+from methods.same_text import LEAST, ComparableText, Rarity, Words, comparable_text, every_run
 
 Kind = Literal[
     "page", "image", "near_duplicate", "question", "answer", "form_of_words", "phrases_of_answer"
@@ -78,9 +78,9 @@ def content_of(
         text = row["reference"]
         if row["kind"] == "key":
             text = choices.get((row["item_id"], LETTERS.find(text) + 1), "")
-        answers[row["item_id"], row["turn"]].append(said(text))
+        answers[row["item_id"], row["turn"]].append(comparable_text(text))
     for row in rows["turns"]:
-        answers[row["item_id"], row["turn"]].append(said(row.get("given") or ""))
+        answers[row["item_id"], row["turn"]].append(comparable_text(row.get("given") or ""))
     pages: dict[str, dict[str, None]] = defaultdict(dict)
     images: dict[str, dict[str, None]] = defaultdict(dict)
     shown: dict[str, set[str]] = defaultdict(set)
@@ -94,7 +94,7 @@ def content_of(
             item_id := row["item_id"],
             row["turn"],
             frozenset(shown[item_id]) or item_id,
-            said(row["question"]),
+            comparable_text(row["question"]),
             tuple(answer for answer in answers[item_id, row["turn"]] if answer.words),
         )
         for row in rows["turns"]
@@ -108,7 +108,7 @@ def content_of(
     )
 
 
-def shared(
+def find_overlap(
     benchmarks: Sequence[Content],
     instructions: Sequence[Content],
     alike: Mapping[str, Sequence[str]] | None = None,

@@ -167,10 +167,10 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    return frozen(name, reviewed, Edition(), rows)
+    return with_release_ids(name, reviewed, Edition(), rows)
 
 
-def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
+def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
     """Give rows the id of their release, which is a hash of their content.
 
     Args:
@@ -193,14 +193,23 @@ def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> R
 
 
 def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Edition) -> str:
-    """The id of a release of these rows of `RELEASE_TABLES`, without their `release_id`.
+    """Compute the id of a release from everything it holds.
 
-    It is that of everything the release holds: who stands behind an item, what was demanded of them,
-    which call made a text and whose picture it is are as frozen as the words. What earlier versions did
-    not have is hashed only where it says something: a table without rows, a column at its default
-    (`_DEFAULTS`) and the edition of a release that was built whole are left out, so a release has the
-    id that an earlier version gave it. References that are held out are left out, too: whoever has the
-    other rows could else try keys until the id is right. An edit of one is a revision, which is hashed.
+    Who stands behind an item, what was required of them, which call made a text and whose image it is
+    are as frozen as the words. What earlier versions did not have is hashed only if it says something:
+    a table without rows, a column at its default (`_DEFAULTS`) and the edition of a release that was
+    built whole are left out, so a release keeps the id that an earlier version gave it. References that
+    are held out are left out, too: otherwise anyone with the other rows could try keys until the id
+    fits. An edited reference has another revision, which is hashed.
+
+    Args:
+        name: The name of the release.
+        reviewed: The review policy.
+        rows: The rows of `RELEASE_TABLES`, without their `release_id`.
+        edition: Benchmark, split, language, and whether answers are held out.
+
+    Returns:
+        The name with the first ten hex digits of the hash.
     """
     rows = exported_rows(rows, edition)
     hashed = {
@@ -224,7 +233,15 @@ def held_out(edition: Edition) -> bool:
 
 
 def exported_rows(rows: Rows, edition: Edition) -> Rows:
-    """The rows that may leave the home: without references where they are held out."""
+    """Select the rows that may leave the workspace.
+
+    Args:
+        rows: The rows of a release.
+        edition: The edition, which says whether answers are held out.
+
+    Returns:
+        The rows, without references if they are held out.
+    """
     return {**rows, "references": []} if held_out(edition) else rows
 
 

@@ -263,9 +263,14 @@ def card_markdown(card: Card) -> str:
 
 
 def readme(card: Card, published: Mapping[str, str]) -> str:
-    """`README.md` of a release's folder: the card, and what the other files are.
+    """Write `README.md` of a release's folder: the card, and what the other files are.
 
-    `published` are the files of its published forms, and what is in them.
+    Args:
+        card: The card of the release.
+        published: What is in each file of its published forms, by name.
+
+    Returns:
+        The Markdown text.
     """
     without_answers = held_out(edition_of(card))
     files = {**published, **_FILES, **(_HELD_OUT if without_answers else {})}

@@ -80,7 +80,15 @@ class ReleaseDifference(NamedTuple):
 
 
 def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDifference:
-    """From `first` to `second`. Items are matched by their id, else by their image set."""
+    """Compare two releases. Items are matched by their id, else by their image set.
+
+    Args:
+        first: The earlier release.
+        second: The later release.
+
+    Returns:
+        What was added, removed and changed, and which items are the same.
+    """
     before, after = _items(first), _items(second)
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
     unmatched = {key: item for key, item in before.items() if key not in after}

@@ -49,7 +49,17 @@ class CommonScores(NamedTuple):
 def difference_markdown(
     first: Card, second: Card, changes: ReleaseDifference, common: Sequence[CommonScores] = ()
 ) -> str:
-    """The difference as a page."""
+    """Write the difference of two releases as a page.
+
+    Args:
+        first: The card of the earlier release.
+        second: The card of the later release.
+        changes: The difference of their contents.
+        common: The scores on common items, by model and judge.
+
+    Returns:
+        The Markdown text.
+    """
     first_id, second_id = first["release_id"], second["release_id"]
     lines = [f"# From {first_id} to {second_id}", ""]
     counts = [
@@ -109,7 +119,15 @@ def listed_changes(difference: ReleaseDifference) -> list[tuple[str, ItemChange]
 
 
 def why_nothing_common(difference: ReleaseDifference, first: Mapping[str, object]) -> str:
-    """Why there are no scores on common items."""
+    """Say why there are no scores on common items.
+
+    Args:
+        difference: The difference of two releases.
+        first: The card of one of them.
+
+    Returns:
+        One sentence.
+    """
     if first["kind"] != "benchmark":
         return "An instruction set has no scores."
     if not difference.common:

@@ -43,10 +43,16 @@ class Bin(NamedTuple):
 
 
 def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[Distribution]:
-    """Sizes of items and lengths of their texts; what the items lack is left out.
+    """Compute the sizes of items and the lengths of their texts; what the items lack is left out.
 
-    `tokens` estimates the tokens of a text; those of an item are of its questions, choices and
-    reference answers, without images.
+    Args:
+        items: The items.
+        tokens: Estimates the tokens of a text. The tokens of an item are those of its questions,
+            choices and
+        reference answers, without images.
+
+    Returns:
+        The distributions.
     """
     unit = noun(items)
     turns = [turn for item in items for turn in item.turns]

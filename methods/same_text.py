@@ -71,7 +71,7 @@ class ComparableText:
     first: frozenset[str] = frozenset()
 
 
-def said(text: str) -> ComparableText:
+def comparable_text(text: str) -> ComparableText:
     """The text without places of images, in lower case, with numbers in digits."""
     text = _LABEL.sub(" ", _NOT.sub(" not", unicodedata.normalize("NFKC", text)))
     words: list[str] = []

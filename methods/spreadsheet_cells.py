@@ -20,19 +20,19 @@ def is_like_formula(text: str) -> bool:
     return bare.startswith(_FORMULA) or bare.strip().startswith(_FORMULA)
 
 
-def inner_marked(text: str) -> str:
+def mark_inner_formulas(text: str) -> str:
     """The text with an apostrophe before each formula that follows a semicolon or a tab in it."""
     return _UNMARKED_INNER.sub("'", text)
 
 
-def inner_unmarked(text: str) -> str:
-    """The text without the apostrophes of `inner_marked`."""
+def unmark_inner_formulas(text: str) -> str:
+    """The text without the apostrophes of `mark_inner_formulas`."""
     return _MARKED_INNER.sub("", text)
 
 
-def marked(text: str) -> str:
+def mark_formula(text: str) -> str:
     """The text as a cell that no spreadsheet computes: an apostrophe stands before each formula."""
-    inner = inner_marked(text)
+    inner = mark_inner_formulas(text)
     return f"'{inner}" if _begins_with_formula(text) else inner
 
 
@@ -41,7 +41,7 @@ def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
     for number, row in enumerate(rows):
         places = [str(place) for place, cell in enumerate(row, start=1) if _must_be_marked(cell)]
         marks = [*([] if number else [MARKED]), *places]
-        yield [*map(marked, row), " ".join(marks)]
+        yield [*map(mark_formula, row), " ".join(marks)]
 
 
 def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
@@ -76,6 +76,6 @@ def _begins_with_formula(text: str) -> bool:
 
 
 def _unmarked(cell: str) -> str:
-    text = inner_unmarked(cell)
+    text = unmark_inner_formulas(cell)
     bare = text.removeprefix("'")
     return bare if is_like_formula(bare) else text

@@ -38,7 +38,7 @@ def without_secrets(address: str) -> str:
     return head + slashes + host + mark + behind
 
 
-def secrets_cut(text: str) -> str:
+def cut_secrets(text: str) -> str:
     """A text with all addresses in it `without_secrets`."""
     # Most texts have none, and looking for where one may begin is slow.
     if "://" not in text:

@@ -28,7 +28,7 @@ class ImportedSample(NamedTuple):
     sample: Sample
 
 
-def brought_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
+def read_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
     """The samples of a file, or of every JSON and JSON Lines file of a folder, in order of name.
 
     Pictures are looked up in the file's folder, and never outside it. Raises MetadataFileError.

@@ -67,7 +67,7 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
     return [step for step in migrations(folder) if step.version > version]
 
 
-def another_version(version: int) -> str:
+def other_version_message(version: int) -> str:
     """What to say of a store whose number is known and whose tables are others.
 
     Args:

@@ -36,16 +36,31 @@ class Home:
         self._path = Path(folder).resolve() / home.warehouse_path().name
 
     def tables(self) -> list[str]:
-        """The names of all tables and views. Raises UserError."""
-        with copied(self._path) as connection:
+        """List the names of all tables and views.
+
+        Returns:
+            Names such as `evaluate.scores`.
+
+        Raises:
+            UserError: There are no tables yet, or they cannot be read.
+        """
+        with read_copy(self._path) as connection:
             return [name for name, _ in connection.execute(TABLES).fetchall()]
 
     def table(self, name: str, *columns: str) -> "pa.Table":
-        """A table or view, such as `evaluate.scores`, as an Arrow table; all columns without `columns`.
+        """Read a table or view.
 
-        Raises UserError, with the nearest name where there is no such table.
+        Args:
+            name: The name, such as `evaluate.scores`.
+            *columns: The columns to read; all if none is given.
+
+        Returns:
+            An Arrow table.
+
+        Raises:
+            UserError: There is no such table or column; the message has the nearest name.
         """
-        with copied(self._path) as connection:
+        with read_copy(self._path) as connection:
             names = [table for table, _ in connection.execute(TABLES).fetchall()]
             if name not in names:
                 raise WarehouseError(f"There is no table {name}; {nearest(name, names)}.")
@@ -58,24 +73,53 @@ class Home:
             return relation.select(what).to_arrow_table() if columns else relation.to_arrow_table()
 
     def frame(self, name: str, *columns: str) -> "pd.DataFrame":
-        """The same for pandas."""
+        """Read a table or view as a pandas frame.
+
+        Args:
+            name: The name, such as `evaluate.scores`.
+            *columns: The columns to read; all if none is given.
+
+        Returns:
+            A frame with the same columns.
+
+        Raises:
+            UserError: There is no such table or column.
+        """
         return self.table(name, *columns).to_pandas()
 
     def sql(self, query: str, params: Mapping[str, Any] | None = None) -> "pa.Table":
-        """The answer to one query, with its named `$parameters` bound.
+        """Run one query on the tables.
 
-        Raises UserError for what is no query of the tables, duckdb.Error for a query that is wrong.
+        Args:
+            query: The query, which only reads.
+            params: The values of its `$parameters` by name.
+
+        Returns:
+            The result as an Arrow table.
+
+        Raises:
+            UserError: The text is not one query that only reads the tables.
+            duckdb.Error: The query is wrong.
         """
-        with copied(self._path) as connection:
+        with read_copy(self._path) as connection:
             require_query(connection, query)
             return connection.sql(query, params=dict(params or {})).to_arrow_table()
 
 
 @contextmanager
-def copied(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that reads a copy of the tables in the file at `path`, or the lake in its place.
+def read_copy(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open a connection that reads a copy of the tables, or a snapshot of the lake.
 
-    A lake is read as it was at a snapshot's number or a time, `as_of`. Raises UserError, OSError.
+    Args:
+        path: The DuckDB file of the workspace.
+        as_of: The number of a snapshot or a time (UTC), for a lake; None for now.
+
+    Yields:
+        The connection.
+
+    Raises:
+        UserError: There are no tables, or no such snapshot.
+        OSError: The copy cannot be written.
     """
     import duckdb
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resources.files import home
-from resources.files.system_errors import exhausted, refused_by_system
+from resources.files.system_errors import exhaustion_message, refused_by_system
 from resources.images.index import INDEX
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LEDGER
@@ -95,4 +95,4 @@ def usable_home() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise exhausted(error) or refused_by_system(error) from error
+        raise exhaustion_message(error) or refused_by_system(error) from error

@@ -156,11 +156,11 @@ def _serve(
 
     from resources.images.store import open_images
     from review.app import create_app
-    from review.server import behind
+    from review.server import proxy_options
 
     print(f"Review on http://{listen}:{port} (Ctrl-C stops it)", flush=True)
     app = create_app(store, accounts, open_images(), proxy)
-    uvicorn.run(app, port=port, **{**behind(trusted), "host": listen})
+    uvicorn.run(app, port=port, **{**proxy_options(trusted), "host": listen})
 
 
 # --- Accounts --------------------------------------------------------------------------------------
@@ -356,9 +356,9 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
 )
 def dump(out: Path, form: str) -> None:
     """Write all decisions, revisions, comments and effort to one file."""
-    from review.dump import dumped
+    from review.dump import dump_file
 
-    data = dumped(review_store(), form)
+    data = dump_file(review_store(), form)
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         with out.open("xb") as file:

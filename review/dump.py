@@ -264,7 +264,7 @@ FORMS: dict[str, tuple[Writer, Reader]] = {
 """How each form is written and read."""
 
 
-def dumped(store: ReviewStore, form: str) -> bytes:
+def dump_file(store: ReviewStore, form: str) -> bytes:
     """The file: a zip archive with a table in each of its files."""
     write = FORMS[form][0]
     data = io.BytesIO()

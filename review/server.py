@@ -70,7 +70,7 @@ OPTIONS: dict[str, Any] = {
 """What uvicorn is told beside the app and the port: it serves on loopback."""
 
 
-def behind(proxies: Sequence[str]) -> dict[str, Any]:
+def proxy_options(proxies: Sequence[str]) -> dict[str, Any]:
     """The options of uvicorn behind proxies: their X-Forwarded-For and -Proto are believed.
 
     Args:

@@ -16,7 +16,7 @@ from typing import Any
 from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
-from methods.spreadsheet_cells import inner_marked, inner_unmarked, is_like_formula
+from methods.spreadsheet_cells import is_like_formula, mark_inner_formulas, unmark_inner_formulas
 from resources.files.bounded import read_file
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
@@ -83,18 +83,18 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
             yield Record(place, fault=str(error))
 
 
-def guarded(text: str) -> str:
+def guard_cell(text: str) -> str:
     """The text as a cell that no program computes or rewrites: with an apostrophe before it.
 
     A formula after a semicolon or a tab gets one, too: some programs separate cells there.
     """
-    cell = inner_marked(text)
+    cell = mark_inner_formulas(text)
     return f"'{cell}" if _needs_guard(text) else cell
 
 
-def restored(cell: str) -> str:
+def restore_cell(cell: str) -> str:
     """The exact text of a guarded cell; an apostrophe of the text itself stays."""
-    text = inner_unmarked(cell)
+    text = unmark_inner_formulas(cell)
     return text[1:] if text.startswith("'") and _needs_guard(text[1:]) else text
 
 
@@ -117,7 +117,7 @@ def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
             "text": text.text,
             "new_text": "" if text.editable else NOT_TO_FILL,
         }
-        yield {key: guarded(cell) for key, cell in row.items()} | {"round": str(round)}
+        yield {key: guard_cell(cell) for key, cell in row.items()} | {"round": str(round)}
 
 
 def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, str]]]:
@@ -138,7 +138,7 @@ def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, st
         for line, cells in rows:
             if any(cells):
                 row = dict(zip(columns, cells, strict=False))
-                yield line, {name: restored(row.get(name, "")) for name in COLUMNS}
+                yield line, {name: restore_cell(row.get(name, "")) for name in COLUMNS}
     except DelimitedError as error:
         raise NotASpreadsheet(f"{path} cannot be imported: {error}.") from None
 

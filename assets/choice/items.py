@@ -17,12 +17,12 @@ from assets.common.generation import (
     ask_and_read,
     write_generated,
 )
-from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
+from assets.common.losses import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
-from methods.choice.lettered import placed
+from methods.choice.lettered import assign_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC
-from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
+from methods.mmbench.writing import SCHEMA, assign_abilities, item_id, read_item
 from methods.validation import require_known, require_once
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -82,7 +82,7 @@ def items(
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
         raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
-    pairs = assigned(list(entries), config.abilities, config.n_items, config.seed)
+    pairs = assign_abilities(list(entries), config.abilities, config.n_items, config.seed)
     asks = []
     for image_id, ability in pairs:
         entry = entries[image_id]
@@ -126,7 +126,7 @@ def items(
         raise dg.Failure(
             f"choice.items keeps its earlier rows: no item could be written ({in_words(lost)}). "
             f"{generated.usage.advice or FAILED_CALLS}",
-            allow_retries=worth_a_retry(lost, len(asks), config.max_failed_share),
+            allow_retries=is_retry_worthwhile(lost, len(asks), config.max_failed_share),
         )
     generated.rows = _in_order(generated.rows, config.seed)
     counts = Counter(row["answer"] for row in generated.rows)
@@ -146,7 +146,7 @@ def items(
 def _in_order(rows: Sequence[Row], seed: int) -> list[Row]:
     """The rows with their choices in order of letter, and their ids."""
     written_items = [row["written"] for row in rows]
-    orders = placed(written_items, seed)
+    orders = assign_letters(written_items, seed)
     return [
         {
             **row,

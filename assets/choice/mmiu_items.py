@@ -17,17 +17,17 @@ from assets.common.generation import (
     GenerationSettings,
     Row,
     ask_and_read,
-    failure,
+    failed_row,
 )
 from assets.common.losses import in_words, reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from methods.mmiu.building import FinishedItem, SampleQuestion, finished, made_unanswerable
+from methods.mmiu.building import FinishedItem, SampleQuestion, finish_items, make_unanswerable
 from methods.mmiu.converting import (
     SCHEMA,
     Form,
     UnusableSampleError,
-    chosen,
+    choose_samples,
     distractors_data,
     form_of,
     question_of,
@@ -42,7 +42,7 @@ from methods.validation import require_known, require_once
 from resources.images.store import DerivedImages, ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
-from resources.metadata_files import brought_samples
+from resources.metadata_files import read_samples
 from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
@@ -113,7 +113,7 @@ def mmiu_items(
     """Questions on several images, of samples made of entries or brought as metadata: wrong choices by
     rule, or by a model where no rule makes any; and unanswerable ones beside them."""
     gathered = _gathered(config, warehouse, image_store)
-    samples = chosen(gathered.samples, config.max_per_task, config.seed)
+    samples = choose_samples(gathered.samples, config.max_per_task, config.seed)
     questions, by_model, lost = _by_rule(samples, gathered, config.seed)
     written = _by_model(context, llm, by_model, gathered)
     questions += [SampleQuestion(row["sample"], "text", row["question"]) for row in written.rows]
@@ -146,7 +146,7 @@ def mmiu_items(
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
         _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))
-        for item in finished(questions, keys, config.seed)
+        for item in finish_items(questions, keys, config.seed)
     ]
     n_left_out = len(gathered.samples) - len(samples)
     return _write(
@@ -160,7 +160,7 @@ def _gathered(
     """Samples of metadata files and of entries. Raises MetadataFileError, and dg.Failure for none."""
     gathered = SampleCollection({}, [], [], [])
     if settings.metadata:
-        for brought in brought_samples(Path(settings.metadata).expanduser(), image_store):
+        for brought in read_samples(Path(settings.metadata).expanduser(), image_store):
             origin = SampleSource(brought.name, f"{brought.name}, sample {brought.number}")
             gathered.samples.setdefault(brought.sample, origin)
             images = _images_of(brought.sample)
@@ -263,7 +263,7 @@ def _unanswerable(
     """The unanswerable questions, and losses: those that no strategy fits."""
     changed, lost = [], []
     most = settings.unanswerable_per_task
-    for outcome in made_unanswerable(questions, gathered.elsewhere, most, settings.seed):
+    for outcome in make_unanswerable(questions, gathered.elsewhere, most, settings.seed):
         if isinstance(outcome, SampleQuestion):
             changed.append(outcome)
         else:
@@ -294,7 +294,7 @@ def _row(item: FinishedItem, origin: SampleSource, written: Row) -> Row:
 
 def _lost(origin: SampleSource, loss: UnusableSampleError) -> Row:
     where = {"set_id": origin.set_id, "call_key": None}
-    return failure(TABLE, where, origin.name, loss.reason, loss.detail)
+    return failed_row(TABLE, where, origin.name, loss.reason, loss.detail)
 
 
 def _write(

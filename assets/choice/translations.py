@@ -15,7 +15,7 @@ from assets.common.generation import (
     ask_and_read,
     write_generated,
 )
-from assets.common.losses import FAILED_CALLS, in_words, worth_a_retry
+from assets.common.losses import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES, Language
@@ -108,7 +108,7 @@ def translations(
         raise dg.Failure(
             "choice.translations keeps its earlier rows: no item could be translated "
             f"({in_words(lost)}). {generated.usage.advice or FAILED_CALLS}",
-            allow_retries=worth_a_retry(lost, len(asks), config.max_failed_share),
+            allow_retries=is_retry_worthwhile(lost, len(asks), config.max_failed_share),
         )
     counts = Counter(row["language"] for row in generated.rows)
     return write_generated(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.picture_copies import MINIATURES, PAIRS, Ids, ImageCopyFinder, paired
+from assets.common.picture_copies import MINIATURES, PAIRS, Ids, ImageCopyFinder, candidate_columns
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWorkSettings
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -93,4 +93,4 @@ def _proposed(
         for pair in by_hash
         if pair.first_id in miniatures and pair.second_id in miniatures
     }
-    return near | paired(list(miniatures), candidates(codes(list(miniatures.values()))))
+    return near | candidate_columns(list(miniatures), candidates(codes(list(miniatures.values()))))

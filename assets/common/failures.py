@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import dagster as dg
 
 from methods.errors import UnfinishedStep, UserError
-from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
+from resources.files.system_errors import exhaustion_message, is_refused_home, refused_by_system
 from resources.settings.packages import package_missing
 
 WAITS = "waits for batches"
@@ -34,7 +34,7 @@ def plain_errors() -> Iterator[None]:
             raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except Exception as error:
-        message = exhausted(error) or package_missing(error) or error
+        message = exhaustion_message(error) or package_missing(error) or error
         if isinstance(message, OSError) and is_refused_home(message):
             message = refused_by_system(message)
         if not isinstance(message, UserError):
@@ -43,7 +43,7 @@ def plain_errors() -> Iterator[None]:
 
 
 @contextmanager
-def retried_if_passing(context: dg.AssetExecutionContext) -> Iterator[None]:
+def retry_transient_failures(context: dg.AssetExecutionContext) -> Iterator[None]:
     """Have Dagster run a step again after a passing failure, unless somebody waits for the result.
 
     An asset has no retry policy: Dagster applies it to interrupts, too, so that a step would run again
@@ -65,7 +65,7 @@ def retried_if_passing(context: dg.AssetExecutionContext) -> Iterator[None]:
         raise dg.RetryRequested(MAX_RETRIES, seconds) from failure
 
 
-def may_pass(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """Whether a step that failed with this error may succeed some minutes later."""
     if isinstance(error, dg.Failure):
         return error.allow_retries

@@ -118,11 +118,11 @@ def ask_and_read(
     """
 
     def request(ask: GenerationRequest[S]) -> ChatRequest:
-        return request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
+        return make_request(llm, stage, template, ask, schema(ask.subject) if schema else None)
 
     # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
     requests = [request(ask) for ask in asks]
-    provider = asked_model(llm, stage).provider
+    provider = model_of_stage(llm, stage).provider
 
     async def answered(
         calls: ModelCalls, ask: GenerationRequest[S], sent: ChatRequest
@@ -148,14 +148,14 @@ def ask_and_read(
         call_key = reply.key
         where = {"set_id": ask.set_id, "call_key": call_key}
         if reply.loss:
-            failed.append(failure(stage, where, ask.name, *reply.loss))
+            failed.append(failed_row(stage, where, ask.name, *reply.loss))
             continue
         made_by = {**where, "prompt_version": reply.prompt_version, "provider": provider}
         rows += [{**row, **made_by} for row in reply.value or []]
     return GenerationResult(rows, failed, usage)
 
 
-def asked_model(llm: Gateway, stage: str) -> ModelSpec:
+def model_of_stage(llm: Gateway, stage: str) -> ModelSpec:
     """Find the model of a stage.
 
     Args:
@@ -168,7 +168,7 @@ def asked_model(llm: Gateway, stage: str) -> ModelSpec:
     return llm.registry.model(llm.profile.of(ROLES.get(stage, "writer")))
 
 
-def request_of(
+def make_request(
     llm: Gateway,
     stage: str,
     template: PromptTemplate,
@@ -179,7 +179,7 @@ def request_of(
 
     The prompt is told whether the reply is `structured`, held to `schema`: it asks for no other form.
     """
-    spec = asked_model(llm, stage)
+    spec = model_of_stage(llm, stage)
     structured = schema is not None and bool(spec.structured_output)
     return ChatRequest(
         model=spec.name,
@@ -192,7 +192,7 @@ def request_of(
     )
 
 
-def failure(
+def failed_row(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
     """Make a row of a stage's table `failed`.

@@ -13,12 +13,12 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.failures import may_pass
+from assets.common.failures import is_transient
 from methods.errors import PromptUnusable, UnfinishedStep, UserError
 from methods.ids import content_id
 from methods.markdown import code
 from resources.files.home import REPO_ROOT
-from resources.files.system_errors import exhausted, is_refused_home, refused_by_system
+from resources.files.system_errors import exhaustion_message, is_refused_home, refused_by_system
 from resources.migrations import StoreUnavailable
 from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema
@@ -67,7 +67,11 @@ class Isolation:
         except Exception as error:
             if asking and isinstance(error, UserError) and not isinstance(error, PromptUnusable):
                 raise
-            if isinstance(error, StoreUnavailable) or is_refused_home(error) or exhausted(error):
+            if (
+                isinstance(error, StoreUnavailable)
+                or is_refused_home(error)
+                or exhaustion_message(error)
+            ):
                 raise
             self.lose(release_id, error)
 
@@ -83,7 +87,7 @@ class Isolation:
         except UnfinishedStep:
             raise
         except Exception as error:
-            if retried and may_pass(error):
+            if retried and is_transient(error):
                 raise
             self.lose(WHOLE, error)
 
@@ -132,7 +136,7 @@ class Isolation:
         return shown
 
 
-def not_made(warehouse: Warehouse) -> dict[str, list[str]]:
+def incomplete_steps(warehouse: Warehouse) -> dict[str, list[str]]:
     """Table of each step that made not all in its last run -> why, each reason once."""
     by_step: dict[str, list[str]] = {}
     for row in warehouse.select("evaluate.not_made", order="step, release_id").to_pylist():
@@ -147,7 +151,7 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if named := exhausted(error) or package_missing(error):
+    if named := exhaustion_message(error) or package_missing(error):
         return str(named)
     if isinstance(error, OSError) and is_refused_home(error):
         return str(refused_by_system(error))

@@ -30,12 +30,12 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in _ordered(counts))
 
 
-def each_with_reason(lost: Mapping[str, str]) -> str:
+def names_with_reasons(lost: Mapping[str, str]) -> str:
     """Names of what was lost in a sentence, each with the sentence that says why."""
     return "; ".join(f"{name} ({why.rstrip('.')})" for name, why in lost.items())
 
 
-def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
+def exceeds_drop_limit(n_lost: int, n_all: int, max_share: float) -> bool:
     """Tell whether too many inputs were lost.
 
     Args:
@@ -50,13 +50,13 @@ def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
     return n_lost > 0 and n_lost / n_all > max_share
 
 
-def worth_a_retry(lost: Mapping[str, int], n_all: int, max_share: float) -> bool:
+def is_retry_worthwhile(lost: Mapping[str, int], n_all: int, max_share: float) -> bool:
     """Whether few enough would be lost if servers that failed now answered some minutes later."""
     of_servers = PASSING & lost.keys()
     # What was not sent to a server that was given up failed for the same reason.
     excused = {*of_servers, *(("given_up",) if of_servers else ())}
     lasting = sum(number for reason, number in lost.items() if reason not in excused)
-    return bool(of_servers) and not too_many(lasting, n_all, max_share)
+    return bool(of_servers) and not exceeds_drop_limit(lasting, n_all, max_share)
 
 
 def require_few_lost(
@@ -83,7 +83,7 @@ def require_few_lost(
         dg.Failure: A larger share was lost.
     """
     n_lost = sum(lost.values())
-    if not too_many(n_lost, n_all, max_share):
+    if not exceeds_drop_limit(n_lost, n_all, max_share):
         return
     sentence = (
         f"{name} keeps its earlier rows: {n_lost} of {n_all} {things} were lost ({in_words(lost)}), "
@@ -92,7 +92,7 @@ def require_few_lost(
     raise dg.Failure(
         f"{sentence} {(usage and usage.advice) or todo}",
         metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
-        allow_retries=worth_a_retry(lost, n_all, max_share),
+        allow_retries=is_retry_worthwhile(lost, n_all, max_share),
     )
 
 

@@ -23,13 +23,13 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
 )
 from methods.ingest.picture_match import VERSION, Miniature
-from resources.images.looking import ImageComparison, SquareImageCache, miniature_of
+from resources.images.picture_comparison import ImageComparison, SquareImageCache, miniature_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
-LOOK_ON_WORKER = "resources.images.looking:look_on_worker"
-COMPARE_ON_WORKER = "resources.images.looking:compare_on_worker"
+LOOK_ON_WORKER = "resources.images.picture_comparison:look_on_worker"
+COMPARE_ON_WORKER = "resources.images.picture_comparison:compare_on_worker"
 PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
 """Pictures and pairs of a portion: seconds of work."""
 PAIRS_PER_JOB = 50_000
@@ -224,7 +224,7 @@ def _ways(
     }
 
 
-def paired(ids: Sequence[str], candidates: Iterable[Rows]) -> set[Ids]:
+def candidate_columns(ids: Sequence[str], candidates: Iterable[Rows]) -> set[Ids]:
     """What `ImageCopyFinder.copies` is given, of candidates whose rows are those of `ids`.
 
     A picture that has several rows is no candidate with itself.
@@ -258,7 +258,7 @@ def copies_of(
     of_ones, of_others = (codes([miniatures[i] for i in ids]) for ids in (ones, others))
     near = candidates_between(of_ones, of_others)
     by_image = {image_id: [image_id] for image_id in mine & theirs}
-    for pair in pictures.copies(miniatures, paired([*ones, *others], near)):
+    for pair in pictures.copies(miniatures, candidate_columns([*ones, *others], near)):
         for own_id, their_id in (pair, pair[::-1]):
             if own_id in mine and their_id in theirs:
                 by_image.setdefault(own_id, []).append(their_id)

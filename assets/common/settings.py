@@ -16,8 +16,8 @@ from pydantic import GetPydanticSchema, ValidationError, create_model
 from methods.errors import UserError
 from resources.settings.asset_settings import (
     Settings,
-    checked,
-    differing,
+    check_settings,
+    non_default_settings,
     read_section,
     read_sections,
     sentence,
@@ -95,7 +95,9 @@ def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str
     """
     try:
         written = read_section(table)
-        file_values = checked(table, config, written).model_dump(mode="json", include={*written})
+        file_values = check_settings(table, config, written).model_dump(
+            mode="json", include={*written}
+        )
     except UserError:
         file_values = {}
     fields: dict[str, Any] = {}
@@ -122,7 +124,7 @@ class RunSettings(NamedTuple):
         return shown
 
 
-def choose(table: str, config: AssetConfig | None = None) -> RunSettings:
+def current_settings(table: str, config: AssetConfig | None = None) -> RunSettings:
     """The settings of `table` now: values of the run over settings.yaml over the project's defaults.
 
     Args:
@@ -136,10 +138,12 @@ def choose(table: str, config: AssetConfig | None = None) -> RunSettings:
         SettingsError: settings.yaml cannot be used, or a value cannot.
     """
     written = read_sections(SECTIONS)[table]
-    run_values = differing(type(config), config.model_dump()) if config else {}
-    file_values = checked(table, SECTIONS[table], written).model_dump()
+    run_values = non_default_settings(type(config), config.model_dump()) if config else {}
+    file_values = check_settings(table, SECTIONS[table], written).model_dump()
     overridden = {name: value for name, value in run_values.items() if value != file_values[name]}
-    return RunSettings(checked(table, SECTIONS[table], {**written, **run_values}), overridden)
+    return RunSettings(
+        check_settings(table, SECTIONS[table], {**written, **run_values}), overridden
+    )
 
 
 def check_run(run_config: Mapping[str, Any]) -> None:
@@ -155,7 +159,9 @@ def check_run(run_config: Mapping[str, Any]) -> None:
     for op, op_config in run_config.get("ops", {}).items():
         table = op.replace("__", ".", 1)
         if table in SECTIONS:
-            checked(table, SECTIONS[table], {**written[table], **_literal(op_config.get("config"))})
+            check_settings(
+                table, SECTIONS[table], {**written[table], **_literal(op_config.get("config"))}
+            )
 
 
 def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -167,7 +173,7 @@ def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def used(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
+def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
     """Read the settings that made a table's rows: those of its last run, else those of the file.
 
     Args:
@@ -181,16 +187,16 @@ def used(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
     Raises:
         SettingsError: The values are not valid.
     """
-    values = shown(instance, table)
+    values = settings_in_metadata(instance, table)
     if values is None:
-        return checked(table, model, read_sections(SECTIONS)[table])
+        return check_settings(table, model, read_sections(SECTIONS)[table])
     # A setting that a later version does not have says nothing to it.
     return model.model_validate(
         {name: values[name] for name in model.model_fields if name in values}
     )
 
 
-def shown(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:
+def settings_in_metadata(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:
     """The settings that the last materialization of `table` shows; None if it shows none."""
     value = last_reported(instance, table, SHOWN_AS)
     return value if isinstance(value, dict) else None

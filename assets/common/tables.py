@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, Protocol
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.failures import plain_errors, retried_if_passing, retries_left
+from assets.common.failures import plain_errors, retries_left, retry_transient_failures
 from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
-from assets.common.settings import check_run, choose, last_reported, use_settings
+from assets.common.settings import check_run, current_settings, last_reported, use_settings
 from resources.images.store import ImageStore
 from resources.settings.extras import tables_before
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
@@ -194,11 +194,11 @@ def _step(
     def step(*context_if_asked: Any, **arguments: Any) -> dg.MaterializeResult:
         context = dg.AssetExecutionContext.get()
         warehouse: Warehouse = arguments["warehouse"]
-        with retried_if_passing(context), plain_errors(), slots(context, more_pools):
+        with retry_transient_failures(context), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
             check_run(context.run.run_config)
             if "config" in arguments:
-                chosen = choose(table, arguments["config"])
+                chosen = current_settings(table, arguments["config"])
                 for name, value in chosen.overridden.items():
                     context.log.info(f"{name} is {value} in this run only")
                 arguments["config"], shown = chosen.settings, chosen.metadata()

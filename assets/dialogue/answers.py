@@ -13,13 +13,13 @@ from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
     ask_and_read,
-    asked_model,
+    model_of_stage,
     write_generated,
 )
 from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
 from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets, request_name
-from methods.mmdu.reading import even_parts, halves, read_answers, that_fit
+from methods.mmdu.reading import even_parts, halves, n_that_fit, read_answers
 from methods.prompts.parsing import numbered_schema
 from resources.llm.estimate import tokens_of_words
 from resources.llm.gateway import Gateway
@@ -78,8 +78,8 @@ def answers(
     reply is cut off all the same, each half of its questions is asked by itself.
     """
     images_of = dict(by_set(images_of_sets(warehouse)))
-    limit = asked_model(llm, "dialogue.answers").longest_answer(CONSTRUCTION_PARAMS)
-    most = that_fit(tokens_of_words(config.n_words), limit)
+    limit = model_of_stage(llm, "dialogue.answers").longest_answer(CONSTRUCTION_PARAMS)
+    most = n_that_fit(tokens_of_words(config.n_words), limit)
     asks = []
     for (set_id, position, until), group in groupby(
         questions_of_sets(warehouse),

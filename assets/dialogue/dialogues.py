@@ -8,7 +8,12 @@ from pydantic import Field
 
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
-from assets.common.generation import GenerationResult, GenerationSettings, failure, write_generated
+from assets.common.generation import (
+    GenerationResult,
+    GenerationSettings,
+    failed_row,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.answers import answers
 from assets.dialogue.questions import questions
@@ -65,11 +70,13 @@ def dialogues(
         try:
             row, lost = _dialogue(images, qas_of.get(set_id, []))
         except ParseError as error:
-            generated.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
+            generated.failed.append(
+                failed_row("dialogues", where, set_id, error.reason, error.detail)
+            )
         else:
             generated.rows.append({**where, **row})
             generated.parts += [
-                failure("dialogues", where, question_id, error.reason, error.detail)
+                failed_row("dialogues", where, question_id, error.reason, error.detail)
                 for question_id, error in lost
             ]
     n_sets = len(generated.rows)

@@ -17,7 +17,12 @@ from assets.common.tables import table_asset
 from assets.dialogue.entry_texts import texts_of
 from assets.dialogue.summaries import summaries
 from assets.ingest import entries
-from methods.convbench.drafting import INSTRUCTION_SCHEMA, EntryImage, drawn, read_instruction
+from methods.convbench.drafting import (
+    INSTRUCTION_SCHEMA,
+    EntryImage,
+    read_instruction,
+    sample_entries,
+)
 from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -55,7 +60,7 @@ def instructions(
     if not pictured:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     of_group = {entry.group_id for entry in pictured}
-    sampled = drawn(pictured, config.n_instructions, config.seed)
+    sampled = sample_entries(pictured, config.n_instructions, config.seed)
     texts = texts_of(warehouse, (entry.entry_id for entry in sampled))
     asks = [
         GenerationRequest(

@@ -28,7 +28,7 @@ from assets.dialogue.set_rows import (
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
 from methods.mmdu.composing import DialogueShape, shape_of
-from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assigned, read_questions
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assign_angles, read_questions
 from methods.prompts.parsing import numbered_schema
 from methods.quality.echoes import require_own_questions, sentences_of
 from resources.llm.gateway import Gateway
@@ -149,12 +149,12 @@ def _asks(
     for image, n_questions in zip(images, shape.singles, strict=True):
         if n_questions:
             # What is asked about a picture is the same in every set that it is in.
-            angles = assigned(ON_ONE, n_questions, seed, image["image_id"])
+            angles = assign_angles(ON_ONE, n_questions, seed, image["image_id"])
             yield _ask(
                 QuestionTask(set_id, image["position"], None, angles, _titles([image])), [image]
             )
     n_together = sum(block.n_questions for block in shape.together)
-    angles_left = assigned(ON_SEVERAL, n_together, seed, set_id)
+    angles_left = assign_angles(ON_SEVERAL, n_together, seed, set_id)
     for block in shape.together:
         angles, angles_left = angles_left[: block.n_questions], angles_left[block.n_questions :]
         # Where all images are there from the first question on, no place is named.

@@ -12,9 +12,9 @@ from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
     Row,
-    asked_model,
-    failure,
-    request_of,
+    failed_row,
+    make_request,
+    model_of_stage,
 )
 from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
@@ -69,7 +69,7 @@ def turn_references(
         order="item_id",
     ).to_pylist()
     texts = texts_of(warehouse, (item["entry_id"] for item in items))
-    provider = asked_model(llm, TABLE).provider
+    provider = model_of_stage(llm, TABLE).provider
 
     async def write_item(calls: ModelCalls, place: int) -> tuple[list[Row], Row | None]:
         item = items[place]
@@ -110,7 +110,7 @@ async def _written(
         """Add the row of the reply, or return the row of its loss."""
         ask = GenerationRequest(item, item["set_id"], item["item_id"], [item["image_id"]], data)
         reply: ParsedReply[str] = await complete_and_parse(
-            calls, request_of(llm, TABLE, prompt(name), ask), parse
+            calls, make_request(llm, TABLE, prompt(name), ask), parse
         )
         if reply.loss:
             return _lost(item, reply.key, f", {kind} of turn {turn}", *reply.loss)
@@ -157,4 +157,4 @@ def _leak(item: Row, questions: list[str], rows: list[Row]) -> Row | None:
 
 def _lost(item: Row, call_key: str, what: str, reason: str, detail: str) -> Row:
     where = {"set_id": item["set_id"], "call_key": call_key}
-    return failure(TABLE, where, f"item {item['item_id']}{what}", reason, detail)
+    return failed_row(TABLE, where, f"item {item['item_id']}{what}", reason, detail)

@@ -16,7 +16,7 @@ from assets.evaluate.contestants import (
     ImportedPredictions,
     LetterBaselineOptions,
     contestants,
-    why_not,
+    exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
 from assets.evaluate.predictions import (
@@ -117,7 +117,9 @@ def answers(
             letters = LetterBaselineOptions(config.seed, label_of(release.benchmark))
             archived = archived_models(warehouse, release.release_id)
             why = {
-                name: "it is archived" if name in archived else why_not(name, items, letters)
+                name: "it is archived"
+                if name in archived
+                else exclusion_reason(name, items, letters)
                 for name in filter(is_asked, models)
             }
             not_run += [

@@ -10,9 +10,9 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import writers_of
 from methods.benchmarks import Benchmarks
-from methods.evaluation.item_sample import asked_part
+from methods.evaluation.item_sample import partial_evaluation_note
 from methods.evaluation.ranking import compare, compare_parts
-from methods.evaluation.related import related
+from methods.evaluation.related import relations_to_judges
 from resources.llm.registry import load_registry
 from resources.warehouse import TableWrite, Warehouse
 
@@ -56,7 +56,7 @@ def comparisons(
     families = load_registry().families
     writers: dict[str, list[str]] = {}
     partial = {
-        (row["release_id"], row["model"]): asked_part(row["n_asked"], row["n_items"])
+        (row["release_id"], row["model"]): partial_evaluation_note(row["n_asked"], row["n_items"])
         for row in warehouse.read("evaluate/asked_items").to_pylist()
     }
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
@@ -71,7 +71,9 @@ def comparisons(
             )
             pairs += [{**slice_.columns, **row} for row in compared]
             for row in ranked:
-                remarks = related(row["model"], judges, writers[slice_.release_id], families)
+                remarks = relations_to_judges(
+                    row["model"], judges, writers[slice_.release_id], families
+                )
                 marks = [partial.get((slice_.release_id, row["model"])), row["mark"]]
                 ranks.append(
                     {

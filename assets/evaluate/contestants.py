@@ -234,7 +234,9 @@ def contestants(
     return candidates
 
 
-def why_not(name: str, items: Sequence[Item], letters: LetterBaselineOptions) -> str | None:
+def exclusion_reason(
+    name: str, items: Sequence[Item], letters: LetterBaselineOptions
+) -> str | None:
     """Why a contestant is not run on a release with these items; None where it is."""
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
         return "it says a letter, and this is no multiple choice"

@@ -14,7 +14,7 @@ from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_
 from assets.evaluate.released import Row
 from assets.review import queue_row
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import QUEUED_KIND, ExtractedAnswer, drawn
+from methods.choice.read_answers import QUEUED_KIND, ExtractedAnswer, sample_answers
 from methods.evaluation.contestants import is_model
 from methods.review import queue_item
 from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
@@ -56,7 +56,7 @@ def extraction_queue(
         with isolation.release(release.release_id):
             readings = readings_on(warehouse, release, with_second=False)
             extracted = (reading.answer for reading in readings)
-            sample = drawn(
+            sample = sample_answers(
                 (answer for answer in extracted if is_model(answer.model)),
                 config.n_answers,
                 config.seed,

@@ -18,7 +18,13 @@ from assets.review import approved, decisions
 from methods.ids import canonical_json
 from methods.release_card import edition_of
 from methods.review import by_item
-from methods.review.flagged_items import FLAGGED, decision_of, people_said, queued, released_content
+from methods.review.flagged_items import (
+    FLAGGED,
+    decision_in_words,
+    decision_of,
+    flagged_queue_item,
+    released_content,
+)
 from resources.publishing.releases import ReleaseError, cards_of, release_meant
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -60,9 +66,12 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     rows: list[Row] = []
     for (benchmark, release_id, item_id), of_item in flags.items():
         content = contents.get((release_id, item_id))
-        if content is None or (item := queued(item_id, content))["item_id"] not in in_queue:
+        if (
+            content is None
+            or (item := flagged_queue_item(item_id, content))["item_id"] not in in_queue
+        ):
             continue
-        verdict = people_said(item, decided[item["item_id"]], item_id in demanded, rules)
+        verdict = decision_in_words(item, decided[item["item_id"]], item_id in demanded, rules)
         rows.append(
             {
                 "benchmark": benchmark,

@@ -15,7 +15,13 @@ from methods.choice.languages import SOURCE_LANGUAGE
 from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
-from methods.review.flagged_items import FLAGGED, REVIEWED, evidence, queued, released_content
+from methods.review.flagged_items import (
+    FLAGGED,
+    REVIEWED,
+    evidence,
+    flagged_queue_item,
+    released_content,
+)
 from resources.images.store import ImageStore
 from resources.publishing.releases import in_force, rows_of_release
 from resources.review.store import ReviewStore
@@ -102,7 +108,7 @@ def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem,
         pages.setdefault(row["item_id"], []).append(row["page_url"] or "")
     return {
         item.item_id: (
-            queued(item.item_id, content),
+            flagged_queue_item(item.item_id, content),
             {
                 # What was imported is of no set.
                 "set_id": set_ids[item.item_id] or item.item_id,

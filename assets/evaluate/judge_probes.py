@@ -55,16 +55,16 @@ from methods.evaluation.probes import (
     BiasTestPair,
     SampledAnswer,
     ShiftTestDesign,
-    beside_others,
     expected_deviation,
-    favour,
+    family_pairs,
     n_needed,
+    plant_in_transcript,
+    sample_spread,
+    scores_of_other_judges,
     shift_row,
-    spread,
-    with_planted,
     with_verdicts,
 )
-from methods.evaluation.related import related
+from methods.evaluation.related import relations_to_judges
 from methods.evaluation.statistics.intervals import LEVEL
 from methods.evaluation.verdicts import order_of, won_by_first_place
 from methods.markdown import code, table
@@ -352,12 +352,14 @@ def _probes(
         ]
         deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
         n = _n_asked(settings.n_answers, sought.of(judge, PLANTED[0]), deviation, len(drawn))
-        for key in spread(drawn, n, settings.seed):
+        for key in sample_spread(drawn, n, settings.seed):
             (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
             for probe in PLANTED:
-                changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
+                changed = plant_in_transcript(
+                    transcript, place, probe, chinese=is_chinese(question)
+                )
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
                 yield _BiasTest(
                     release, probe, run, model, place, version, fmean(before), judgments_of_item
@@ -372,7 +374,7 @@ def _probes(
         }
         drawn = [SampledAnswer(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
         n = _n_asked(settings.n_pairs, sought.of(judge, POSITION), OF_PLACES, len(drawn))
-        for key in spread(drawn, n, settings.seed):
+        for key in sample_spread(drawn, n, settings.seed):
             model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
             transcript = plain[model, item_id, turn]
             yield from _position(release, judge, items[item_id], model, turn, transcript)
@@ -389,7 +391,7 @@ def _position(
 ) -> Iterator[_BiasTest]:
     """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
     question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
-    closed = with_planted(
+    closed = plant_in_transcript(
         transcript, JudgmentKey(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
     )
     run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
@@ -511,13 +513,15 @@ def _preference_rows(
     for slice_ in alone:
         others = {other.judge: other.observed for other in alone if other.version == slice_.version}
         models = [model for model in slice_.observed if is_model(model)]
-        own = [model for model in models if related(model, [slice_.judge], [], families)]
+        own = [
+            model for model in models if relations_to_judges(model, [slice_.judge], [], families)
+        ]
         rest = [model for model in models if model not in own]
-        of_own = beside_others(slice_.judge, others, metric, own)
-        of_rest = beside_others(slice_.judge, others, metric, rest)
+        of_own = scores_of_other_judges(slice_.judge, others, metric, own)
+        of_rest = scores_of_other_judges(slice_.judge, others, metric, rest)
         why_not = NO_FAMILY if not own else NO_OTHER if of_own else NOT_COMPARED
         for probe, pairs, reason in (
-            (SELF_PREFERENCE, favour(of_own, of_rest), why_not),
+            (SELF_PREFERENCE, family_pairs(of_own, of_rest), why_not),
             (LENIENCY, of_rest, NOT_COMPARED),
         ):
             n_lost = len(of_own) - len(pairs) if probe == SELF_PREFERENCE else 0

@@ -14,7 +14,11 @@ from assets.evaluate.released import current_of, items_of
 from methods.benchmarks import Benchmarks
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
-from methods.evaluation.language_gaps import ReleaseObservations, language_gap_findings, paired
+from methods.evaluation.language_gaps import (
+    ReleaseObservations,
+    language_gap_findings,
+    paired_items,
+)
 from resources.warehouse import Warehouse
 
 
@@ -46,7 +50,7 @@ def language_gaps(
     n_pairs = 0
     for first, second in _translations(warehouse, benchmarks):
         items = [items_of(warehouse, release["release_id"]) for release in (first, second)]
-        pairing = paired(*items)
+        pairing = paired_items(*items)
         if not pairing.paired:
             if pairing.n_unlike:
                 # Equal ids alone are no translation; said, because a picture that was saved again is

@@ -33,7 +33,7 @@ Answers = Mapping[tuple[str, str], Transcript]
 NOTHING = Transcript({})
 
 
-def versus(transcripts: Answers, models: Sequence[str]) -> Answers:
+def transcripts_of_models(transcripts: Answers, models: Sequence[str]) -> Answers:
     """The transcripts of these models alone."""
     return {key: transcript for key, transcript in transcripts.items() if key[0] in models}
 

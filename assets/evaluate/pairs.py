@@ -8,13 +8,13 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.losses import reasons, too_many
+from assets.common.losses import exceeds_drop_limit, reasons
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judge import JudgeImages, with_images
-from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds, versus
-from assets.evaluate.released import EvaluatedRelease, items_of, no_such_release, releases_named
+from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds, transcripts_of_models
+from assets.evaluate.released import EvaluatedRelease, items_of, releases_named, unknown_release
 from assets.evaluate.results import EvaluationSettings
 from assets.evaluate.transcripts import transcripts_of
 from assets.release import releases
@@ -113,7 +113,7 @@ def pairs(
     complete = [
         contest
         for contest in contests
-        if not too_many(contest.n_lost, contest.asked.n_calls, config.max_failed_share)
+        if not exceeds_drop_limit(contest.n_lost, contest.asked.n_calls, config.max_failed_share)
     ]
     lost = Counter(row["reason"] for contest in contests for row in contest.rows if row["reason"])
     if not complete:
@@ -152,7 +152,7 @@ def _named(
     named = releases_named(warehouse, benchmarks, release_ids)
     missing = sorted(set(release_ids) - {release.release_id for release in named})
     if missing:
-        raise no_such_release(warehouse, benchmarks, missing[0])
+        raise unknown_release(warehouse, benchmarks, missing[0])
     return named
 
 
@@ -203,7 +203,7 @@ def _contests(
             judge,
             version,
             items,
-            versus(transcripts, models),
+            transcripts_of_models(transcripts, models),
             design(),
             models,
             len(units),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from assets.common.tables import rows_to_arrow, table_spec
 from assets.evaluate.released import items_of
 from assets.release import releases
-from methods.benchmarks import BENCHMARKS, predictable
+from methods.benchmarks import BENCHMARKS, benchmarks_with_predictions
 from methods.delimited import Quoting
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.contestants import FILE
@@ -91,7 +91,7 @@ def import_predictions(
     UserError, and changes nothing, if the file cannot be taken. `quoting` is how the quotes of a CSV or
     TSV are read.
     """
-    name = named(model)
+    name = find_candidate(model)
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
     benchmark = BENCHMARKS.get(benchmark_of(card) or "")
@@ -100,8 +100,8 @@ def import_predictions(
     if forms is None and not any(row.cells.get(TRIAL) for row in rows):
         raise PredictionError(
             f"{release_id} is not a release that such predictions are imported for: those of "
-            f"{', '.join(predictable())} are; for others give the log of a task that vlm-loom release "
-            "export --as inspect-ai or lmms-eval made."
+            f"{', '.join(benchmarks_with_predictions())} are; for others give the log of a task that "
+            "vlm-loom release export --as inspect-ai or lmms-eval made."
         )
     items = items_of(warehouse, release_id)
     try:
@@ -149,7 +149,7 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
     Scores and reports lack them when they are made the next time. Raises PredictionError, and changes
     nothing, where there are none.
     """
-    name = named(model)
+    name = find_candidate(model)
     release_id = release_meant(warehouse, release)
     files = _files(warehouse)
     if (release_id, name) not in files:
@@ -189,7 +189,7 @@ def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Pred
     return texts
 
 
-def named(model: str) -> str:
+def find_candidate(model: str) -> str:
     """The contestant of a name that a person gave. Raises PredictionError."""
     name = model.removeprefix(f"{FILE}:").strip()
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from assets.common.settings import choose
+from assets.common.settings import current_settings
 from assets.evaluate.observed import JudgeObservations, ScoringSettings, slices_of
 from assets.evaluate.reports import index_lines, write_index
 from methods.benchmarks import Benchmarks
@@ -38,7 +38,7 @@ class ReleaseComparison(NamedTuple):
         return difference_markdown(self.first.card, self.second.card, self.found, self.common)
 
 
-def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
+def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     """The ids of the releases that `a` and `b` mean; without `b` those of the parent of `a` and of `a`.
 
     Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
@@ -61,7 +61,7 @@ def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     return str(card["parent"]), first
 
 
-def compared(
+def compare_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, first_id: str, second_id: str
 ) -> ReleaseComparison:
     """What differs from the first release to the second. Raises ReleaseError."""
@@ -119,7 +119,7 @@ def _on_common(
     if names or name is None or name not in benchmarks or not items:
         return []
     benchmark = benchmarks[name]
-    settings = choose("evaluate.scores").settings
+    settings = current_settings("evaluate.scores").settings
     assert isinstance(settings, ScoringSettings)
     ids = [contents.card["release_id"] for contents in (first, second)]
     before, after = (

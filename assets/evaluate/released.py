@@ -65,7 +65,7 @@ def releases_in_force(
     }
     missing = [release_id for release_id in also if release_id not in releases]
     if missing:
-        raise no_such_release(warehouse, benchmarks, missing[0])
+        raise unknown_release(warehouse, benchmarks, missing[0])
     if not releases:
         names = ", ".join(benchmarks)
         raise dg.Failure(
@@ -91,7 +91,7 @@ def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
     return rows
 
 
-def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
+def unknown_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
     """The failure that says which releases of benchmarks are called like one that there is not."""
     rows = warehouse.read("release/all").to_pylist()
     ids = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]

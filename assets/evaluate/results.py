@@ -12,7 +12,7 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from assets.common.losses import in_words, reasons, too_many, worth_a_retry
+from assets.common.losses import exceeds_drop_limit, in_words, is_retry_worthwhile, reasons
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import ArrowRows
 from assets.common.tables import report, rows_to_arrow
@@ -123,7 +123,7 @@ def write_results(
     missing: list[Row] = []
     accepted: list[ModelResults] = []
     for of_model in results.of_models.values():
-        if too_many(of_model.n_lost, of_model.n_turns, max_failed_share):
+        if exceeds_drop_limit(of_model.n_lost, of_model.n_turns, max_failed_share):
             why = _why(of_model.failed)
             counts = {"n_lost": of_model.n_lost, "n_turns": of_model.n_turns, "why": why}
             missing.append(
@@ -138,7 +138,7 @@ def write_results(
         raise dg.Failure(
             " ".join(filter(None, (sentence, usage.advice))),
             allow_retries=all(
-                worth_a_retry(
+                is_retry_worthwhile(
                     Counter(row["reason"] for row in of_model.failed),
                     of_model.n_turns,
                     max_failed_share,

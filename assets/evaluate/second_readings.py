@@ -19,7 +19,7 @@ from assets.evaluate.answers import answers
 from assets.evaluate.inference import extraction_request
 from assets.evaluate.read_answers import NO_CHOICES, AnswerExtraction, answered_choices, readings_on
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import drawn
+from methods.choice.read_answers import sample_answers
 from methods.evaluation.contestants import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
@@ -68,7 +68,7 @@ def second_readings(
             extraction_of = {
                 reading.answer.place: reading for reading in readings_on(warehouse, release)
             }
-            sample = drawn(
+            sample = sample_answers(
                 (
                     reading.answer
                     for reading in extraction_of.values()

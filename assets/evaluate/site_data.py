@@ -28,7 +28,7 @@ from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import card_of, edition_of
-from methods.results.results_table import in_order
+from methods.results.results_table import label_order
 from resources.settings.prompts import prompt
 from resources.site.pictures import ImagePaths, SiteImages
 from resources.site.sample_browser import SampleBrowserContents, SampleBrowserItem
@@ -172,7 +172,7 @@ class SiteData:
         for labels in self._labels_of_items:
             for name, value in labels.items():
                 values_of.setdefault(name, {})[value] = None
-        return {name: sorted(values, key=in_order) for name, values in sorted(values_of.items())}
+        return {name: sorted(values, key=label_order) for name, values in sorted(values_of.items())}
 
     @cached_property
     def _labels_of_items(self) -> list[dict[str, str]]:

@@ -8,8 +8,8 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_SHARD_READY
-from assets.common.failures import may_pass, plain_errors
-from assets.common.losses import each_with_reason, reasons, require_few_lost
+from assets.common.failures import is_transient, plain_errors
+from assets.common.losses import names_with_reasons, reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
@@ -117,7 +117,7 @@ def wit_rows(
             if len(context.partition_keys) == 1:
                 raise
             # The others of a run for several shards are read all the same.
-            passing &= may_pass(error)
+            passing &= is_transient(error)
             failed[name] = (
                 (error.description or "") if isinstance(error, dg.Failure) else str(error)
             )
@@ -133,7 +133,7 @@ def wit_rows(
     if failed:
         raise dg.Failure(
             f"{len(failed)} of {len(context.partition_keys)} shards were not read, the others were: "
-            f"{each_with_reason(failed)}.",
+            f"{names_with_reasons(failed)}.",
             allow_retries=passing,
         )
     details = {

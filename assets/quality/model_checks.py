@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from assets.common.generation import GenerationRequest, Row, ask_and_read, failure
+from assets.common.generation import GenerationRequest, Row, ask_and_read, failed_row
 from methods.prompts.parsing import JsonSchema, numbered_schema, parse_numbered
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, other_images
 from methods.quality.reading import (
@@ -189,7 +189,7 @@ def _ask(
 
 def _loss(checked: CheckedDialogue, step: str, reason: str, detail: str) -> Row:
     subject = f"{checked.dialogue.dialogue_id}, {step}"
-    return failure(TABLE, {"set_id": checked.set_id}, subject, reason, detail)
+    return failed_row(TABLE, {"set_id": checked.set_id}, subject, reason, detail)
 
 
 def _place(pair: QuestionAnswerPair) -> Place:

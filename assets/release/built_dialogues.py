@@ -20,8 +20,8 @@ from methods.quality.outcome import (
     WriterContext,
     counts,
 )
+from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import RuleFinding, counts_of, findings, in_words
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
@@ -35,7 +35,7 @@ class ReleaseDialogues(NamedTuple):
     counts: dict[str, int]
 
 
-def found_by_checks(warehouse: Warehouse) -> Found:
+def checks_by_pair(warehouse: Warehouse) -> Found:
     """The row of `quality.checks` of each pair, by dialogue and question."""
     return {
         (row["dialogue_id"], row["question_id"]): row
@@ -43,7 +43,7 @@ def found_by_checks(warehouse: Warehouse) -> Found:
     }
 
 
-def checked(
+def apply_checks(
     dialogues: Sequence[ApprovedDialogue], findings: Found, *, leave_out: bool
 ) -> ReleaseDialogues:
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
@@ -89,7 +89,7 @@ def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: Found
     return row if unedited else None
 
 
-def found_in_edits(
+def findings_in_edits(
     dialogues: Sequence[ApprovedDialogue], sources: Mapping[str, Sequence[Row]], limits: RuleLimits
 ) -> list[RuleFinding]:
     """What rules find in the pairs that people edited.
@@ -121,7 +121,7 @@ def found_in_edits(
         ]
         content = DialogueContent(dialogue.item_id, pairs, contexts, len(dialogue.image_ids))
         grounds = [*(text for source in contexts for text in source), *generated]
-        edit_findings += findings(content, limits, edited, grounds)
+        edit_findings += apply_rules(content, limits, edited, grounds)
     return edit_findings
 
 
@@ -139,7 +139,7 @@ def built_dialogues(
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
-    check_findings = found_by_checks(warehouse)
+    check_findings = checks_by_pair(warehouse)
     contexts = {
         row["dialogue_id"]: row["sources"]
         for row in warehouse.read("quality/dialogues").to_pylist()
@@ -161,12 +161,14 @@ def built_dialogues(
         if not approved:
             absent[name] = licences.none_left(name)
             continue
-        dialogues, of_checks = checked(approved, check_findings, leave_out=kind == "instruction")
+        dialogues, of_checks = apply_checks(
+            approved, check_findings, leave_out=kind == "instruction"
+        )
         counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"
             continue
-        if in_edits := found_in_edits(dialogues, contexts, limits):
+        if in_edits := findings_in_edits(dialogues, contexts, limits):
             of_checks |= counts_of(in_edits)
             warnings.append(
                 f"Rules find in pairs of {name} that people edited: {in_words(in_edits)}."

@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.settings import SECTIONS, shown
+from assets.common.settings import SECTIONS, settings_in_metadata
 from methods.licences.terms import UNKNOWN, Term
 from methods.release import Edition, Release, ReviewPolicy
 from methods.release_card import row_of
@@ -88,7 +88,7 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
     is left out.
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
-    settings = {table: shown(instance, table) for table in tables}
+    settings = {table: settings_in_metadata(instance, table) for table in tables}
     shards = warehouse.select("ingest.shards", "wit_shard", "fingerprint", order="wit_shard")
     return {
         "settings": {table: values for table, values in settings.items() if values is not None}

@@ -10,13 +10,13 @@ from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
-from assets.common.settings import AssetConfig, choose, schema_of
+from assets.common.settings import AssetConfig, current_settings, schema_of
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.release.in_force import ReleaseError
+from assets.release.current_releases import ReleaseError
 from assets.release.releases import NAMES, releases
 from methods.exports.stacking import TokenBudget
+from methods.licences.combination import SETS
 from methods.licences.terms import Term
-from methods.licences.together import SETS
 from methods.naming import listed, nearest
 from resources.exports.folder import MANIFEST, FolderVerification, listed_files, write_folder
 from resources.exports.forms import ExportFormat, form_named
@@ -233,7 +233,7 @@ def _require_released(warehouse: Warehouse, settings: ExportsSettings) -> None:
 
 
 def _settings() -> ExportsSettings:
-    settings = choose("release.exports").settings
+    settings = current_settings("release.exports").settings
     assert isinstance(settings, ExportsSettings)
     return settings
 

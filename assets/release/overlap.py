@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
 from assets.release.built import BuiltRelease, Row
-from methods.overlap import BLOCKING, Content, ContentOverlap, Kind, content_of, shared
+from methods.overlap import BLOCKING, Content, ContentOverlap, Kind, content_of, find_overlap
 from methods.quality.filtering import rows_without
 from methods.quality.outcome import SHARED
-from methods.release import ReviewPolicy, frozen
+from methods.release import ReviewPolicy, with_release_ids
 from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore
 from resources.publishing.releases import ReleaseError
@@ -43,7 +43,7 @@ NAMES: Mapping[Kind, str] = {
 """The kinds of what is shared, in the order in which they are told."""
 
 
-def shared_in_force(
+def current_overlap(
     warehouse: Warehouse, image_store: ImageStore, cards: Iterable[Mapping[str, Any]]
 ) -> list[ContentOverlap]:
     """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
@@ -51,7 +51,7 @@ def shared_in_force(
     `cards` are the rows of `release.releases` of the releases that are compared.
     """
     of_kind = _by_kind(_contents(warehouse, {card["release_id"]: card for card in cards}))
-    return list(shared(*of_kind, _alike(warehouse, image_store, *of_kind)))
+    return list(find_overlap(*of_kind, _alike(warehouse, image_store, *of_kind)))
 
 
 class OverlapFreeReleases(NamedTuple):
@@ -66,7 +66,7 @@ class OverlapFreeReleases(NamedTuple):
     shared: list[ContentOverlap]
 
 
-def without_shared(
+def without_overlap(
     warehouse: Warehouse,
     image_store: ImageStore,
     built: Sequence[BuiltRelease],
@@ -85,8 +85,8 @@ def without_shared(
     work = _OverlapRemoval(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())
     while True:
-        overlaps = list(shared(*work.contents(), alike))
-        if not (forbidden := blocking(overlaps)):
+        overlaps = list(find_overlap(*work.contents(), alike))
+        if not (forbidden := blocking_overlap(overlaps)):
             return work.cleared(overlaps)
         work.lose(forbidden, reviewed)
 
@@ -130,7 +130,7 @@ class _OverlapRemoval:
         return {**built_ids, **self.given}
 
     def lose(self, forbidden: Sequence[ContentOverlap], reviewed: ReviewPolicy) -> None:
-        """Take out of the releases what they share. Raises ReleaseError, see `without_shared`."""
+        """Take out of the releases what they share. Raises ReleaseError, see `without_overlap`."""
         names = {release_id: name for name, release_id in self.current().items()}
         lost: list[tuple[str, str, int | None]] = []
         refused = []
@@ -149,7 +149,9 @@ class _OverlapRemoval:
             row = (*lost[-1], overlap.kind, overlap.what, *other)
             self.rows.append(dict(zip(COLUMNS, row, strict=True)))
         if refused:
-            raise ReleaseError(f"Nothing is frozen: {told_of_pinned(refused, self._cards)}")
+            raise ReleaseError(
+                f"Nothing is frozen: {pinned_overlap_warnings(refused, self._cards)}"
+            )
         for name, item_id, turn in lost:
             self._lost[name][item_id].add(turn)
         for name in sorted({name for name, *_ in lost}):
@@ -180,7 +182,7 @@ class _OverlapRemoval:
             )
             return
         counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}
-        release = frozen(name, reviewed, built.edition, rows)
+        release = with_release_ids(name, reviewed, built.edition, rows)
         quality = {**(built.quality or {}), **counts}
         self.made[name] = built._replace(release=release, quality=quality)
 
@@ -244,12 +246,12 @@ def _alike(
     return copies_of(warehouse, image_store, learned, tested) if tested and learned else {}
 
 
-def blocking(overlaps: Iterable[ContentOverlap]) -> list[ContentOverlap]:
+def blocking_overlap(overlaps: Iterable[ContentOverlap]) -> list[ContentOverlap]:
     """Those of which there may be none."""
     return [overlap for overlap in overlaps if overlap.kind in BLOCKING]
 
 
-def told_of_pinned(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
+def pinned_overlap_warnings(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
     """What a pinned release shares with one that is not made anew, and what to do, in a sentence.
 
     `cards` are those of the releases, by id.
@@ -273,7 +275,7 @@ def told_of_pinned(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
         f" (and {len(pairs) - 1} more pairs of releases share something)" if len(pairs) > 1 else ""
     )
     return (
-        f"{instruction}, which is pinned, has {in_numbers(overlaps)} of {benchmark}, of item "
+        f"{instruction}, which is pinned, has {overlap_in_words(overlaps)} of {benchmark}, of item "
         f"{named}{more}: {take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
         f"(vlm-loom release unpin {name}), and run the job release again."
     )
@@ -288,13 +290,13 @@ def left_out(rows: Iterable[Row]) -> dict[str, int]:
     }
 
 
-def in_numbers(overlaps: Iterable[ContentOverlap]) -> str:
+def overlap_in_words(overlaps: Iterable[ContentOverlap]) -> str:
     """How much of each kind is shared, in a sentence."""
-    counts = counted(overlaps)
+    counts = overlap_counts(overlaps)
     return ", ".join(f"{name} ({n})" for name, n in counts.items() if n) or "nothing"
 
 
-def counted(overlaps: Iterable[ContentOverlap]) -> dict[str, int]:
+def overlap_counts(overlaps: Iterable[ContentOverlap]) -> dict[str, int]:
     """How many things of each kind are shared, by what they are called."""
     things = {
         (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in overlaps

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
-from assets.release.in_force import pins, write_in_force
+from assets.release.current_releases import pins, write_current
 from assets.release.releases import NAMES, TABLES
-from methods.benchmarks import BENCHMARKS, REFUSED, importable, published_forms
+from methods.benchmarks import BENCHMARKS, REFUSED, importable_benchmarks, published_forms
 from methods.delimited import Quoting
 from methods.evaluation.asking import AskingLimits
+from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.rehearsal import ItemDryRunError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import UNCHECKED, DialogueContent, QuestionAnswerPair
+from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import RuleFinding, counts_of, findings, in_words
 from methods.release import Edition
 from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edition_of
 from resources.files.bounded import file_hash
@@ -70,7 +70,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImp
     if not wanted.benchmark:
         raise PublishedFileError(
             f"Say which benchmark {wanted.file} is of (--benchmark); there are "
-            f"{', '.join(importable())}."
+            f"{', '.join(importable_benchmarks())}."
         )
     forms = published_forms(wanted.benchmark)
     if forms is None:
@@ -78,7 +78,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImp
             raise PublishedFileError(REFUSED[wanted.benchmark])
         raise PublishedFileError(
             f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
-            f"(--benchmark); {nearest(wanted.benchmark, importable())}."
+            f"(--benchmark); {nearest(wanted.benchmark, importable_benchmarks())}."
         )
     name = wanted.name or imported_name(wanted.edition)
     require_name(name)
@@ -128,7 +128,7 @@ def write_imported(
         for table in TABLES
     ]
     current = {name: pins().get(name, release.release_id)}
-    warehouse.replace_all([*writes, write_in_force(current)])
+    warehouse.replace_all([*writes, write_current(current)])
     return release.release_id
 
 
@@ -157,7 +157,7 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
             text for turn in item.turns if (text := turn.references.get("caption")) is not None
         ]
         content = DialogueContent(item.item_id, pairs, [], len(item.image_ids))
-        rule_findings += findings(content, limits, [pair.turn for pair in pairs], captions)
+        rule_findings += apply_rules(content, limits, [pair.turn for pair in pairs], captions)
     return rule_findings
 
 
@@ -166,7 +166,7 @@ def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> Non
     benchmark = BENCHMARKS[wanted.benchmark]
     for item in items:
         try:
-            rehearse(benchmark, item, AskingLimits(prompt=prompt))
+            dry_run_item(benchmark, item, AskingLimits(prompt=prompt))
         except ItemDryRunError as error:
             raise PublishedFileError(
                 f"{wanted.file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "

@@ -12,7 +12,7 @@ from assets.choice.translations import translations
 from assets.cluster import require_whole_sets
 from assets.common.automation import SHARDS, when_changed
 from assets.common.previews import preview
-from assets.common.settings import used
+from assets.common.settings import read_used_settings
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions, turn_references
 from assets.ingest import entries
@@ -36,14 +36,14 @@ from assets.release.card import (
     new_card,
     prompts_and_writers,
 )
-from assets.release.in_force import (
+from assets.release.current_releases import (
     ReleaseSettings,
     require_pinnable,
     version_of_releases,
-    write_in_force,
+    write_current,
 )
 from assets.release.overlap import TABLE as OVERLAPS
-from assets.release.overlap import counted, left_out, without_shared
+from assets.release.overlap import left_out, overlap_counts, without_overlap
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table
@@ -175,8 +175,8 @@ def _freeze(
     require_pinnable(warehouse, settings.pinned)
     _require_built(settings.licences_left_out)
     reviewed = _reviewed(warehouse)
-    seed = used(context.instance, "choice.items", ItemsSettings).seed
-    limits = used(context.instance, "quality.checks", ChecksSettings).limits
+    seed = read_used_settings(context.instance, "choice.items", ItemsSettings).seed
+    limits = read_used_settings(context.instance, "quality.checks", ChecksSettings).limits
     licences = Licences(settings.licences_left_out)
     lines = (
         built_dialogues(warehouse, reviewed, licences, limits),
@@ -195,11 +195,11 @@ def _freeze(
     }
     if not built:
         if unlicensed:
-            warehouse.replace_all([write_in_force({}, unlicensed)])
+            warehouse.replace_all([write_current({}, unlicensed)])
         sentence = " ".join([*unlicensed.values(), *licences.sentences()]) or NOTHING_APPROVED
         raise dg.Failure(sentence, allow_retries=False)
     staying = {name: release_id for name, release_id in before.items() if name not in unlicensed}
-    cleared = without_shared(warehouse, image_store, built, staying, settings.pinned, reviewed)
+    cleared = without_overlap(warehouse, image_store, built, staying, settings.pinned, reviewed)
     retired = {**unlicensed, **cleared.retired}
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -228,7 +228,7 @@ def _freeze(
         [
             *(TableWrite(f"release.{name}", arrow, where) for name, arrow in tables.items()),
             TableWrite(OVERLAPS, overlaps, {}),
-            write_in_force(current, retired),
+            write_current(current, retired),
         ]
     )
     reasons = {**_why_kept(settings, before, new_ids, absent), **retired}
@@ -245,7 +245,7 @@ def _freeze(
     }
     counts |= {
         f"shared by benchmarks and instruction sets, {name}": n
-        for name, n in counted(cleared.shared).items()
+        for name, n in overlap_counts(cleared.shared).items()
     }
     return FrozenReleases(
         {**tables, "overlaps": overlaps}, cleared.current, reasons, counts, warnings

@@ -10,10 +10,10 @@ from assets.common.automation import DECISIONS, when_changed
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.decisions import decisions
-from assets.review.queue import queue, queued
+from assets.review.queue import queue, queued_items
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, ResolutionPolicy, by_item, resolve
-from methods.review.flagged_items import FLAGGED, after_flagging
+from methods.review.flagged_items import FLAGGED, apply_flag_decision
 from resources.review.store import ReviewStore
 from resources.warehouse import TableWrite, Warehouse
 
@@ -54,7 +54,7 @@ def approved(
     What people decided on a multiple-choice item that was flagged after its release counts as well.
     """
     policy = ResolutionPolicy(config.require, config.sample_share)
-    items = queued(warehouse)
+    items = queued_items(warehouse)
     decided = by_item(review_store.decisions())
     rules = review_store.rules()
     rows, events = [], []
@@ -62,7 +62,7 @@ def approved(
         resolution = resolve(item, decided[item["item_id"]], policy, rules.of(item["kind"]))
         events += decided[item["item_id"]]
         if item["kind"] == "multiple_choice":
-            resolution, again = after_flagging(resolution, decided, rules.of(FLAGGED))
+            resolution, again = apply_flag_decision(resolution, decided, rules.of(FLAGGED))
             events += again
         rows.append(
             {

@@ -71,7 +71,7 @@ def queue(
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
-    items = queued(warehouse)
+    items = queued_items(warehouse)
     changes = review_store.update_queue(items, KINDS_MADE)
     flagged = {"with notes of the checks": len(notes)}
     links = {"open in the review app": _links(details, items[:SHOWN_ITEMS])}
@@ -99,7 +99,7 @@ def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:
     return notes
 
 
-def queued(warehouse: Warehouse) -> list[QueueItem]:
+def queued_items(warehouse: Warehouse) -> list[QueueItem]:
     """The items of the table `review.queue`."""
     return [queue_item(row) for row in warehouse.read("review/queue").to_pylist()]
 

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from assets.cluster.duplicates import duplicates
 from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
-from assets.common.generation import failure
+from assets.common.generation import failed_row
 from assets.common.losses import reasons
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig
@@ -39,7 +39,7 @@ class ImageSearchResult(NamedTuple):
     details: dict[str, object]
 
 
-def look_at(
+def keywords_by_image(
     context: dg.AssetExecutionContext,
     warehouse: Warehouse,
     image_store: ImageStore,
@@ -158,7 +158,7 @@ def candidates(
     excluded = known_digests | {row["image_id"] for row in rows if row["md5"] in known_digests}
     looked = ImageSearchResult({}, {})
     if config.picture_encoder:
-        looked = look_at(
+        looked = keywords_by_image(
             context,
             warehouse,
             image_store,
@@ -207,4 +207,4 @@ def _lost(removed: DroppedEntry) -> dict[str, object]:
     where = {"set_id": removed.image_id, "call_key": None}
     instead = f" {removed.instead} stands for it." if removed.instead else ""
     detail = f"The picture {removed.image_id} is not taken.{instead}"
-    return failure(TABLE, where, f"entry {removed.entry_id}", removed.reason, detail)
+    return failed_row(TABLE, where, f"entry {removed.entry_id}", removed.reason, detail)

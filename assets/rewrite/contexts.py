@@ -10,7 +10,7 @@ from assets.common.generation import GenerationSettings, Row, ask_and_read, writ
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
 from assets.rewrite.candidates import candidates
-from assets.rewrite.seeds import drafts_asked, few
+from assets.rewrite.seeds import draft_requests, few_images_warning
 from methods.alignmmbench.drafting import (
     DIALOGUE_SCHEMA,
     DIALOGUE_TASKS,
@@ -52,7 +52,7 @@ def contexts(
     """Dialogues about pictures, drafted by the profile's writer: coherent ones, and ones with a planted
     error of the assistant."""
     more = {"fewest": FEWEST_EARLIER, "most": MOST_EARLIER}
-    asks = drafts_asked(
+    asks = draft_requests(
         warehouse, DIALOGUE_TASKS, config.n_dialogues, config.seed, config.language, more
     )
 
@@ -85,6 +85,6 @@ def contexts(
         "rewrite.contexts",
         written,
         config.max_failed_share,
-        few(asks, config.n_dialogues),
+        few_images_warning(asks, config.n_dialogues),
         image_store,
     )

@@ -12,13 +12,13 @@ from assets.common.generation import (
     GenerationSettings,
     Row,
     ask_and_read,
-    failure,
+    failed_row,
 )
 from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.rewrite.seeds import seeds
 from methods.ids import content_id
-from methods.rewriting.checks import SURPLUS, SimilarityBand, kept_by_meaning, read_rewrites
+from methods.rewriting.checks import SURPLUS, SimilarityBand, choose_by_meaning, read_rewrites
 from resources.embedding.embedder import Embedder
 from resources.llm.gateway import Gateway
 from resources.settings.prompts import prompt
@@ -124,12 +124,14 @@ def _checked(
         seed, draft = row["seed"], row["read"]
         name = f"seed {seed['seed_id']}"
         where = {"set_id": row["set_id"], "call_key": row["call_key"]}
-        lost += [failure(TABLE, where, name, why, f"Left out: {line}") for line, why in draft.lost]
-        selected = kept_by_meaning(matrix, settings.band, settings.n_rewrites)
+        lost += [
+            failed_row(TABLE, where, name, why, f"Left out: {line}") for line, why in draft.lost
+        ]
+        selected = choose_by_meaning(matrix, settings.band, settings.n_rewrites)
         for place, why in selected.lost.items():
             like = f"similarity to the question {matrix[0][place + 1]:.3f}"
             detail = f"Left out ({like}): {draft.rewrites[place]}"
-            lost.append(failure(TABLE, where, name, why, detail))
+            lost.append(failed_row(TABLE, where, name, why, detail))
         accepted += [
             {
                 **row,

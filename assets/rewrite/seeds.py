@@ -17,7 +17,7 @@ from assets.common.generation import (
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
 from assets.rewrite.candidates import candidates
-from methods.alignmmbench.candidates import TaskImage, drawn
+from methods.alignmmbench.candidates import TaskImage, sample_candidates
 from methods.alignmmbench.drafting import (
     DEMANDS,
     LANGUAGES,
@@ -70,7 +70,7 @@ def seeds(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """A question and its reference for each drawn picture and task, drafted by the profile's writer."""
-    asks = drafts_asked(warehouse, config.tasks, config.n_seeds, config.seed, config.language)
+    asks = draft_requests(warehouse, config.tasks, config.n_seeds, config.seed, config.language)
 
     def read(subject: Row, reply: str) -> list[Row]:
         seed = read_seed(reply, config.language)
@@ -97,12 +97,12 @@ def seeds(
         "rewrite.seeds",
         written,
         config.max_failed_share,
-        few(asks, config.n_seeds),
+        few_images_warning(asks, config.n_seeds),
         image_store,
     )
 
 
-def drafts_asked(
+def draft_requests(
     warehouse: Warehouse,
     tasks: Sequence[str],
     n: int,
@@ -133,11 +133,11 @@ def drafts_asked(
                 **(more or {}),
             },
         )
-        for task, entry_id, image_id, *_ in drawn(pool, tasks, n, seed)
+        for task, entry_id, image_id, *_ in sample_candidates(pool, tasks, n, seed)
     ]
 
 
-def few(asks: Sequence[GenerationRequest[Row]], n: int) -> dict[str, str]:
+def few_images_warning(asks: Sequence[GenerationRequest[Row]], n: int) -> dict[str, str]:
     """A warning where there are fewer pictures with a keyword than drafts are asked for."""
     if len(asks) >= n:
         return {}

@@ -11,7 +11,7 @@ import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
-from methods.web_address import secrets_cut, without_secrets
+from methods.web_address import cut_secrets, without_secrets
 from resources.files.bounded import limit_body
 
 TIMEOUT = 120.0
@@ -120,11 +120,11 @@ class LabelStudio:
             ) from None
         except httpx2.HTTPError as error:
             raise LabelStudioError(
-                f"{self._shown} cannot be reached: {secrets_cut(str(error))}."
+                f"{self._shown} cannot be reached: {cut_secrets(str(error))}."
             ) from None
         except (httpx2.InvalidURL, ValueError) as error:
             raise LabelStudioError(
-                f"{self._shown!r} is not the address of a server: {secrets_cut(str(error))}."
+                f"{self._shown!r} is not the address of a server: {cut_secrets(str(error))}."
             ) from None
         if path.endswith("/tasks") and response.status_code == httpx2.codes.NOT_FOUND:
             return {"tasks": []}  # a page after the last one

@@ -34,20 +34,22 @@ def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
             for number, image_id in enumerate(item["image_ids"], start=1)
         ],
         "help": [{"label": label, "text": text} for label, text in context_texts(item)],
-        "read": [_shown(text, item) for text in texts if not text.editable or chosen(text, kind)],
-        "write": [_shown(text, item) for text in written(texts, kind)],
+        "read": [
+            _shown(text, item) for text in texts if not text.editable or is_choice(text, kind)
+        ],
+        "write": [_shown(text, item) for text in written_texts(texts, kind)],
     }
     if kind in CHOOSES:
         data["options"] = [{"value": label} for label in _labels(kind, content)]
     return {"data": data}
 
 
-def written(texts: list[ItemText], kind: str) -> list[ItemText]:
+def written_texts(texts: list[ItemText], kind: str) -> list[ItemText]:
     """The texts that annotators write, in the order of the config's text areas."""
-    return [text for text in texts if text.editable and not chosen(text, kind)]
+    return [text for text in texts if text.editable and not is_choice(text, kind)]
 
 
-def chosen(text: ItemText, kind: str) -> bool:
+def is_choice(text: ItemText, kind: str) -> bool:
     """Whether the text is set by choosing one of a few labels."""
     return text.name == CHOOSES.get(kind)
 

@@ -12,7 +12,7 @@ from methods.agreement.labels import (
     raw_agreement,
     raw_agreement_of_draws,
 )
-from methods.agreement.measured import (
+from methods.agreement.rating_matrix import (
     N_RESAMPLES,
     Measure,
     MeasureOfDraws,
@@ -65,9 +65,19 @@ def measured_rows(
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> list[dict[str, Any]]:
-    """Every measure of one matrix of ratings, each with its interval or the reason for no value.
+    """Compute every measure of one matrix of ratings, each with a 95 % interval.
 
-    Rows of measure, n_items, value, low, high, reason; `clusters` names the cluster of each item.
+    Args:
+        measures: The measures by name.
+        matrix: Items x raters, NaN for no rating.
+        clusters: The name of the cluster of each item.
+        seed: The seed of the bootstrap over clusters.
+        n_resamples: The number of bootstrap draws.
+
+    Returns:
+        A row for each measure: measure, n_items, value, low, high and reason. `reason` says why there
+        is no
+        value.
     """
     rows = []
     for name, measure in measures.items():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import NOBODY_TWICE, MeasureValue, Ratings, paired_ratings
+from methods.agreement.rating_matrix import NOBODY_TWICE, MeasureValue, Ratings, paired_ratings
 
 MIN_ITEMS = 3
 """Of a correlation: with two items it is always 1 or -1."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, LANGUAGE, TASK
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 
 class ApprovedExchange(NamedTuple):
@@ -55,10 +55,10 @@ def build_wordings(
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     ordered = sorted(items, key=lambda item: (item.group_id, item.place))
     for ordinal, item in enumerate(ordered, start=1):
-        here = {"item_id": item.item_id}
+        item_key = {"item_id": item.item_id}
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 # Its picture was found by keywords, in a set or in none.
                 "set_id": None,
                 "group_id": item.group_id,
@@ -72,7 +72,7 @@ def build_wordings(
             is_last = number == len(item.turns)
             rows["turns"].append(
                 {
-                    **here,
+                    **item_key,
                     "turn": number,
                     "question": f"{IMAGE_HERE}\n{turn.question}" if number == 1 else turn.question,
                     "image_positions": [1] if number == 1 else [],
@@ -83,7 +83,7 @@ def build_wordings(
         last = item.turns[-1]
         rows["references"].append(
             {
-                **here,
+                **item_key,
                 "turn": len(item.turns),
                 "kind": "answer",
                 "reference": last.answer,
@@ -91,9 +91,9 @@ def build_wordings(
             }
         )
         rows["images"].append(
-            {**here, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
+            {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
         )
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)
 
 
 def labels_of(item: ApprovedWording) -> dict[str, str]:

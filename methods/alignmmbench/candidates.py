@@ -52,27 +52,32 @@ def candidates(
     keywords: Mapping[str, Sequence[str]],
     groups: Mapping[str, str],
     excluded: Collection[str],
-    seen: Seen = MappingProxyType({}),
+    keywords_of_image: Seen = MappingProxyType({}),
 ) -> TaskImageSelection:
     """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
 
-    `seen` has the keywords of each task that a picture shows, where pictures were looked at.
-    `groups` has the group of each picture that has near-duplicates; of a group one picture stays, that
-    of the entry with the smallest id, and none where one of the group is `excluded`.
+    Args:
+        entries: The entries to search.
+        keywords: The keywords of each task, which an entry has to contain.
+        groups: The group of each image that has near-duplicates, by image id. One image of a group
+            stays: that of the entry with the smallest id, and none if one of the group is `excluded`.
+        excluded: Ids of images that no candidate may show.
+        keywords_of_image: The keywords of each task that an image shows, by image id; empty if no model
+            looked at the images.
     """
-    known = set(excluded)
-    known_groups = {groups[image_id] for image_id in known if image_id in groups}
+    excluded_images = set(excluded)
+    known_groups = {groups[image_id] for image_id in excluded_images if image_id in groups}
     images: set[str] = set()
     of_group: dict[str, str] = {}
-    kept, removed = [], []
+    candidates_left, removed = [], []
     for entry in sorted(entries, key=lambda entry: entry.entry_id):
         matched = {task: found_keywords(entry.texts, words) for task, words in keywords.items()}
-        shown = seen.get(entry.image_id, {})
+        shown = keywords_of_image.get(entry.image_id, {})
         group = groups.get(entry.image_id, entry.image_id)
         reason, instead = None, None
         if not any(matched.values()) and not any(shown.values()):
             reason = NO_KEYWORD
-        elif entry.image_id in known:
+        elif entry.image_id in excluded_images:
             reason = EXCLUDED
         elif group in known_groups:
             reason = NEAR_EXCLUDED
@@ -85,16 +90,16 @@ def candidates(
             continue
         images.add(entry.image_id)
         of_group[group] = entry.image_id
-        kept += [
+        candidates_left += [
             TaskImage(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
             for task, words in matched.items()
             if words or shown.get(task)
         ]
-    kept.sort(key=lambda candidate: (candidate.task, candidate.entry_id))
-    return TaskImageSelection(kept, removed)
+    candidates_left.sort(key=lambda candidate: (candidate.task, candidate.entry_id))
+    return TaskImageSelection(candidates_left, removed)
 
 
-def drawn(
+def sample_candidates(
     candidates: Sequence[TaskImage], tasks: Sequence[str], n: int, seed: int
 ) -> list[TaskImage]:
     """`n` candidates of `tasks`, none twice; fewer where there are no more.
@@ -104,18 +109,18 @@ def drawn(
     can. Asking for more keeps what there is.
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
-    left: dict[str, list[TaskImage]] = {task: [] for task in turns}
+    queues: dict[str, list[TaskImage]] = {task: [] for task in turns}
     for candidate in candidates:
-        if candidate.task in left:
-            left[candidate.task].append(candidate)
-    for task, own in left.items():
+        if candidate.task in queues:
+            queues[candidate.task].append(candidate)
+    for task, own in queues.items():
         own.sort(key=lambda candidate: content_id("candidate", seed, task, candidate.image_id))
-    uses = {candidate.image_id: 0 for own in left.values() for candidate in own}
-    taken: list[TaskImage] = []
-    while len(taken) < n and any(left.values()):
-        for task in [task for task in turns if left[task]][: n - len(taken)]:
-            chosen = min(left[task], key=lambda candidate: uses[candidate.image_id])
-            left[task].remove(chosen)
+    uses = {candidate.image_id: 0 for own in queues.values() for candidate in own}
+    sample: list[TaskImage] = []
+    while len(sample) < n and any(queues.values()):
+        for task in [task for task in turns if queues[task]][: n - len(sample)]:
+            chosen = min(queues[task], key=lambda candidate: uses[candidate.image_id])
+            queues[task].remove(chosen)
             uses[chosen.image_id] += 1
-            taken.append(chosen)
-    return taken
+            sample.append(chosen)
+    return sample

@@ -96,8 +96,8 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
     `wrong_length`, `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
     `error_not_in_history`.
     """
-    given = reply_object(reply, DIALOGUE_SCHEMA)
-    history = given.get("history")
+    fields = reply_object(reply, DIALOGUE_SCHEMA)
+    history = fields.get("history")
     if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
         raise ParseError("wrong_fields", 'The reply needs "history", a list of turns.')
     if not FEWEST_EARLIER <= len(history) <= MOST_EARLIER:
@@ -111,11 +111,11 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
         _require_question(user, language)
         require_shown((user, assistant))
         turns.append((user, assistant))
-    last = _seed(given, language)
+    last = _seed(fields, language)
     questions = [user.casefold() for user, _ in turns]
     if last.question.casefold() in questions or len(set(questions)) < len(questions):
         raise ParseError("repeated_question", "Two turns have the same question.")
-    return DialogueDraft(tuple(turns), last, _planted(given.get("error"), task, turns))
+    return DialogueDraft(tuple(turns), last, _planted(fields.get("error"), task, turns))
 
 
 def seed_id(image_id: str, task: str, seed: Seed) -> str:
@@ -131,8 +131,8 @@ def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
 # --- Reading ---------------------------------------------------------------------------------------
 
 
-def _seed(given: Mapping[str, object], language: str) -> Seed:
-    seed = Seed(one_line(draft_text(given, "question")), draft_text(given, "reference"))
+def _seed(fields: Mapping[str, object], language: str) -> Seed:
+    seed = Seed(one_line(draft_text(fields, "question")), draft_text(fields, "reference"))
     _require_question(seed.question, language)
     require_shown(seed)
     if says_nothing_new(seed.reference, seed.question):

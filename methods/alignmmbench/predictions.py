@@ -16,11 +16,11 @@ IDS = ("question_id", "item_id", "id")
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """The question of each row."""
-    known = {item.item_id for item in items}
-    return [_place(row, known) for row in rows]
+    item_ids = {item.item_id for item in items}
+    return [_place(row, item_ids) for row in rows]
 
 
-def _place(row: FileRow, known: set[str]) -> PredictionKey | Unplaced:
+def _place(row: FileRow, item_ids: set[str]) -> PredictionKey | Unplaced:
     column = next((name for name in IDS if row.cells.get(name)), IDS[0])
-    item_id = known_id(row, column, known)
-    return PredictionKey(item_id, PLAIN) if item_id in known else "unknown"
+    item_id = known_id(row, column, item_ids)
+    return PredictionKey(item_id, PLAIN) if item_id in item_ids else "unknown"

@@ -14,7 +14,7 @@ from typing import Any
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
-from methods.evaluation.published_tables import items_by_ending, shown
+from methods.evaluation.published_tables import items_by_ending, shortened_id
 from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import from_json, is_unicode
 from methods.prompts.messages import IMAGE_HERE
@@ -89,12 +89,12 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
     item_id = _text(where, record, "question_id")
     if not item_id:
         raise PublishedError(f"{where} has no question_id")
-    where = f"{where} ({shown(item_id)})"
+    where = f"{where} ({shortened_id(item_id)})"
     prompt, task = _text(where, record, "prompt"), _text(where, record, TASK)
     if not prompt.strip():
         raise PublishedError(f"{where} has no prompt")
-    if (known := task_named(task)) is None:
-        raise PublishedError(f"{where}: {shown(task)} is none of {', '.join(CATEGORIES)}")
+    if (task_name := task_named(task)) is None:
+        raise PublishedError(f"{where}: {shortened_id(task)} is none of {', '.join(CATEGORIES)}")
     history = _history(where, record.get("history"))
     texts = [*(user for user, _ in history), prompt]
     if any(IMAGE_HERE in text for text in texts):
@@ -104,10 +104,10 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         texts[0] = _FIRST + texts[0]
     reference = _text(where, record, "ref_answer")
     labels = {
-        TASK: known,
-        CATEGORY: CATEGORIES[known],
+        TASK: task_name,
+        CATEGORY: CATEGORIES[task_name],
         **path_label(path),
-        **_as_published(record, known),
+        **_as_published(record, task_name),
         **{
             name: str(value)
             for name, value in record.items()
@@ -136,10 +136,10 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
 
 def _as_published(record: Mapping[str, Any], task: str) -> dict[str, str]:
     """Task and category as the record has them, where these are not the names that they have here."""
-    known = {TASK: task, CATEGORY: CATEGORIES[task]}
+    own_labels = {TASK: task, CATEGORY: CATEGORIES[task]}
     return {
         f"{name}{AS_PUBLISHED}": str(record[name])
-        for name, text in known.items()
+        for name, text in own_labels.items()
         if record.get(name, text) != text
     }
 

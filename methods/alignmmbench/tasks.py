@@ -42,15 +42,15 @@ def seen_keywords(
     tasks and of their words.
     """
     named = [(task, word) for task, words in keywords.items() for word in words]
-    seen: dict[str, dict[str, tuple[str, ...]]] = {}
+    found_keywords: dict[str, dict[str, tuple[str, ...]]] = {}
     start = 0
     for part in similarity:
         for row, column in np.argwhere(part >= at_least):
             task, word = named[column]
-            of_picture = seen.setdefault(image_ids[start + row], {})
+            of_picture = found_keywords.setdefault(image_ids[start + row], {})
             of_picture[task] = (*of_picture.get(task, ()), word)
         start += len(part)
-    return seen
+    return found_keywords
 
 
 TASK, CATEGORY, LANGUAGE = "task", "category", "language"

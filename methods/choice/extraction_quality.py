@@ -52,9 +52,18 @@ def reading_findings(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    """The figures of one release, of all models and of each contestant.
+    """Measure the answer extraction of one release, over all models and for each candidate.
 
-    `people` has the letter that people read, by `ExtractedAnswer.queue_id`.
+    Args:
+        metrics: The metrics of the benchmark.
+        answers: The answers with what each reader extracted.
+        observed: The observations of each candidate.
+        people: The letter that people read, by `ExtractedAnswer.queue_id`.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Yields:
+        Who read which share, the agreement of readers, and the effect on each metric.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
     letters_of_people = {
@@ -71,13 +80,13 @@ def reading_findings(
         ]
         if not of_model:
             continue
-        asked = {
+        scored_of_model = {
             name: observed.get(name, ()) for name in sorted({answer.model for answer in of_model})
         }
         for figure in (
             *_shares(of_model),
             *_agreement(of_model, letters_of_people, **resampling),
-            *_effects(metrics, of_model, asked),
+            *_effects(metrics, of_model, scored_of_model),
         ):
             yield replace(figure, subject=model)
 
@@ -86,7 +95,7 @@ def reading_findings(
 
 
 def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
-    read: dict[tuple[str, str, str], Callable[[ExtractedAnswer], bool]] = {
+    conditions: dict[tuple[str, str, str], Callable[[ExtractedAnswer], bool]] = {
         ("read", RULE, ""): lambda answer: answer.rule is not None,
         ("read", COMPAT_RULE, ""): lambda answer: answer.compat_rule is not None,
         ("read", EXTRACTOR, ""): lambda answer: answer.extractor is not None,
@@ -98,13 +107,13 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
     for reason in sorted(
         {answer.lost for answer in answers if answer.lost and answer.letter is None}
     ):
-        read["unread", STRICT, reason] = partial(_is_lost, reason)
+        conditions["unread", STRICT, reason] = partial(_is_lost, reason)
     columns = [
         [Unit(answer.place, answer.cluster, float(holds(answer))) for answer in answers]
-        for holds in read.values()
+        for holds in conditions.values()
     ]
     for (measure, reader, lost), value in zip(
-        read, estimate(columns, [(0.0, 1.0)] * len(columns)), strict=True
+        conditions, estimate(columns, [(0.0, 1.0)] * len(columns)), strict=True
     ):
         label = "reason" if lost else ""
         share = Finding(
@@ -142,14 +151,14 @@ def _agreement(
         (COMPAT, lambda answer: answer.compat, PEOPLE, by_people),
     ]
     for reader, first, other, second in pairs:
-        read = [
+        read_by_both = [
             (answer, one, two)
             for answer in answers
             if (one := first(answer)) is not None and (two := second(answer)) is not None
         ]
         strata = STRATA if other == PEOPLE else ()
         for stratum in ("", *strata):
-            both = [reading for reading in read if stratum in ("", reading[0].stratum)]
+            both = [reading for reading in read_by_both if stratum in ("", reading[0].stratum)]
             if both or not stratum:
                 yield from _agreed(both, reader, other, stratum, **resampling)
 
@@ -195,9 +204,9 @@ def _effects(
     observed: Observed,
 ) -> Iterator[Finding]:
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
-    read = {answer.place: answer for answer in answers}
+    answer_at = {answer.place: answer for answer in answers}
     by_rule = {
-        name: by_rules_alone(scored_of_model, name, read)
+        name: by_rules_alone(scored_of_model, name, answer_at)
         for name, scored_of_model in observed.items()
     }
     columns: list[list[Unit]] = []
@@ -246,10 +255,10 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
 
 
 def by_rules_alone(
-    scored: Sequence[ScoredObservation], model: str, read: Mapping[Place, ExtractedAnswer]
+    scored: Sequence[ScoredObservation], model: str, answers: Mapping[Place, ExtractedAnswer]
 ) -> list[ScoredObservation]:
     """A model's strict observations if no model were asked where no rule reads: those are wrong."""
-    unread = {place for place, answer in read.items() if answer.rule is None}
+    unread = {place for place, answer in answers.items() if answer.rule is None}
     return [
         replace(score, value=0.0, status="judged")
         if (model, score.item_id, score.trial, score.turn) in unread

@@ -36,9 +36,16 @@ class FilterResult:
 def text_only(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
 ) -> FilterResult:
-    """Items that more than half of `models`, asked without the pictures, have right.
+    """Find the items that more than half of the models answer correctly without the images.
 
-    Of the models whose result is known, of which an item needs at least `least`.
+    Args:
+        outcomes: The outcomes by model and item.
+        models: The models, asked without the images.
+        items: The items.
+        least: How many models with a known outcome an item needs.
+
+    Returns:
+        The items that were found, and how many could not be decided.
     """
     return _filtered(
         outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
@@ -48,7 +55,17 @@ def text_only(
 def wrong_items(
     outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
 ) -> FilterResult:
-    """Items that none of `models` has right; `least` as for `text_only`."""
+    """Find the items that no model answers correctly.
+
+    Args:
+        outcomes: The outcomes by model and item.
+        models: The models.
+        items: The items.
+        least: How many models with a known outcome an item needs.
+
+    Returns:
+        The items that were found, and how many could not be decided.
+    """
     return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
 
 

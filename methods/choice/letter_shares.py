@@ -39,7 +39,16 @@ from methods.evaluation.statistics.resampling import (
 
 
 def random_letter(item: Item, trial: str, seed: int) -> str:
-    """A letter of one of the item's choices; each pass has one of its own, the same each time."""
+    """Choose a letter of one of the item's choices, by seed.
+
+    Args:
+        item: The item.
+        trial: The pass; each pass has its own letter.
+        seed: The seed.
+
+    Returns:
+        The letter, the same for the same arguments.
+    """
     return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
 
 
@@ -50,9 +59,15 @@ def most_frequent_letter(items: Sequence[Item]) -> str | None:
 
 
 def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[str, str]:
-    """The most frequent letter by item: among the items with its value of `label`, or among all.
+    """Find the most frequent right letter for each item.
 
-    Items among which none has a key are left out.
+    Args:
+        items: The items of the release.
+        label: The label whose value an item shares with the items that are counted; None to count all
+            items.
+
+    Returns:
+        The letter by item id, without items for which no key is known.
     """
     among: dict[str, list[Item]] = {}
     for item in items:
@@ -107,7 +122,19 @@ def letter_shares(
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> dict[str, LetterShares]:
-    """The letters of each model; `readings` are by model."""
+    """Compare how often each model names each letter with how often it is right.
+
+    Args:
+        items: The items of the release.
+        readings: The letters of each model.
+        seed: The seed of the bootstrap and of the test.
+        n_resamples: The number of bootstrap draws, and of sign flips of the test.
+
+    Returns:
+        By model the counts of letters, the distance to the right letters with its interval, p, and p
+        after
+        Holm over the models.
+    """
     counts = {
         model: Counter(letter or NOTHING_READ for letter in letters.values())
         for model, letters in readings.items()
@@ -152,23 +179,27 @@ def _differences(items: Sequence[Item], readings: Sequence[Readings]) -> _Differ
     return _Differences(of_letters, sizes)
 
 
-def _distances(of: _Differences, *, seed: int, n_resamples: int) -> list[Estimate]:
-    n_models, n_letters, n_clusters = of.of_letters.shape
+def _distances(differences: _Differences, *, seed: int, n_resamples: int) -> list[Estimate]:
+    n_models, n_letters, n_clusters = differences.of_letters.shape
     if not n_models * n_clusters:
         return [Estimate(None, None, None)] * n_models
-    values = ratio(np.abs(of.of_letters.sum(axis=2)).sum(axis=1) / 2, of.sizes.sum(axis=1))
-    stacked = np.concatenate([of.of_letters.reshape(-1, n_clusters), of.sizes])
+    values = ratio(
+        np.abs(differences.of_letters.sum(axis=2)).sum(axis=1) / 2, differences.sizes.sum(axis=1)
+    )
+    stacked = np.concatenate([differences.of_letters.reshape(-1, n_clusters), differences.sizes])
     drawn = resampled_sums(stacked, seed=seed, n_resamples=n_resamples)
     apart = np.abs(drawn[:-n_models].reshape(n_models, n_letters, -1)).sum(axis=1) / 2
-    return percentile_estimates(values, ratio(apart, drawn[-n_models:]), (of.sizes > 0).sum(axis=1))
+    return percentile_estimates(
+        values, ratio(apart, drawn[-n_models:]), (differences.sizes > 0).sum(axis=1)
+    )
 
 
-def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
-    n_models, n_letters, n_clusters = of.of_letters.shape
+def _p_values(differences: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
+    n_models, n_letters, n_clusters = differences.of_letters.shape
     if not n_models * n_clusters:
         return [None] * n_models
-    rows = of.of_letters.reshape(-1, n_clusters)
-    observed = np.abs(of.of_letters.sum(axis=2)).sum(axis=1)
+    rows = differences.of_letters.reshape(-1, n_clusters)
+    observed = np.abs(differences.of_letters.sum(axis=2)).sum(axis=1)
     as_extreme = np.zeros(n_models)
 
     def count(signs: Floats) -> Floats:
@@ -188,7 +219,7 @@ def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None
         shares = (as_extreme + 1) / (n_flips + 1)
     return [
         float(share) if size else None
-        for share, size in zip(shares, of.sizes.sum(axis=1), strict=True)
+        for share, size in zip(shares, differences.sizes.sum(axis=1), strict=True)
     ]
 
 

@@ -48,8 +48,18 @@ def without_marks(choices: list[str]) -> list[str]:
 
 
 def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, demand: str) -> None:
-    """Raise ParseError unless there are `fewest` to `most` wrong choices, all different, none of them
-    empty and none the right one; `demand` is that in words."""
+    """Check the wrong choices of an item.
+
+    Args:
+        answer: The right choice.
+        wrong: The wrong choices.
+        fewest: The fewest wrong choices.
+        most: The most wrong choices.
+        demand: These numbers in words, for messages.
+
+    Raises:
+        ParseError: There are too few or too many, one is empty, or two choices are the same.
+    """
     if len(wrong) < fewest:
         has = f"are {len(wrong)} distractors" if wrong else "is no distractor"
         raise ParseError("too_few_choices", f"There {has}: write {demand}.")
@@ -57,15 +67,15 @@ def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, dem
         raise ParseError("too_many_choices", f"There are {len(wrong)} distractors: write {demand}.")
     if not all((answer, *wrong)):
         raise ParseError("empty_choice", "The answer or a distractor is empty.")
-    said_wrong = [said(choice) for choice in wrong]
-    if said(answer) in said_wrong:
+    said_wrong = [normalized_choice(choice) for choice in wrong]
+    if normalized_choice(answer) in said_wrong:
         raise ParseError("answer_among_distractors", "The right answer is among the distractors.")
     if len(set(said_wrong)) < len(said_wrong):
         twice, _ = Counter(said_wrong).most_common(1)[0]
         raise ParseError("repeated_choice", f"A distractor is there twice: {twice[:80]!r}.")
 
 
-def said(choice: str) -> str:
+def normalized_choice(choice: str) -> str:
     """A choice without what makes no other choice of it: case, articles, closing punctuation."""
     plain = choice.casefold().strip(" .,;:!?'\"")
     return re.sub(r"^(?:a|an|the) ", "", plain)
@@ -83,20 +93,35 @@ QUESTION = "Question"
 _QUESTION = f"\n{QUESTION}: "
 
 
-def plain(n_choices: int) -> Order:
+def original_order(n_choices: int) -> Order:
     """The choices as they stand."""
     return tuple(range(n_choices))
 
 
 def shifted(n_choices: int, shift: int) -> Order:
-    """The choices shifted circularly: under shift 1 the second choice is A, the first the last."""
+    """Shift the choices circularly: under shift 1 the second choice is A, the first the last.
+
+    Args:
+        n_choices: The number of choices.
+        shift: By how many places.
+
+    Returns:
+        For each letter the place of its choice, from 0.
+    """
     return tuple((place + shift) % n_choices for place in range(n_choices))
 
 
 def shuffled(n_choices: int, seed: str) -> Order:
-    """The choices in another order than they stand in, the same each time for a seed.
+    """Shuffle the choices by seed.
 
-    No choice keeps its letter: who repeats a letter names another choice.
+    No choice keeps its letter, so a model that repeats a letter names another choice.
+
+    Args:
+        n_choices: The number of choices.
+        seed: The seed.
+
+    Returns:
+        For each letter the place of its choice, from 0.
     """
     draw = random.Random(seed)
     order = list(range(n_choices))
@@ -105,13 +130,29 @@ def shuffled(n_choices: int, seed: str) -> Order:
     return tuple(order)
 
 
-def in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
-    """The texts of the choices in an order."""
+def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
+    """Put the texts of the choices into an order.
+
+    Args:
+        choices: The choices.
+        order: For each letter the place of its choice.
+
+    Returns:
+        The choices in order of their new letters.
+    """
     return tuple(choices[place] for place in order)
 
 
 def letter_in(order: Order, key: str) -> str:
-    """The letter in an order of the choice that has the letter `key` as the choices stand."""
+    """Find the letter of a choice in another order.
+
+    Args:
+        order: For each letter the place of its choice.
+        key: The letter in the original order.
+
+    Returns:
+        The letter in `order`.
+    """
     return LETTERS[order.index(LETTERS.index(key))]
 
 
@@ -120,7 +161,7 @@ def key_of(item: Item) -> str | None:
     return item.turns[0].references.get("key")
 
 
-def lettered(choices: Sequence[str]) -> str:
+def with_letters(choices: Sequence[str]) -> str:
     """One choice a line as `A. text`.
 
     Raises ValueError for more choices than there are letters.
@@ -134,16 +175,32 @@ def lettered(choices: Sequence[str]) -> str:
 
 
 def with_hint(question: str, hint: str, name: str, n_images: int) -> str:
-    """The text of a turn: its images, then the hint under `name` if there is one, then the question.
+    """Make the text of a turn: its images, then the hint if there is one, then the question.
 
-    A question that says itself where its images are, by as many `<ImageHere>`, gets no others.
+    Args:
+        question: The question. If it has `<ImageHere>` itself, no images are added.
+        hint: The hint; empty for none.
+        name: The word before the hint.
+        n_images: The number of images.
+
+    Returns:
+        The text.
     """
     text = f"{name}: {hint}{_QUESTION}{question}" if hint else question
     return text if IMAGE_HERE in text else _images(n_images) + text
 
 
 def question_and_hint(text: str, name: str, n_images: int) -> tuple[str, str]:
-    """The question and the hint of a turn's text; `with_hint` makes the same text of them."""
+    """Split the text of a turn into question and hint, the inverse of `with_hint`.
+
+    Args:
+        text: The text.
+        name: The word before the hint.
+        n_images: The number of images.
+
+    Returns:
+        The question and the hint; an empty hint if there is none.
+    """
     text = text.removeprefix(_images(n_images))
     if text.startswith(f"{name}: ") and _QUESTION in text:
         hint, _, question = text.removeprefix(f"{name}: ").partition(_QUESTION)
@@ -159,7 +216,7 @@ def _images(n_images: int) -> str:
     return ", ".join(named) + "\n" if n_images else ""
 
 
-def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
+def question_message(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
     """The user message of an item's first turn, in the words of a prompt.
 
     The prompt is told how many images the question does not place itself (`n_unplaced`), and writes
@@ -186,7 +243,7 @@ def asked(item: Item, template: PromptTemplate, hint_name: str, order: Order) ->
         "question": question,
         "choices": [
             {"letter": letter, "text": text.replace(IMAGE_HERE, "(image)")}
-            for letter, text in zip(LETTERS, in_order(item.choices, order), strict=False)
+            for letter, text in zip(LETTERS, choices_in_order(item.choices, order), strict=False)
         ],
         "language": language,
         "n_unplaced": 0 if IMAGE_HERE in f"{question}{hint}" else len(shown),
@@ -228,25 +285,33 @@ class LetteredChoices(NamedTuple):
     key: str
 
 
-def placed(
-    items: Sequence[UnorderedChoices], seed: int, kept: Mapping[int, str] | None = None
+def assign_letters(
+    items: Sequence[UnorderedChoices], seed: int, stored_keys: Mapping[int, str] | None = None
 ) -> list[LetteredChoices]:
-    """The choices of each item in an order of their own.
+    """Put the choices of each item in an order and give them letters.
 
     Of items with equally many choices, each letter is the right one equally often, up to one, among the
-    first n for every n. Which one is drawn by seed from what was written, the right choice among it.
-    Who knows the seed can rule some choices out: where keys are held out, it is held out, too. `kept`
-    has the letters that items have already, by their place in `items`: they are counted first and stay.
+    first n for every n. The letter is sampled from the seed and the item's texts, which include the
+    right choice. Keep the seed secret where keys are held out: it rules out some choices.
+
+    Args:
+        items: The choices of each item, without letters.
+        seed: The seed of the order.
+        stored_keys: The right letters that items already have, by their place in `items`. They are
+            counted first and stay.
+
+    Returns:
+        The lettered choices of each item, in the order of `items`.
     """
-    kept = kept or {}
+    stored_keys = stored_keys or {}
     used: dict[int, Counter[str]] = {}
-    for place, key in kept.items():
+    for place, key in stored_keys.items():
         _counts(used, items[place])[key] += 1
     all_placed = []
     for place, item in enumerate(items):
         counts = _counts(used, item)
-        if place in kept:
-            key = kept[place]
+        if place in stored_keys:
+            key = stored_keys[place]
         else:
             fewest = min(counts.values())
             rarest = [letter for letter in counts if counts[letter] == fewest]

@@ -10,17 +10,17 @@ from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
     Order,
-    in_order,
+    choices_in_order,
     key_of,
     letter_in,
-    lettered,
+    with_letters,
 )
 from methods.choice.read_answers import compat, compat_letter
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item
-from methods.evaluation.judging import Observation, unjudged
+from methods.evaluation.judging import Observation, unjudged_observations
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.slices import labels_by_turn
@@ -45,7 +45,15 @@ class PassCounts(NamedTuple):
 
 
 def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
-    """The passes that each question has to be right in for the metric that needs most of them."""
+    """Count the passes that each question needs for the metric that needs most of them.
+
+    Args:
+        items: The items.
+        metrics: The metrics of the benchmark.
+
+    Returns:
+        The number of passes by item id.
+    """
     needed = [metric for metric in metrics if isinstance(metric, AllRight)]
     return {
         item.item_id: max(
@@ -56,14 +64,19 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 
 
 def pass_counts(
-    n_passes: Mapping[str, int], asked: Mapping[str, Mapping[str, QuestionPasses]]
+    n_passes: Mapping[str, int], passes_by_model: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
-    """The passes of each model; `asked` is by model and item, `n_passes` those that each item has.
+    """Count the passes of each model. Questions that a model was not asked at all do not count.
 
-    Questions that a model was not asked at all are none of its passes.
+    Args:
+        n_passes: How many passes each item has, by its id.
+        passes_by_model: The passes of each model and item.
+
+    Returns:
+        The counts by model.
     """
     counts = {}
-    for model, of_items in asked.items():
+    for model, of_items in passes_by_model.items():
         n_all = n_asked = n_open = 0
         for item_id, passes in of_items.items():
             n_all += max(n_passes[item_id], passes.n_passes)
@@ -85,7 +98,7 @@ def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[
     """What the prompt is filled with; `choices` in the order that they were asked in."""
     return {
         "question": question.replace(IMAGE_HERE, "(image)"),
-        "choices": lettered(choices),
+        "choices": with_letters(choices),
         "answer": answer,
     }
 
@@ -128,21 +141,32 @@ class ExtractedLetters(NamedTuple):
 def ask_pass(
     item: Item, trial: str, order: Order, question: Message, limits: AskingLimits
 ) -> Generator[Asking, Any, ExtractedLetters | None]:
-    """Ask the question in an order, as the message `question`, and read the answer.
+    """Ask a question with its choices in one order, and extract the letter.
 
-    Every pass of an item leaves out the same images where all of them are too many (`dialogue.py`).
-    None where the model gave no text.
+    Every pass of an item leaves out the same images if all of them are too many (`dialogue.py`).
+
+    Args:
+        item: The item.
+        trial: The pass.
+        order: For each letter the place of its choice.
+        question: The user message.
+        limits: The context policy and the limits of requests.
+
+    Returns:
+        A generator: it yields the question and the extraction, is sent their results, and returns the
+        letters
+        of both readings; None if the model gave no text.
     """
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
     dialogue.put_message(question)
     answer = yield from dialogue.ask(TURN)
     if answer.text is None:
         return None
-    texts = in_order(item.choices, order)
+    texts = choices_in_order(item.choices, order)
     letter = yield ExtractionRequest(
         trial,
         TURN,
-        strict(answer.text, texts).letter,
+        read_letter(answer.text, texts).letter,
         EXTRACT_PROMPT,
         extract_data(item.turns[0].question, texts, answer.text),
         letter_reader(len(texts)),
@@ -151,15 +175,32 @@ def ask_pass(
     return ExtractedLetters(letter, compat_letter(compat(answer.text, texts), letter, texts))
 
 
-def missed(letters: ExtractedLetters, right: str) -> bool:
-    """Whether the pass is lost under both readings: it is known not to be right."""
+def is_lost(letters: ExtractedLetters, right: str) -> bool:
+    """Say whether a pass is certainly wrong under both readings.
+
+    Args:
+        letters: The letters of both readings; None if a letter is not known.
+        right: The right letter.
+
+    Returns:
+        True if both letters are known and wrong.
+    """
     return None not in letters and right not in letters
 
 
 def observe(
     item: Item, transcript: Transcript, order_of: Callable[[Item, str], Order]
 ) -> list[Observation]:
-    """Both observations of every pass that there is; `order_of` gives a trial's order."""
+    """Make the observations of both readings for every pass of a transcript.
+
+    Args:
+        item: The item.
+        transcript: The answers and the extracted letters.
+        order_of: Gives the order of choices in a pass.
+
+    Returns:
+        Two observations a pass.
+    """
     key = key_of(item)
     observations = []
     for (trial, turn), answer in transcript.answers.items():
@@ -169,13 +210,13 @@ def observe(
             ]
             continue
         if answer.text is None:
-            observations += unjudged(OBSERVED, trial, turn, answer)
+            observations += unjudged_observations(OBSERVED, trial, turn, answer)
             continue
         order = order_of(item, trial)
         letter = transcript.readings.get((trial, turn))
         right = letter_in(order, key)
-        texts = in_order(item.choices, order)
-        read = {
+        texts = choices_in_order(item.choices, order)
+        letters = {
             RIGHT_COMPAT: compat_letter(compat(answer.text, texts), letter, texts),
             RIGHT: letter,
         }
@@ -183,6 +224,6 @@ def observe(
             Observation(metric, trial, turn, "not_judged")
             if letter is None
             else Observation(metric, trial, turn, "judged", float(letter == right))
-            for metric, letter in read.items()
+            for metric, letter in letters.items()
         ]
     return observations

@@ -55,7 +55,7 @@ _SUPPOSED = (
 _UNSAYING = tuple(map(re.compile, (_NOT_BEFORE, _NOT_AFTER, _SUPPOSED)))
 
 
-def unsaid(text: str) -> str:
+def mask_denied_letters(text: str) -> str:
     """The text with UNSAID in place of letters that are negated or supposed."""
     for expression in _UNSAYING:
         # Several letters may follow one negation: "neither A nor B" has two.
@@ -63,9 +63,9 @@ def unsaid(text: str) -> str:
     return text
 
 
-def _mark(found: re.Match[str]) -> str:
-    start, end = found.start("letter") - found.start(), found.end("letter") - found.start()
-    return found[0][:start] + UNSAID + found[0][end:]
+def _mark(match: re.Match[str]) -> str:
+    start, end = match.start("letter") - match.start(), match.end("letter") - match.start()
+    return match[0][:start] + UNSAID + match[0][end:]
 
 
 # --- Places where a letter or a text is named ------------------------------------------------------

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, in_order, with_hint
+from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, choices_in_order, with_hint
 from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.evaluation.published_tables import decoded, encoded, listed
+from methods.evaluation.published_tables import decode_image, encode_image, list_of_texts
 from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,18 +54,27 @@ def build_release(
     labels: Callable[[Of], Mapping[str, str]],
     source: Callable[[Of, str], Mapping[str, Any]],
 ) -> Release:
-    """Rows of `RELEASE_TABLES` for `items`, in order of item id.
+    """Build a release of multiple-choice items, in order of item id.
 
-    `hint_name` stands before a hint; `source` gives the source columns of `images` for an image of an
-    item.
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The items.
+        reviewed: The review policy that they passed.
+        hint_name: The word before a hint.
+        labels: Gives the labels of an item.
+        source: Gives the source columns of `images` for an image of an item.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        here = {"item_id": item.item_id}
+        item_key = {"item_id": item.item_id}
         n_images = len(item.image_ids)
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 "set_id": item.set_id,
                 **({"group_id": item.group_id} if item.group_id else {}),
                 "ordinal": ordinal,
@@ -76,7 +85,7 @@ def build_release(
         )
         rows["turns"].append(
             {
-                **here,
+                **item_key,
                 "turn": 1,
                 "question": with_hint(item.question, item.hint, hint_name, n_images),
                 "image_positions": list(range(1, n_images + 1)),
@@ -84,17 +93,17 @@ def build_release(
             }
         )
         rows["references"].append(
-            {**here, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
+            {**item_key, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
         )
         rows["choices"] += [
-            {**here, "position": position, "choice": choice}
+            {**item_key, "position": position, "choice": choice}
             for position, choice in enumerate(item.choices, start=1)
         ]
         rows["images"] += [
-            {**here, "position": position, "image_id": image_id, **source(item, image_id)}
+            {**item_key, "position": position, "image_id": image_id, **source(item, image_id)}
             for position, image_id in enumerate(item.image_ids, start=1)
         ]
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)
 
 
 Picture = Callable[[str], bytes]
@@ -113,29 +122,61 @@ class PublishedQuestion(NamedTuple):
     hint_name: str = "Hint"
 
 
-def published_item(where: str, of: PublishedQuestion) -> PublishedItem:
-    """The record as an item, if it holds together. Raises PublishedError."""
-    if not of.question.strip():
+def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
+    """Turn a published record into an item, after checking it.
+
+    Args:
+        where: The record, for messages.
+        question: The record.
+
+    Returns:
+        The item.
+
+    Raises:
+        PublishedError: There is no question, the placeholders do not match the images, or a text is not
+            valid.
+    """
+    if not question.question.strip():
         raise PublishedError(f"{where} has no question")
-    text = with_hint(of.question, of.hint, of.hint_name, len(of.images))
-    if text.count(IMAGE_HERE) != len(of.images):
+    text = with_hint(question.question, question.hint, question.hint_name, len(question.images))
+    if text.count(IMAGE_HERE) != len(question.images):
         raise PublishedError(
-            f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(of.images)} images"
+            f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(question.images)} images"
         )
-    paths = [image for image in of.images if isinstance(image, str)]
-    for value in (of.item_id, text, *of.choices, *paths, *of.labels, *of.labels.values()):
+    paths = [image for image in question.images if isinstance(image, str)]
+    for value in (
+        question.item_id,
+        text,
+        *question.choices,
+        *paths,
+        *question.labels,
+        *question.labels.values(),
+    ):
         if not is_unicode(value):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
-    references: dict[ReferenceKind, str] = {"key": of.key} if of.key else {}
-    turn = Turn(1, text, tuple(range(1, len(of.images) + 1)), references)
-    return PublishedItem(of.item_id, (turn,), of.images, of.choices, labels=of.labels)
+    references: dict[ReferenceKind, str] = {"key": question.key} if question.key else {}
+    turn = Turn(1, text, tuple(range(1, len(question.images) + 1)), references)
+    return PublishedItem(
+        question.item_id, (turn,), question.images, question.choices, labels=question.labels
+    )
 
 
 # --- Reading ---------------------------------------------------------------------------------------
 
 
 def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
-    """The choices in the columns of letters; an empty cell is none, "None" and "NA" are texts."""
+    """Read the choices in the columns of letters.
+
+    Args:
+        where: The row, for messages.
+        row: The cells by column. An empty cell is not a choice; "None" and "NA" are.
+
+    Returns:
+        The choices.
+
+    Raises:
+        PublishedError: A letter in between has no choice, or there are too few or too many choices.
+    """
     texts = [row.get(letter, "") for letter in LETTERS]
     n_choices = sum(map(bool, texts))
     if not all(texts[:n_choices]):
@@ -143,11 +184,22 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
     # Behind a full row of choices the columns of the next letters are choices, too, and no labels.
     further = [row.get(letter, "") for letter in string.ascii_uppercase[MOST:]]
     n_further = list(map(bool, [*further, ""])).index(False) if n_choices == MOST else 0
-    return checked(where, [*texts[:n_choices], *further[:n_further]])
+    return require_choices(where, [*texts[:n_choices], *further[:n_further]])
 
 
-def checked(where: str, choices: Sequence[str]) -> tuple[str, ...]:
-    """The choices, if there are as many as can be asked and none is empty."""
+def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
+    """Check that there are as many choices as can be asked, and none is empty.
+
+    Args:
+        where: The row, for messages.
+        choices: The choices.
+
+    Returns:
+        The choices.
+
+    Raises:
+        PublishedError: There are too few or too many choices, or one is empty.
+    """
     if not FEWEST <= len(choices) <= MOST:
         raise PublishedError(f"{where} has {len(choices)} choices instead of {FEWEST} to {MOST}")
     if "" in choices:
@@ -156,7 +208,19 @@ def checked(where: str, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
-    """The letter of the right choice; None for an empty cell: the answer is held out."""
+    """Read the letter of the right choice.
+
+    Args:
+        where: The row, for messages.
+        answer: The cell; empty if the answer is held out.
+        n_choices: The number of choices.
+
+    Returns:
+        The letter; None if the answer is held out.
+
+    Raises:
+        PublishedError: The cell is not the letter of a choice.
+    """
     letter = answer.strip().upper()
     if not letter:
         return None
@@ -166,12 +230,24 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
 
 
 def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...]:
-    """Images in base64, else by path; several are a Python list of texts. A record has one at least."""
+    """Read the images of a row.
+
+    Args:
+        where: The row, for messages.
+        image: One image in base64, or a Python list of several; empty for none.
+        image_path: The path of an image, or a list of paths; used if `image` is empty.
+
+    Returns:
+        The bytes or paths of the images.
+
+    Raises:
+        PublishedError: A cell cannot be read.
+    """
     if image:
-        texts = listed(where, "image", image) if image.startswith("[") else [image]
-        return tuple(map(decoded, texts))
+        texts = list_of_texts(where, "image", image) if image.startswith("[") else [image]
+        return tuple(map(decode_image, texts))
     if image_path.startswith("["):
-        return tuple(listed(where, "image_path", image_path))
+        return tuple(list_of_texts(where, "image_path", image_path))
     return (image_path or BrokenImage("missing", "the record has no image"),)
 
 
@@ -190,7 +266,7 @@ def key_as_answer(item: PublishedItem) -> str:
 
 def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: bool) -> str:
     """The cell of the images in base64, a Python list where there are several or `a_list` says so."""
-    data = [encoded(image if isinstance(image, bytes) else picture(image)) for image in images]
+    data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
     return repr(data) if a_list or len(data) > 1 else "".join(data)
 
 
@@ -258,7 +334,7 @@ def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
     A choice such as "None", which tools take for missing, may be missing; a number may be written
     otherwise.
     """
-    texts = [*in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
+    texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
     return all(
         _same(cells.get(letter, ""), text) for letter, text in zip(LETTERS, texts, strict=True)
     )

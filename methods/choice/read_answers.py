@@ -39,9 +39,17 @@ _NO_VALUE = frozenset(
 
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
-    """The letter that VLMEvalKit's rules read, `Z` for none of the choices, None where they fail."""
-    seen = _seen(choices)
-    return _by_letter(answer, seen) or _by_text(answer, seen)
+    """Extract the letter by VLMEvalKit's rules.
+
+    Args:
+        answer: The answer.
+        choices: The choices in order of letter.
+
+    Returns:
+        The letter; `Z` for none of the choices; None if the rules find nothing.
+    """
+    visible = _seen(choices)
+    return _by_letter(answer, visible) or _by_text(answer, visible)
 
 
 def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) -> str | None:
@@ -168,15 +176,24 @@ class ExtractedAnswer:
         return content_id(QUEUED_KIND, self.content)
 
 
-def drawn(
+def sample_answers(
     answers: Iterable[ExtractedAnswer],
     n: int,
     seed: int,
     group: Callable[[ExtractedAnswer], object],
 ) -> list[ExtractedAnswer]:
-    """`n` answers of each group, or all where there are fewer; in the order of their places.
+    """Sample answers of each group by a hash of seed and place.
 
-    They are drawn by a hash of seed and place: an answer that comes or goes changes one of them.
+    Adding or removing an answer changes at most one answer of the sample.
+
+    Args:
+        answers: The answers.
+        n: How many of each group; all of a smaller group.
+        seed: The seed.
+        group: Gives the group of an answer.
+
+    Returns:
+        The sample in the order of places.
     """
     groups: dict[object, list[ExtractedAnswer]] = {}
     for answer in answers:

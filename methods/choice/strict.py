@@ -71,10 +71,17 @@ def plain(answer: str) -> str:
     return _MARKDOWN.sub("", _MATHS.sub("", text)).strip()
 
 
-def folded(text: str, *, keep_end: bool = False) -> str:
-    """The form in which two texts are the same: without case, width, quotes around and an article.
+def normalized(text: str, *, keep_end: bool = False) -> str:
+    """Normalize a text, so that equal texts mean the same choice.
 
-    The last full stop does not count either, unless `keep_end`.
+    Case, width, surrounding quotes and an article do not count.
+
+    Args:
+        text: The text.
+        keep_end: Whether a closing full stop and the article count.
+
+    Returns:
+        The normalized text.
     """
     text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
     text = " ".join(text.split()).strip(_AROUND)
@@ -107,8 +114,18 @@ class ExtractedLetter(NamedTuple):
 UNREAD = ExtractedLetter(None, None)
 
 
-def strict(answer: str, choices: Sequence[str]) -> ExtractedLetter:
-    """Read `answer` to a question with `choices`, in the order of their letters."""
+def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
+    """Extract the letter from an answer by strict rules.
+
+    Args:
+        answer: The answer.
+        choices: The choices in order of letter.
+
+    Returns:
+        The letter with the rule that found it; `Z` for an empty answer or a refusal; no letter if no
+        rule applies
+        or rules contradict each other.
+    """
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
         return ExtractedLetter(NO_CHOICE, "empty")
@@ -128,7 +145,7 @@ def _as_read(choice: str) -> str:
 
     Each model answers the same question, in several passes.
     """
-    return folded(plain(choice)) or folded(choice)
+    return normalized(plain(choice)) or normalized(choice)
 
 
 class _LetterReader:
@@ -139,8 +156,8 @@ class _LetterReader:
         self._letters = LETTERS[: len(choices)]
         self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
         # A letter with marks, "$B$", may be the choice that is written so.
-        written = folded(answer)
-        self._is_marked_choice = len(written) > 1 and written in map(folded, choices)
+        written = normalized(answer)
+        self._is_marked_choice = len(written) > 1 and written in map(normalized, choices)
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 
@@ -148,7 +165,7 @@ class _LetterReader:
         """Rule 1."""
         for place in phrases.FINAL.finditer(text):
             phrase = (place["tag"] or place["phrase"] or "").strip()
-            for letter in self._alone(phrase) or self._start(phrases.unsaid(phrase)):
+            for letter in self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase)):
                 yield ExtractedLetter(letter, "final")
 
     def whole(self, text: str) -> Iterator[ExtractedLetter]:
@@ -160,7 +177,7 @@ class _LetterReader:
 
     def declared(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 5, of strong phrases: the last one counts."""
-        text = phrases.unsaid(text)
+        text = phrases.mask_denied_letters(text)
         places: dict[int, list[str]] = {}
         for head in phrases.HEAD.finditer(text):
             if option_lists.declares(text, head):
@@ -173,7 +190,7 @@ class _LetterReader:
 
     def parts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 4 and 6 to 8, and rule 5 of weak phrases; only of what follows a list of choices."""
-        whole = phrases.unsaid(text)
+        whole = phrases.mask_denied_letters(text)
         text = option_lists.after_list(whole)
         yield from self._weakly_declared(text)
         if len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters)) <= 1:
@@ -205,15 +222,15 @@ class _LetterReader:
         return self._known(match["letter"]) if match else []
 
     def _with_text(self, text: str) -> list[str]:
-        same = folded(text)
+        same = normalized(text)
         return [letter for letter, choice in self._texts.items() if choice and choice == same]
 
     def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING_LETTER.match(text)
-        if match and (known := self._known(match["letter"])):
-            own = self._texts[known[0]]
+        if match and (letters := self._known(match["letter"])):
+            own = self._texts[letters[0]]
             if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
-                yield ExtractedLetter(known[0], "letter and text")
+                yield ExtractedLetter(letters[0], "letter and text")
 
     def _weakly_declared(self, text: str) -> Iterator[ExtractedLetter]:
         for head in phrases.WEAK_HEAD.finditer(text):
@@ -225,9 +242,9 @@ class _LetterReader:
         match = phrases.LEADING.match(text)
         if match:
             rest = text[match.end() :]
-            known = self._known(match["letter"] or match["bare"] or match["small"])
-            more = self._start(rest) if known else []
-            for letter in known if set(known) & set(more) else [*known, *more]:
+            letters = self._known(match["letter"] or match["bare"] or match["small"])
+            more = self._start(rest) if letters else []
+            for letter in letters if set(letters) & set(more) else [*letters, *more]:
                 yield ExtractedLetter(letter, "leading")
 
     def _closing(self, text: str) -> Iterator[ExtractedLetter]:
@@ -257,10 +274,10 @@ class _LetterReader:
     def _concluded(self, text: str) -> str | None:
         """The choice that the last sentence names, if that sentence is a conclusion."""
         end = option_lists.after_list(text)
-        said = sentences.sentences(end)
-        is_all = end != text and len(said) == 1
-        if said and (is_all or sentences.CONCLUSION.match(said[-1])):
-            return self._single(said[-1])
+        parts = sentences.sentences(end)
+        is_all = end != text and len(parts) == 1
+        if parts and (is_all or sentences.CONCLUSION.match(parts[-1])):
+            return self._single(parts[-1])
         return None
 
     def _only_named(self, text: str) -> str | None:
@@ -270,10 +287,12 @@ class _LetterReader:
             return None
         if self._texts_at(text, []) == named:
             return named[0]
-        said = sentences.sentences(text)
-        for sentence in (*said[:1], *said[-1:]):
+        parts = sentences.sentences(text)
+        for sentence in (*parts[:1], *parts[-1:]):
             if self._single(sentence) == named[0]:
-                before, _, after = folded(sentence, keep_end=True).partition(self._texts[named[0]])
+                before, _, after = normalized(sentence, keep_end=True).partition(
+                    self._texts[named[0]]
+                )
                 return named[0] if sentences.goes_on(before, after) else None
         return None
 
@@ -284,14 +303,14 @@ class _LetterReader:
 
     def _named(self, text: str) -> list[str]:
         """The choices whose texts are in a text as words, and not within that of another one."""
-        text = folded(text, keep_end=True)
-        found = {
+        text = normalized(text, keep_end=True)
+        places_of_letter = {
             letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()
         }
-        spans = {span for places in found.values() for span in places}
+        spans = {span for places in places_of_letter.values() for span in places}
         return [
             letter
-            for letter, places in found.items()
+            for letter, places in places_of_letter.items()
             if any(not any(_within(place, span) for span in spans) for place in places)
         ]
 
@@ -326,7 +345,7 @@ class _LetterReader:
     def _starts(self, rest: str) -> list[str]:
         """How `rest` begins, folded: all and its first line, each with and without its article."""
         rest = rest.lstrip()[: self._most]
-        lines = [folded(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
+        lines = [normalized(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
         return [*lines, *map(without_article, lines)]
 
     def _known(self, letter: str) -> list[str]:

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from methods.choice.languages import Language
 from methods.choice.lettered import LETTERS, MARKS
-from methods.choice.strict import folded
+from methods.choice.strict import normalized
 from methods.prompts.parsing import ParseError
 
 _ONES = (
@@ -145,9 +145,17 @@ class LatinWord(NamedTuple):
 def check_translation(
     source: Texts, target: Texts, renderings: Mapping[str, str], language: Language
 ) -> None:
-    """Raise ParseError unless `target`, with the keys of `source`, translates it by the rules.
+    """Check a translation by the rules above.
 
-    `renderings` has names of the source, and what stands for each: itself, or its form in the language.
+    Args:
+        source: The texts by name.
+        target: Their translations by the same names.
+        renderings: Names in the source, and the form of each in the translation: itself, or one in the
+            language.
+        language: The language of the translation.
+
+    Raises:
+        ParseError: A rule is broken.
     """
     _require_renderings(source, renderings, language)
     _require_choices(source, target, language)
@@ -182,8 +190,8 @@ def _plain(text: str) -> str:
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
-def _require_same(reason: str, where: str, wanted: Counter[str], found: Iterable[str]) -> None:
-    have = Counter(found)
+def _require_same(reason: str, where: str, wanted: Counter[str], texts: Iterable[str]) -> None:
+    have = Counter(texts)
     _require_kept(reason, where, wanted, have)
     if added := have - wanted:
         raise ParseError(
@@ -199,8 +207,8 @@ def _require_kept(reason: str, where: str, wanted: Counter[str], have: Counter[s
         )
 
 
-def _shown(of: Mapping[str, int]) -> str:
-    return ", ".join(repr(text[:60]) for text in of)
+def _shown(texts: Mapping[str, int]) -> str:
+    return ", ".join(repr(text[:60]) for text in texts)
 
 
 # --- Numbers and symbols ---------------------------------------------------------------------------
@@ -211,9 +219,9 @@ def _numbers(text: str) -> Counter[str]:
 
 
 def _require_numbers(where: str, before: str, after: str) -> None:
-    given, translated = _numbers(before), _numbers(after)
-    _require_kept("number_changed", where, given, translated)
-    added = {number: n for number, n in (translated - given).items()}
+    original, translated = _numbers(before), _numbers(after)
+    _require_kept("number_changed", where, original, translated)
+    added = {number: n for number, n in (translated - original).items()}
     for number in written_numbers(before):
         added.pop(number, None)
     if added:
@@ -270,25 +278,26 @@ def _require_words(
     where: str, before: str, after: str, renderings: Mapping[str, str], language: Language
 ) -> None:
     words = _words(before)
-    kept = Counter(word.text for word in _words(after))
+    latin_words = Counter(word.text for word in _words(after))
     letters = Counter(word.text for word in words if _is_letter(word, before))
-    _require_kept("letter_changed", where, letters, kept)
+    _require_kept("letter_changed", where, letters, latin_words)
     listed = {name: given for name, given in renderings.items() if _has(before, name)}
-    for name, given in listed.items():
-        if not _has(after, name) and given not in after:
+    for name, rendering in listed.items():
+        if not _has(after, name) and rendering not in after:
             raise ParseError(
                 "name_lost",
-                f"The translation of {where} has neither the name {name[:60]!r} nor {given[:60]!r}.",
+                f"The translation of {where} has neither the name {name[:60]!r} nor "
+                f"{rendering[:60]!r}.",
             )
     of_listed = {word.text for name in listed for word in _words(name)}
     names = {word.text for word in words if _is_name(word)}
-    if lost := sorted(names - kept.keys() - of_listed):
+    if lost := sorted(names - latin_words.keys() - of_listed):
         raise ParseError(
             "name_lost",
             f"The name {lost[0][:60]!r} of {where} is neither kept nor listed with its rendering.",
         )
     may_stay = names | of_listed | letters.keys() | _particles(words)
-    _require_no_others(where, words, kept, may_stay)
+    _require_no_others(where, words, latin_words, may_stay)
     _require_script(where, before, after, words, may_stay, language)
 
 
@@ -307,10 +316,10 @@ def _particles(words: list[LatinWord]) -> set[str]:
 
 
 def _require_no_others(
-    where: str, words: list[LatinWord], kept: Counter[str], may_stay: set[str]
+    where: str, words: list[LatinWord], latin_words: Counter[str], may_stay: set[str]
 ) -> None:
     of_source = {word.text.casefold() for word in words}
-    for word in kept.keys() - may_stay:
+    for word in latin_words.keys() - may_stay:
         if word.casefold() in of_source:
             raise ParseError(
                 "not_translated",
@@ -346,15 +355,15 @@ def _require_script(
 
 def _require_renderings(source: Texts, renderings: Mapping[str, str], language: Language) -> None:
     own = re.compile(f"[{language.letters}]")
-    for name, given in renderings.items():
+    for name, rendering in renderings.items():
         if not _words(_plain(name)) or not any(
             _has(_plain(text), name) for text in source.values()
         ):
             raise ParseError("unknown_name", f"The listed name {name[:60]!r} is in no text.")
-        if given != name and not own.search(given):
+        if rendering != name and not own.search(rendering):
             raise ParseError(
                 "unknown_name",
-                f"The rendering {given[:60]!r} of {name[:60]!r} is neither the name nor in "
+                f"The rendering {rendering[:60]!r} of {name[:60]!r} is neither the name nor in "
                 f"{language.name}.",
             )
 
@@ -364,16 +373,16 @@ def _require_renderings(source: Texts, renderings: Mapping[str, str], language: 
 
 def _require_choices(source: Texts, target: Texts, language: Language) -> None:
     letters = [name for name in source if name in LETTERS]
-    seen: dict[str, str] = {}
+    letter_of_text: dict[str, str] = {}
     for letter in letters:
         text = unicodedata.normalize("NFKC", target[letter]).strip()
         if _LETTERED.match(text) and not _LETTERED.match(source[letter]):
             raise ParseError(
                 "lettered_choice", f"The translation of {letter} begins with a letter or a number."
             )
-        if text and (other := seen.get(folded(text))):
+        if text and (other := letter_of_text.get(normalized(text))):
             raise ParseError("repeated_choice", f"{other} and {letter} have the same translation.")
-        seen[folded(text)] = letter
+        letter_of_text[normalized(text)] = letter
     for name, text in source.items():
         match = re.search(language.verdicts, target[name])
         if match and not _VERDICT.search(text):
@@ -383,16 +392,16 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
 def _require_no_give_away(source: Texts, target: Texts) -> None:
     """Raise ParseError where question or hint name some choices, and their sources do not."""
     letters = [name for name in source if name in LETTERS]
-    asked, asked_before = (
-        " ".join(folded(text) for name, text in texts.items() if name not in letters)
+    question, asked_before = (
+        " ".join(normalized(text) for name, text in texts.items() if name not in letters)
         for texts in (target, source)
     )
-    named = {letter for letter in letters if _names(asked, target[letter])}
+    named = {letter for letter in letters if _names(question, target[letter])}
     # A single character is a part of too many words.
     new = [
         letter
         for letter in sorted(named)
-        if len(folded(target[letter])) > 1 and folded(source[letter]) not in asked_before
+        if len(normalized(target[letter])) > 1 and normalized(source[letter]) not in asked_before
     ]
     if new and named != set(letters):
         raise ParseError(
@@ -401,5 +410,5 @@ def _require_no_give_away(source: Texts, target: Texts) -> None:
         )
 
 
-def _names(asked: str, choice: str) -> bool:
-    return bool(folded(choice)) and folded(choice) in asked
+def _names(question: str, choice: str) -> bool:
+    return bool(normalized(choice)) and normalized(choice) in question

@@ -63,10 +63,23 @@ def approximate_neighbours(
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> tuple[NeighbourGraph, Recall]:
-    """Pairs at cosine >= `tau` with a recall of about `wanted`, and the recall measured.
+    """Find pairs at cosine >= `tau` approximately, and measure the recall.
 
-    Deterministic for vectors and seed. Cost: products of n vectors with `n_probes` cells of about
-    2 sqrt(n) vectors each. Raises ThresholdError.
+    The result is deterministic for the same vectors and seed. The cost is the products of n vectors
+    with `n_probes` cells of about 2 sqrt(n) vectors each.
+
+    Args:
+        vectors: Vectors, shape (n, d).
+        tau: The least cosine.
+        wanted: The recall to aim at, 0 to 1.
+        seed: The seed of the cells and of the samples that the recall is measured on.
+        on_progress: Called with the number of cells done and of all.
+
+    Returns:
+        The neighbour graph and its measured recall.
+
+    Raises:
+        ThresholdError: `tau` or the vectors are not usable, or there are too many pairs.
     """
     prepared = prepare(vectors, tau)
     n_cells = max(1, round(np.sqrt(len(prepared.vectors)) * CELLS_PER_ROOT))

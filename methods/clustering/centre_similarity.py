@@ -27,7 +27,16 @@ class CentreSimilarity:
 
 
 def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimilarity:
-    """Similarities to groups, which are compared by category."""
+    """Compute the cosine of entries to the centres of groups, which are compared by category.
+
+    Args:
+        entries: The entries with their vectors.
+        clustering: The groups and clusters of these entries.
+
+    Returns:
+        The cosine to the own centre by category and by caption; for entries without a group the nearest
+        group.
+    """
     groups = clustering.groups
     cosine = _to_own_centre(entries.categories, groups.categories, groups)
     other = _to_own_centre(entries.captions, groups.captions, groups)
@@ -40,7 +49,17 @@ def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimi
 
 
 def similarity_to_clusters(entries: Entries, clustering: Clustering) -> CentreSimilarity:
-    """Similarities to clusters, which are compared by caption inside each group."""
+    """Compute the cosine of entries to the centres of clusters, which are compared by caption.
+
+    Args:
+        entries: The entries with their vectors.
+        clustering: The groups and clusters of these entries.
+
+    Returns:
+        The cosine to the own centre by caption and by category; for entries of a group without a
+        cluster the
+        nearest cluster of their group.
+    """
     clusters, groups = clustering.clusters, clustering.groups
     cosine = _to_own_centre(entries.captions, clusters.captions, clusters)
     other = _to_own_centre(entries.categories, clusters.categories, clusters)

@@ -65,10 +65,17 @@ def measure_cohesion(labelled: LabelledVectors) -> Cohesion:
 
 
 def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[np.float32]]:
-    """The `n_nearest` other centres of each centre, nearest first, and their similarities.
+    """Find the nearest other centres of each centre, exactly.
 
-    Two arrays of shape (k, n_nearest), filled up with -1 and -inf. Exact. Cost: k^2 d multiply-adds
-    (100,000 centres of 384 dimensions: 43 s on two cores); memory is linear in k.
+    The cost is k^2 d multiply-adds (100,000 centres of 384 dimensions: 43 s on two cores); memory is
+    linear in k.
+
+    Args:
+        centres: Unit vectors, shape (k, d).
+        n_nearest: How many other centres to find.
+
+    Returns:
+        Indices and cosines, both of shape (k, n_nearest), nearest first; filled up with -1 and -inf.
     """
     import faiss
 
@@ -88,10 +95,17 @@ def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[
 def near_centre_pairs(
     labelled: LabelledVectors, n_nearest: int, min_similarity: float
 ) -> list[CentrePair]:
-    """Pairs of clusters with centres at `min_similarity` or more, nearest pairs first.
+    """List the pairs of clusters whose centres are near each other, nearest pairs first.
 
-    Only the `n_nearest` centres of each centre are compared. Cost: as `nearest_centres`, plus d
-    multiply-adds for each member of each pair.
+    The cost is that of `nearest_centres` and d multiply-adds for each member of each pair.
+
+    Args:
+        labelled: The vectors, the cluster of each vector, and the centres.
+        n_nearest: How many other centres of each centre are compared.
+        min_similarity: The least cosine of two centres.
+
+    Returns:
+        The pairs with their similarities.
     """
     nearest, similarities = nearest_centres(labelled.centres, n_nearest)
     near = np.argwhere(similarities >= min_similarity)

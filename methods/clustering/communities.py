@@ -33,13 +33,25 @@ class Community:
 def threshold_communities(
     vectors: Vectors, tau: float, min_size: int = 2, on_progress: OnProgress | None = None
 ) -> list[Community]:
-    """Disjoint communities of at least `min_size` at cosine >= `tau`, in the order of choice.
+    """Find disjoint communities at cosine >= `tau`.
 
-    Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties
-    by the smaller index of the centre. A candidate is skipped if its centre is already in a
-    community; members already in one are removed, and at least `min_size` must remain. So a vector
-    is in the first community whose centre is within tau of it. Exact, deterministic. Cost: see
-    `find_neighbours`. Raises ThresholdError.
+    Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties by
+    the smaller index of the centre. A candidate is skipped if its centre is already in a community;
+    members already in one are removed, and at least `min_size` must remain. So a vector is in the first
+    community whose centre is within tau of it. The result is exact and deterministic. `find_neighbours`
+    says the cost.
+
+    Args:
+        vectors: Vectors, shape (n, d).
+        tau: The least cosine of a member to the centre.
+        min_size: The fewest members, the centre included.
+        on_progress: Called with the number of blocks done and of all.
+
+    Returns:
+        The communities in the order in which they were chosen.
+
+    Raises:
+        ThresholdError: `tau` or the vectors are not usable, or there are too many pairs.
     """
     if not len(vectors):
         return []
@@ -47,7 +59,15 @@ def threshold_communities(
 
 
 def communities_from_graph(neighbours: NeighbourGraph, min_size: int = 2) -> list[Community]:
-    """Communities of a neighbour graph, as defined in `threshold_communities`."""
+    """Find communities in a neighbour graph, as defined in `threshold_communities`.
+
+    Args:
+        neighbours: The pairs at cosine >= tau.
+        min_size: The fewest members, the centre included.
+
+    Returns:
+        The communities in the order in which they were chosen.
+    """
     prepared = neighbours.prepared
     weights = np.bincount(prepared.distinct_of, minlength=len(prepared.vectors))
     selected = _select_largest_first(neighbours, weights, min_size)
@@ -112,12 +132,21 @@ def _in_order(
 
 
 def density_communities(vectors: Vectors, min_size: int = 2) -> list[Community]:
-    """HDBSCAN's clusters of unit vectors, shape (n, d), largest first, ties by the smallest index.
+    """Find HDBSCAN's clusters of vectors.
 
-    A cluster's centre is its medoid, the member with the largest mean cosine to all members (ties:
-    the smaller index); no tau bounds how far members are from it. On unit vectors Euclidean distance
-    orders pairs as the cosine does. Vectors of one uniform density form no cluster. Cost: about
-    n^2 d. Raises ThresholdError for numbers that are not finite.
+    A cluster's centre is its medoid, the member with the largest mean cosine to all members (ties: the
+    smaller index); no tau bounds how far members are from it. On unit vectors Euclidean distance orders
+    pairs as the cosine does. Vectors of one uniform density form no cluster. The cost is about n^2 d.
+
+    Args:
+        vectors: Vectors, shape (n, d).
+        min_size: The fewest members of a cluster, at least 2.
+
+    Returns:
+        The clusters, largest first, ties by the smallest index.
+
+    Raises:
+        ThresholdError: The vectors have numbers that are not finite.
     """
     import hdbscan
 

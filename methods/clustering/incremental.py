@@ -146,8 +146,16 @@ def extend(
 ) -> Clustering:
     """Assign the entries that have no community; prior members, ids and centres stay unchanged.
 
-    A community is removed with its last entry. The changes list new and gone communities only: all
-    others are kept. Without a prior clustering this clusters everything. Idempotent.
+    A community is removed with its last entry. Extending twice changes nothing.
+
+    Args:
+        entries: All entries with their vectors.
+        prior: The clustering before; an empty one clusters everything.
+        detectors: Find new groups and clusters.
+        tau: The least cosine to a centre.
+
+    Returns:
+        The clustering; its changes list new and removed communities, as all others are kept.
     """
     return _clustering(entries, prior, run_passes(entries, prior, detectors, tau), _extended)
 
@@ -157,7 +165,16 @@ def recluster(
 ) -> Clustering:
     """Cluster all entries from scratch; a community that is kept (`compare_communities`) keeps its id.
 
-    Its centre may change. Idempotent.
+    The centre of a kept community may change. Reclustering twice changes nothing.
+
+    Args:
+        entries: All entries with their vectors.
+        prior: The clustering before, for ids and for the changes.
+        detectors: Find groups and clusters.
+        tau: The least cosine to a centre.
+
+    Returns:
+        The clustering with its changes.
     """
     result = run_passes(entries, PriorClustering.empty(entries), detectors, tau)
     return _clustering(entries, prior, result, _reclustered)

@@ -77,10 +77,21 @@ OnProgress = Callable[[int, int], None]
 def find_neighbours(
     vectors: Vectors, tau: float, on_progress: OnProgress | None = None
 ) -> NeighbourGraph:
-    """Every pair at cosine >= `tau`, found by as many threads as torch may use.
+    """Find every pair at cosine >= `tau`, in as many threads as torch may use.
 
-    Exact: a pair's cosine is the float64 product of its float32 vectors, and 1 for equal vectors.
-    Cost: n^2 / 2 short products; memory: a few tiles, and 16 bytes per pair. Raises ThresholdError.
+    A pair's cosine is the float64 product of its float32 vectors, and 1 for equal vectors. The cost is
+    n^2 / 2 short products; memory is a few tiles and 16 bytes a pair.
+
+    Args:
+        vectors: Vectors, shape (n, d).
+        tau: The least cosine.
+        on_progress: Called with the number of blocks done and of all.
+
+    Returns:
+        The graph of all pairs.
+
+    Raises:
+        ThresholdError: `tau` or the vectors are not usable, or there are too many pairs.
     """
     prepared = prepare(vectors, tau)
     todo = blocks(prepared)
@@ -94,7 +105,15 @@ def find_neighbours(
 
 
 def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
-    """`work` applied to each part in as many threads as torch may use; results in order."""
+    """Apply a function to each part in as many threads as torch may use.
+
+    Args:
+        work: Computes the pairs of a part.
+        parts: The parts.
+
+    Yields:
+        The results in the order of the parts.
+    """
     if len(parts) < 2:
         yield from map(work, parts)
         return
@@ -134,7 +153,15 @@ def prepare(vectors: Vectors, tau: float) -> PreparedVectors:
 
 
 def blocks(prepared: PreparedVectors, rows: int = TILE_ROWS) -> list[tuple[int, int]]:
-    """Blocks of rows (start, stop) that cover all pairs; the first has the most columns."""
+    """Divide the rows into blocks that cover all pairs; the first block has the most columns.
+
+    Args:
+        prepared: The vectors.
+        rows: The rows of a block.
+
+    Returns:
+        The first row of each block and the row after its last one.
+    """
     n = len(prepared.vectors)
     return [(start, min(start + rows, n)) for start in range(0, n, rows)]
 
@@ -187,7 +214,16 @@ def merge(prepared: PreparedVectors, blocks: Iterable[Pairs]) -> NeighbourGraph:
 
 
 def within_tau(prepared: PreparedVectors, low: NDArray[np.intp], high: NDArray[np.intp]) -> Pairs:
-    """Those of the candidate pairs whose full vectors are within tau."""
+    """Keep the candidate pairs whose full vectors are within tau.
+
+    Args:
+        prepared: The vectors and tau.
+        low: The smaller row of each candidate pair.
+        high: The larger row of each candidate pair.
+
+    Returns:
+        The pairs at cosine >= tau.
+    """
     cosine = cosines(prepared.vectors, low, high)
     near = cosine >= prepared.tau
     close = np.flatnonzero(np.abs(cosine - prepared.tau) < FLOAT64_MARGIN)
@@ -233,7 +269,15 @@ def concatenate_pairs(blocks: Sequence[Pairs]) -> Pairs:
 
 
 def require_pair_limit(n_pairs: int, tau: float) -> None:
-    """Raise ThresholdError if there are too many pairs for memory."""
+    """Check that there are not too many pairs for memory.
+
+    Args:
+        n_pairs: The number of pairs.
+        tau: The least cosine, for the message.
+
+    Raises:
+        ThresholdError: There are more than `MAX_PAIRS`.
+    """
     if n_pairs > MAX_PAIRS:
         raise ThresholdError(
             f"More than {MAX_PAIRS:,} pairs lie within tau = {tau}: raise tau or cluster fewer entries."

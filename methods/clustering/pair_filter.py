@@ -119,7 +119,15 @@ class FullProducts(PairFilter):
 
 
 def make_pair_filter(vectors: NDArray[np.float32], tau: float) -> PairFilter:
-    """A filter for unit vectors, shape (n, d), with the head width that costs least on a sample."""
+    """Make a filter of pairs, with the head width that costs least on a sample.
+
+    Args:
+        vectors: Unit vectors, shape (n, d).
+        tau: The least cosine of the pairs to keep.
+
+    Returns:
+        A filter that keeps every pair at cosine >= tau, and few others.
+    """
     if len(vectors) <= FULL_PRODUCTS_UP_TO:
         return FullProducts(vectors, tau - MARGIN)
     axes = _principal_axes(vectors)

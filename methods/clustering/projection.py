@@ -16,10 +16,18 @@ MIN_POINTS = 10
 
 
 def sample_for_map(entries: Iterable[tuple[str, bool]], max_points: int, seed: int) -> list[str]:
-    """At most `max_points` ids of `entries` (id, whether it is in a cluster), in map order.
+    """Choose the entries that a map shows.
 
     Clustered entries come first. Within each kind the order is a hash of seed and id, so adding or
     removing an entry does not reorder the others.
+
+    Args:
+        entries: The id of each entry, and whether it is in a cluster.
+        max_points: The most entries.
+        seed: The seed of the order.
+
+    Returns:
+        The ids in the order of the map.
     """
     ordered = sorted(entries, key=lambda entry: (not entry[1], content_id(seed, entry[0])))
     return [entry_id for entry_id, _ in ordered[:max_points]]

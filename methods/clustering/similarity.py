@@ -50,9 +50,15 @@ def paired_cosines(
 def nearest_centre(
     vectors: Vectors, rows: Rows, centres: Vectors
 ) -> tuple[Rows, NDArray[np.float64]]:
-    """For each of `vectors[rows]` the index of the nearest centre and its cosine.
+    """Find the nearest centre of each row. Ties go to the first centre.
 
-    `centres` has shape (m, d), m > 0. Ties go to the first centre.
+    Args:
+        vectors: Unit vectors, shape (n, d).
+        rows: The rows of `vectors` to look at.
+        centres: Unit vectors, shape (m, d), at least one.
+
+    Returns:
+        The index of the nearest centre and its cosine, for each of `rows`.
     """
     index = np.empty(len(rows), dtype=np.intp)
     height = max(1, MAX_PRODUCTS // len(centres))
@@ -65,10 +71,16 @@ def nearest_centre(
 
 
 def first_centre(vectors: Vectors, rows: Rows, centres: Vectors, tau: float) -> Rows:
-    """For each of `vectors[rows]` the index of the first centre at cosine >= `tau`; -1 if there is
-    none.
+    """Find the first centre at cosine >= `tau` of each row.
 
-    `centres` has shape (m, d), m > 0.
+    Args:
+        vectors: Unit vectors, shape (n, d).
+        rows: The rows of `vectors` to look at.
+        centres: Unit vectors, shape (m, d), at least one.
+        tau: The least cosine.
+
+    Returns:
+        The index of the centre for each of `rows`; -1 if none is near enough.
     """
     index = np.empty(len(rows), dtype=np.intp)
     height = max(1, MAX_PRODUCTS // len(centres))

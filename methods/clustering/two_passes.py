@@ -133,7 +133,7 @@ class TwoPassResult:
 def run_passes(
     entries: Entries, prior: PriorClustering, detectors: Detectors, tau: float
 ) -> TwoPassResult:
-    """Both passes over the entries without a community in `prior`; members of one stay in it.
+    """Run both passes over the entries that have no community in `prior`; members of one stay in it.
 
     The new version of an entry stays while it is within `tau` of the centre; if it has to leave its
     group, it leaves its cluster, too. An entry that `prior` does not know joins the first community
@@ -141,6 +141,15 @@ def run_passes(
     clusters by caption. The entries that remain, earlier ones included, are searched for new
     communities; without a new entry among them the search is skipped. The result does not depend on
     the order of the entries.
+
+    Args:
+        entries: All entries with their vectors.
+        prior: The clustering before.
+        detectors: Find groups by category, and clusters by caption.
+        tau: The least cosine to a centre.
+
+    Returns:
+        The group and cluster of each entry, and the new communities.
     """
     languages = entries.languages
     # What could not be read before and can be now is new.
@@ -265,7 +274,15 @@ class _Pass:
 
 
 def rows_by_label(rows: Rows, labels: Labels) -> dict[int, Rows]:
-    """The rows of each label in the given order; rows with label -1 are left out."""
+    """Collect the rows of each label.
+
+    Args:
+        rows: Row numbers, in the order to keep.
+        labels: The label of every row number; -1 for none.
+
+    Returns:
+        The rows of each label; rows with label -1 are left out.
+    """
     labelled = rows[labels[rows] >= 0]
     ordered = labelled[np.argsort(labels[labelled], kind="stable")]
     unique_labels, starts = np.unique(labels[ordered], return_index=True)

@@ -17,7 +17,7 @@ from methods.convbench.scores import (
     METRICS,
     N_GIVEN,
     SINGLE_TURN_METRICS,
-    lacking,
+    missing_reference,
 )
 from methods.evaluation.asking import (
     PLAIN,
@@ -83,24 +83,24 @@ class Convbench:
             grades=grades,
         )
         self.answer_version = "single-turn@1" if single_turn else "three-settings@1"
-        told = {
+        options = {
             "without-focus": not focus,
             "without-turn-judgments": not turn_judgments,
             "without-later-turns": not later_turns,
             "single-turn": single_turn,
             "graded": grades,
         }
-        self.judge_version = " ".join(["pairwise@4", *(name for name, on in told.items() if on)])
+        self.judge_version = " ".join(["pairwise@4", *(name for name, on in options.items() if on)])
         self.judge_prompts: Sequence[str] = (
             COMPARE_TURN_PROMPT,
             *(() if single_turn else (COMPARE_CONVERSATION_PROMPT,)),
             *((GRADE_PROMPT,) if grades else ()),
         )
         metrics = SINGLE_TURN_METRICS if single_turn else METRICS
-        known = {metric.name for metric in metrics}
+        names = {metric.name for metric in metrics}
         self.metrics: Sequence[Metric] = (
             *metrics,
-            *(grade for grade in GRADES if grades and grade.name.removesuffix(" grade") in known),
+            *(grade for grade in GRADES if grades and grade.name.removesuffix(" grade") in names),
         )
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
@@ -123,7 +123,7 @@ class Convbench:
                 yield from ask_dialogue(_alone(item, turn.turn), limits)
             return
         for trial, n_given in N_GIVEN.items():
-            if why := lacking(item, trial):
+            if why := missing_reference(item, trial):
                 for turn in item.turns:
                     yield SkippedTurn(trial, turn.turn, why, no_reference=True)
             else:

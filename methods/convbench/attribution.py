@@ -146,9 +146,12 @@ class MatchedItems(NamedTuple):
 
     def of(self, label: str, value: str) -> "MatchedItems":
         """The items whose task is this one; what is left out belongs to the whole."""
-        kept = {name for name, judged in self.after.items() if judged.labels.get(label) == value}
+        item_ids = {
+            name for name, judged in self.after.items() if judged.labels.get(label) == value
+        }
         before, after = (
-            {name: side[name] for name in side.keys() & kept} for side in (self.before, self.after)
+            {name: side[name] for name in side.keys() & item_ids}
+            for side in (self.before, self.after)
         )
         return MatchedItems(before, after, Counter())
 
@@ -267,23 +270,25 @@ def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
     ]
 
 
-def _why_untested(of: MatchedItems) -> str | None:
+def _why_untested(items: MatchedItems) -> str | None:
     """Why there is no test of these items; None where there is one.
 
     A test that cannot come below 1 whatever the differences are is none: it would only make the
     others' adjustment stricter (Tarone 1990).
     """
-    if not of.before:
+    if not items.before:
         return NO_ITEMS
-    if len({judged.cluster for judged in of.after.values()}) < LEAST_TESTED:
+    if len({judged.cluster for judged in items.after.values()}) < LEAST_TESTED:
         return TOO_FEW
-    return None if any(unit.value for unit in _differences(of)) else NOTHING_CHANGES
+    return None if any(unit.value for unit in _differences(items)) else NOTHING_CHANGES
 
 
-def _differences(of: MatchedItems) -> list[Unit]:
+def _differences(items: MatchedItems) -> list[Unit]:
     return [
-        Unit((item,), after.cluster, 100 * ((after.value or 0.0) - (of.before[item].value or 0.0)))
-        for item, after in of.after.items()
+        Unit(
+            (item,), after.cluster, 100 * ((after.value or 0.0) - (items.before[item].value or 0.0))
+        )
+        for item, after in items.after.items()
     ]
 
 
@@ -294,12 +299,12 @@ def _verdict(difference: float | None, p: float | None) -> str | None:
     return "gain" if difference > 0 else "loss"
 
 
-def _counts(of: MatchedItems) -> Row:
+def _counts(matched: MatchedItems) -> Row:
     """How many errors go and how many right answers are lost; the scores on these items, 0 to 100."""
-    items = sorted(of.before)
+    items = sorted(matched.before)
     before, after = (
         np.array([side[item].value for item in items], dtype=float)
-        for side in (of.before, of.after)
+        for side in (matched.before, matched.after)
     )
     wrong, wrong_after = before < ERROR_BELOW, after < ERROR_BELOW
     n_errors, n_gone = int(wrong.sum()), int((wrong & ~wrong_after).sum())
@@ -307,8 +312,8 @@ def _counts(of: MatchedItems) -> Row:
     scores = [float(100 * side.mean()) if items else None for side in (before, after)]
     return {
         "n_items": len(items),
-        "n_left_out": sum(of.left_out.values()),
-        "left_out": sorted(of.left_out.items()),
+        "n_left_out": sum(matched.left_out.values()),
+        "left_out": sorted(matched.left_out.items()),
         "n_errors": n_errors,
         "n_gone": n_gone,
         **_share("gone", n_gone, n_errors),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from methods.convbench.drafting import CAPABILITIES
 from methods.prompts.messages import IMAGE_HERE
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 ANSWER, CAPTION, FOCUS = "answer", "caption", "focus"
 """Kinds of reference: each turn's answer, the picture's caption, and the points of the creation."""
@@ -56,11 +56,11 @@ def build_conversations(
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        here = {"item_id": item.item_id}
+        item_key = {"item_id": item.item_id}
         labels = {name: turn.category for name, turn in zip(CAPABILITIES, item.turns, strict=True)}
         rows["items"].append(
             {
-                **here,
+                **item_key,
                 # Its picture was drawn from all entries, in a set or in none.
                 "set_id": None,
                 "group_id": None,
@@ -74,7 +74,7 @@ def build_conversations(
             question, asked_by = turn.question
             rows["turns"].append(
                 {
-                    **here,
+                    **item_key,
                     "turn": number,
                     "question": f"{IMAGE_HERE}\n{question}" if number == 1 else question,
                     "image_positions": [1] if number == 1 else [],
@@ -88,10 +88,16 @@ def build_conversations(
             (FOCUSED_TURN, FOCUS, item.focus),
         ]
         rows["references"] += [
-            {**here, "turn": turn, "kind": kind, "reference": written.text, **vars(written.origin)}
+            {
+                **item_key,
+                "turn": turn,
+                "kind": kind,
+                "reference": written.text,
+                **vars(written.origin),
+            }
             for turn, kind, written in references
         ]
         rows["images"].append(
-            {**here, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
+            {**item_key, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
         )
-    return frozen(name, reviewed, edition, rows)
+    return with_release_ids(name, reviewed, edition, rows)

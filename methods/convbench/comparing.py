@@ -22,8 +22,8 @@ from methods.evaluation.judging import (
     Judgment,
     JudgmentKey,
     Observation,
-    observed,
-    unjudged,
+    judgment_observations,
+    unjudged_observations,
 )
 from methods.evaluation.rating import RATING_SCHEMA, read_rating
 from methods.evaluation.verdicts import (
@@ -31,8 +31,8 @@ from methods.evaluation.verdicts import (
     VERDICT_SCHEMA,
     place_of_model,
     read_verdict,
+    verdict_share,
     winner_of,
-    worth,
 )
 from methods.prompts.messages import with_image_numbers
 
@@ -147,7 +147,7 @@ class _VariantView:
         for turn in turns:
             answer = self._transcript.answer(self._trial, turn.turn)
             if answer.text is None:
-                return unjudged(metrics, self._trial, last, answer)
+                return unjudged_observations(metrics, self._trial, last, answer)
         return []
 
     def _before(self, turn: Turn) -> list[Turn]:
@@ -196,8 +196,8 @@ class _VariantView:
 
     def _compared(self, turn: Turn, part: str, prompt: str, data: Told) -> JudgeRequest:
         dimension = OVERALL if part.startswith(WHOLE) else OF_TURN[turn.turn]
-        read = partial(read_comparison, dimension=dimension, order=part)
-        return self._request(turn, part, prompt, data, read, VERDICT_SCHEMA)
+        parse = partial(read_comparison, dimension=dimension, order=part)
+        return self._request(turn, part, prompt, data, parse, VERDICT_SCHEMA)
 
     def _graded(self, turn: Turn, part: str, dimension: str, turns: Sequence[Turn]) -> JudgeRequest:
         graded = [
@@ -216,28 +216,30 @@ class _VariantView:
             ]
             for others in (self._before(turns[0]), self._after(turns[-1]))
         )
-        read = partial(read_grade, dimension=dimension)
+        parse = partial(read_grade, dimension=dimension)
         data = {"dimension": dimension, "earlier": earlier, "later": later, "turns": graded}
-        return self._request(turn, part, GRADE_PROMPT, data, read, RATING_SCHEMA)
+        return self._request(turn, part, GRADE_PROMPT, data, parse, RATING_SCHEMA)
 
     def _text(self, turn: Turn) -> str:
         return with_image_numbers(self._transcript.answer(self._trial, turn.turn).text or "")
 
     def _request(
-        self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
+        self, turn: Turn, part: str, prompt: str, data: Told, parse: Any, schema: Any
     ) -> JudgeRequest:
         """A request at the place of a turn; a caption stands in the picture's place."""
         last = max(other.turn for other in (turn, *self._after(turn)))
         shown = sum(len(other.image_positions) for other in self._item.turns[:last])
         images = () if self._caption else self._item.image_ids[:shown]
         place = JudgmentKey(self._trial, turn.turn, part)
-        return JudgeRequest(place, prompt, {**data, "caption": self._caption}, images, read, schema)
+        return JudgeRequest(
+            place, prompt, {**data, "caption": self._caption}, images, parse, schema
+        )
 
 
 def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
     """What the model gets in an order: 1 for a win, 0.5 for a tie, 0. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = worth(verdict.winner, order)
+    value = verdict_share(verdict.winner, order)
     return Judgment({dimension: value}, value, verdict.reason)
 
 
@@ -250,4 +252,4 @@ def read_grade(reply: str, dimension: str) -> Judgment:
 def _observed(place: JudgmentKey, judgment: Judgment | None) -> list[Observation]:
     dimension = OVERALL if place.part.startswith(WHOLE) else OF_TURN[place.turn]
     graded = place.part.endswith(GRADE)
-    return observed([grade_of(dimension) if graded else dimension], place, judgment)
+    return judgment_observations([grade_of(dimension) if graded else dimension], place, judgment)

@@ -35,7 +35,7 @@ class EntryImage(NamedTuple):
     group_id: str
 
 
-def drawn(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
+def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
     """`n` entries whose pictures do not look alike, fewer where there are no more.
 
     Of each group the entry with the smallest id stands for all. Asking for more keeps what there is.
@@ -167,15 +167,15 @@ def read_turns(reply: str) -> ConversationDraft:
     an earlier one has every word of), `task_too_long`, `no_focus_points`, `too_many_focus_points`,
     `focus_point_too_long`.
     """
-    given = reply_object(reply, TURNS_SCHEMA)
-    first, second, third = (_turn(given, name) for name in CAPABILITIES)
+    fields = reply_object(reply, TURNS_SCHEMA)
+    first, second, third = (_turn(fields, name) for name in CAPABILITIES)
     turns = (first, second, third)
     for place, turn in enumerate(turns):
         if any(says_nothing_new(turn.question, earlier.question) for earlier in turns[:place]):
             raise ParseError(
                 "repeated_question", f"The question for {CAPABILITIES[place]} is an earlier one."
             )
-    return ConversationDraft(turns, _focus(given.get("focus")))
+    return ConversationDraft(turns, _focus(fields.get("focus")))
 
 
 def read_caption(reply: str) -> str:
@@ -226,8 +226,8 @@ def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
 # --- Reading ---------------------------------------------------------------------------------------
 
 
-def _turn(given: Mapping[str, object], capability: str) -> TurnDraft:
-    turn = given.get(capability)
+def _turn(fields: Mapping[str, object], capability: str) -> TurnDraft:
+    turn = fields.get(capability)
     if not isinstance(turn, dict):
         raise ParseError("wrong_fields", f'The reply needs "{capability}" as an object.')
     question, task = one_line(draft_text(turn, "question")), task_name(draft_text(turn, "task"))
@@ -239,10 +239,10 @@ def _turn(given: Mapping[str, object], capability: str) -> TurnDraft:
     return TurnDraft(question, task)
 
 
-def _focus(given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(point, str) for point in given):
+def _focus(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(point, str) for point in value):
         raise ParseError("wrong_fields", 'The reply needs "focus", a list of texts.')
-    points = tuple(point for point in map(one_line, given) if point)
+    points = tuple(point for point in map(one_line, value) if point)
     if not points:
         raise ParseError("no_focus_points", 'No point is named in "focus".')
     if len(points) > MOST_POINTS:

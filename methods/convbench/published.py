@@ -21,10 +21,10 @@ from typing import NamedTuple
 from methods.choice.translation_checks import ORDINALS
 from methods.convbench.scores import N_TURNS, TASK_LABELS
 from methods.delimited import DelimitedError, rows_of
-from methods.evaluation.indexes import whole
+from methods.evaluation.indexes import whole_id
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
-from methods.evaluation.published_tables import shown
+from methods.evaluation.published_tables import shortened_id
 from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import is_unicode
 from methods.naming import number_of
@@ -56,7 +56,7 @@ class ColumnMeaning(NamedTuple):
 
 
 def _meanings() -> dict[str, ColumnMeaning]:
-    known = {
+    meanings = {
         **dict.fromkeys(("caption", "instructionconditionedcaption"), ColumnMeaning(CAPTION, 1)),
         **dict.fromkeys(
             ("focus", "focuspoints", "focusdemands", "demands"), ColumnMeaning(FOCUS, N_TURNS)
@@ -71,16 +71,16 @@ def _meanings() -> dict[str, ColumnMeaning]:
     }
     for turn, ordinal in enumerate(TURN_NAMES, start=1):
         name = TASK_LABELS[turn]
-        known[name] = ColumnMeaning(CATEGORY, turn)
+        meanings[name] = ColumnMeaning(CATEGORY, turn)
         for what, synonyms in words.items():
             for word in synonyms:
                 for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
-                    known[form] = ColumnMeaning(what, turn)
-        known[f"{ordinal}turninstructioncategory"] = ColumnMeaning(CATEGORY, turn)
+                    meanings[form] = ColumnMeaning(what, turn)
+        meanings[f"{ordinal}turninstructioncategory"] = ColumnMeaning(CATEGORY, turn)
     for word in ("focus", "focuspoints", "demand", "demands"):
         for form in (f"thethirdturn{word}", f"thirdturn{word}", f"creation{word}"):
-            known[form] = ColumnMeaning(FOCUS, N_TURNS)
-    return known
+            meanings[form] = ColumnMeaning(FOCUS, N_TURNS)
+    return meanings
 
 
 MEANINGS: Mapping[str, ColumnMeaning] = _meanings()
@@ -144,7 +144,8 @@ def read_tables(
         raise PublishedError("it has no column The_first_turn_instruction")
     if len(main) > 1:
         raise PublishedError(
-            f"two of its tables have instructions: {shown(main[0].name)} and {shown(main[1].name)}"
+            f"two of its tables have instructions: {shortened_id(main[0].name)} and "
+            f"{shortened_id(main[1].name)}"
         )
     records = _records(main[0], say)
     if not records:
@@ -171,7 +172,7 @@ def _records(table: PublishedTable, say: Callable[[str], None]) -> dict[str, _Re
     for where, row in _rows(table):
         texts = {meaning: _cell(row, place) for meaning, place in columns.items()}
         texts = {meaning: text for meaning, text in texts.items() if text.strip()}
-        item_id = whole(where, "ID", _cell(row, at_id).strip())
+        item_id = whole_id(where, "ID", _cell(row, at_id).strip())
         if not item_id and not texts:
             n_blank += 1
             continue
@@ -179,13 +180,18 @@ def _records(table: PublishedTable, say: Callable[[str], None]) -> dict[str, _Re
             raise PublishedError(f"{where} has no ID")
         for turn, ordinal in enumerate(TURN_NAMES, start=1):
             if ColumnMeaning(INSTRUCTION, turn) not in texts:
-                raise PublishedError(f"{where} ({shown(item_id)}) has no {ordinal} instruction")
+                raise PublishedError(
+                    f"{where} ({shortened_id(item_id)}) has no {ordinal} instruction"
+                )
         if item_id in records:
-            raise PublishedError(f"two records have the ID {shown(item_id)}")
+            raise PublishedError(f"two records have the ID {shortened_id(item_id)}")
         image = _cell(row, at_image).strip() if at_image is not None else ""
         records[item_id] = _Record(image, texts)
     if n_blank:
-        say(f"{number_of(n_blank, 'row')} of {shown(table.name)} without an ID and an instruction")
+        say(
+            f"{number_of(n_blank, 'row')} of {shortened_id(table.name)} without an ID and an "
+            "instruction"
+        )
     return records
 
 
@@ -194,12 +200,12 @@ def _add(records: dict[str, _Record], table: PublishedTable, say: Callable[[str]
     columns = _columns(table)
     at_id, at_turn = (_place(table, name) for name in (_ID, _TURN))
     if not columns or at_id is None:
-        say(f"the table {shown(table.name)}, which has no ID or nothing that is known")
+        say(f"the table {shortened_id(table.name)}, which has no ID or nothing that is known")
         return
     _say_left_out(table, say)
     unknown: Counter[str] = Counter()
     for where, row in _rows(table):
-        item_id = whole(where, "ID", _cell(row, at_id).strip())
+        item_id = whole_id(where, "ID", _cell(row, at_id).strip())
         texts = [(column, text) for column in columns if (text := _cell(row, column.place)).strip()]
         if not texts:
             continue
@@ -212,20 +218,21 @@ def _add(records: dict[str, _Record], table: PublishedTable, say: Callable[[str]
                 turn = _turn_of(_cell(row, at_turn) if at_turn is not None else table.name)
                 if turn is None:
                     raise PublishedError(
-                        f"{where} of {shown(table.name)} does not say which turn its {meaning.what} is "
-                        "of: in a column turn (1 to 3), or in the name of the table"
+                        f"{where} of {shortened_id(table.name)} does not say which turn its "
+                        f"{meaning.what} is of: in a column turn (1 to 3), or in the name of the table"
                     )
                 meaning = ColumnMeaning(meaning.what, turn)
             if records[item_id].texts.setdefault(meaning, text) != text:
                 raise PublishedError(
-                    f"{shown(item_id)} has two texts as the {meaning.what} of turn {meaning.turn}"
+                    f"{shortened_id(item_id)} has two texts as the {meaning.what} of turn "
+                    f"{meaning.turn}"
                 )
     if unknown:
-        say(f"{number_of(len(unknown), 'ID')} of {shown(table.name)} without an item")
+        say(f"{number_of(len(unknown), 'ID')} of {shortened_id(table.name)} without an item")
 
 
 def _item(item_id: str, record: _Record) -> PublishedItem:
-    where = f"the item {shown(item_id)}"
+    where = f"the item {shortened_id(item_id)}"
     for text in (item_id, record.image, *record.texts.values()):
         if not is_unicode(text):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
@@ -266,7 +273,7 @@ def _columns(table: PublishedTable) -> list[_Column]:
     columns = [_Column(place, meaning) for place, meaning in named if meaning is not None]
     twice = [m for m, n in Counter(column.meaning for column in columns).items() if n > 1]
     if twice:
-        raise PublishedError(f"two columns of {shown(table.name)} have the {twice[0].what}")
+        raise PublishedError(f"two columns of {shortened_id(table.name)} have the {twice[0].what}")
     return columns
 
 
@@ -280,8 +287,10 @@ def _say_left_out(table: PublishedTable, say: Callable[[str], None]) -> None:
         if name and _letters(name) not in (*MEANINGS, _ID, _IMAGE, _TURN) and not _unnamed(name)
     ]
     if unknown:
-        listed = ", ".join(shown(name) for name in unknown[:10])
-        say(f"of {shown(table.name)} the {'column' if len(unknown) == 1 else 'columns'} {listed}")
+        listed = ", ".join(shortened_id(name) for name in unknown[:10])
+        say(
+            f"of {shortened_id(table.name)} the {'column' if len(unknown) == 1 else 'columns'} {listed}"
+        )
     nameless = [place for place, name in enumerate(names) if not name or _unnamed(name)]
     stray = sum(
         bool(_cell(row, place).strip())
@@ -289,7 +298,7 @@ def _say_left_out(table: PublishedTable, say: Callable[[str], None]) -> None:
         for place in (*nameless, *range(len(names), len(row)))
     )
     if stray:
-        say(f"{number_of(stray, 'value')} of {shown(table.name)} in columns without a name")
+        say(f"{number_of(stray, 'value')} of {shortened_id(table.name)} in columns without a name")
 
 
 def _rows(table: PublishedTable) -> Iterator[tuple[str, Sequence[str]]]:

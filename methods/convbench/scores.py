@@ -34,7 +34,7 @@ TASK_LABELS: Mapping[int, str] = {turn: name.lower() for turn, name in OF_TURN.i
 """The label of an item that names the task category of each turn."""
 
 
-def lacking(item: Item, trial: str) -> str | None:
+def missing_reference(item: Item, trial: str) -> str | None:
     """Why the item cannot be asked in the trial, which gives a turn without a reference; else None."""
     without = [
         turn.turn for turn in item.turns if turn.turn <= N_GIVEN[trial] and turn.reference is None

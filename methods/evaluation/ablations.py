@@ -29,9 +29,16 @@ def without_images(messages: Messages) -> Messages:
 
 
 def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
-    """The messages with each image replaced by the one that `instead` has for it.
+    """Replace images in messages.
 
-    An image that it does not have, such as a benchmark's own example, stays.
+    Args:
+        messages: The messages.
+        instead: The image to show for each image, by id. An image without one, such as a benchmark's
+            own
+        example, stays.
+
+    Returns:
+        The messages with the other images.
     """
     return tuple(
         replace(
@@ -48,12 +55,21 @@ def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
 
 
 def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
-    """What stands in the place of each image of the item at `place` of `items`, counted from 0.
+    """Choose an image of another item for each image of an item.
 
-    It is the image of the same position of the next item that has one there, in the order of the
-    release, the first item after the last one; where none has so many images, of the next item with
-    any. Items of the same group, and images that the item has itself, are passed over. Raises
-    NoOtherImages.
+    It is the image at the same position of the next item that has one there, in the order of the
+    release, the first item after the last one. If no item has so many images, it is one of the next
+    item with any. Items of the same group, and images that the item has itself, are passed over.
+
+    Args:
+        items: The items of the release, in order.
+        place: The place of the item in `items`, from 0.
+
+    Returns:
+        The replacement of each image, by id.
+
+    Raises:
+        NoOtherImages: No other item has an image to show.
     """
     item = items[place]
     instead: dict[str, str] = {}

@@ -22,11 +22,18 @@ PERCENTILES = {"low": 5, "first_quartile": 25, "median": 50, "third_quartile": 7
 
 
 def length_rows(items: Sequence[Item], lengths: Mapping[AnswerKey, int]) -> list[dict[str, Any]]:
-    """A row for the references, then one for each model by name: number, percentiles, ratio.
+    """Describe how long references and answers are, in words.
 
-    `lengths` are the words of all answers that have any. Of these, answers as asked to turns that have
-    a reference count: given turns, other trials and baselines do not. None where no turn has a
-    reference.
+    Only answers as asked (no other trial, no baseline) to turns that have a reference count; reference
+    turns do not.
+
+    Args:
+        items: The items of the release.
+        lengths: The words of all answers that have any.
+
+    Returns:
+        A row for the references, then one for each model by name: number, percentiles, and ratio to the
+        references. Empty if no turn has a reference.
     """
     references = {
         (item.item_id, turn.turn): n

@@ -17,17 +17,17 @@ _SEPARATORS = re.compile(r"[,;\n、，；]|\band\b")
 _AROUND = " \t.。!\"'“”‘’()[]*-•"
 
 
-def set_f1(said: Iterable[str], reference: Iterable[str]) -> float:
+def set_f1(answers: Iterable[str], reference: Iterable[str]) -> float:
     """F1 of two sets of texts.
 
     Args:
-        said: What the model named, in any order; case, width, blanks and marks around do not count.
+        answers: What the model named, in any order; case, width, blanks and marks around do not count.
         reference: What is right.
 
     Returns:
         0 to 1; 1 where both are empty.
     """
-    named, right = ({_folded(text) for text in texts} - {""} for texts in (said, reference))
+    named, right = ({_folded(text) for text in texts} - {""} for texts in (answers, reference))
     if not named and not right:
         return 1.0
     return 2 * len(named & right) / (len(named) + len(right))
@@ -40,17 +40,17 @@ def listed_texts(answer: str) -> list[str]:
 
 def last_number(answer: str) -> float | None:
     """The last number of an answer, with or without commas between thousands; None without one."""
-    found = [match[0] for match in _NUMBER.finditer(answer) if any(map(str.isdigit, match[0]))]
-    return float(found[-1].replace(",", "").replace("\u2212", "-")) if found else None
+    numbers = [match[0] for match in _NUMBER.finditer(answer) if any(map(str.isdigit, match[0]))]
+    return float(numbers[-1].replace(",", "").replace("\u2212", "-")) if numbers else None
 
 
 def is_near(
-    said: float | None, reference: float, *, relative: float = 0.0, absolute: float = 0.0
+    number: float | None, reference: float, *, relative: float = 0.0, absolute: float = 0.0
 ) -> float:
     """Whether a number is right within a tolerance.
 
     Args:
-        said: The number of the answer; None for an answer without a number.
+        number: The number of the answer; None for an answer without a number.
         reference: The right number.
         relative: Tolerance as a share of the reference, such as 0.05.
         absolute: Tolerance in the unit of the reference; the larger of both holds.
@@ -60,8 +60,8 @@ def is_near(
     """
     tolerance = max(relative * abs(reference), absolute)
     return float(
-        said is not None
-        and (math.isclose(said, reference, abs_tol=1e-12) or abs(said - reference) <= tolerance)
+        number is not None
+        and (math.isclose(number, reference, abs_tol=1e-12) or abs(number - reference) <= tolerance)
     )
 
 

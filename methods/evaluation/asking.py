@@ -34,7 +34,15 @@ _CONTEXT = " context="
 
 
 def with_policy(version: str, policy: ContextPolicy) -> str:
-    """A version of asking, or of scores of what was asked, that names a policy other than `fail`."""
+    """Add the context policy to a version, unless it is `fail`.
+
+    Args:
+        version: The version of asking, or of scores of the answers.
+        policy: What to do with a dialogue that does not fit the model's context.
+
+    Returns:
+        The version.
+    """
     return version if policy == "fail" else f"{version}{_CONTEXT}{policy}"
 
 
@@ -164,9 +172,14 @@ class Transcript:
 def readings_of(
     asking: Generator[Asking, Any, None], transcript: Transcript
 ) -> Iterator[ExtractionRequest]:
-    """The readings that an `ask` makes of the answers of a transcript; nothing is asked.
+    """List the answer extractions of a transcript, without asking a model.
 
-    It ends with the first question that the transcript has no answer to.
+    Args:
+        asking: A generator by a benchmark's `ask`.
+        transcript: The answers, and what was extracted from them.
+
+    Yields:
+        The extraction requests, up to the first question that the transcript has no answer to.
     """
     came: Answer | str | None = None
     while True:

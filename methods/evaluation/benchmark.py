@@ -19,54 +19,71 @@ GROUP = "vlm_loom.benchmarks"
 
 
 class Benchmark(Protocol):
-    """How one benchmark asks, judges and scores; a subclass may leave out what has a value here."""
+    """How one benchmark asks, judges and scores. A subclass need not set what has a default here."""
 
     name: str
-    """Short name; releases name the benchmark that they are of."""
+    """The short name, which its releases have as their benchmark."""
     answer_version: str
-    """Version of how it asks; changes when `ask` does."""
+    """The version of asking. Change it whenever `ask` changes."""
     context_policies: Sequence[ContextPolicy] = ()
-    """What it permits to be done about dialogues that are too long, beside `fail`."""
+    """The policies for dialogues that are too long that it allows in addition to `fail`."""
     question_prompts: Sequence[str] = ()
-    """The prompt files that models under evaluation are asked by, `<method>/<task>`; empty where `ask`
-    sends questions as they are. Their versions are part of the answers' version."""
+    """The prompt files, `<method>/<task>`, that `ask` puts questions into; empty if it sends questions
+    as they are. Their versions are part of the answers' version."""
     extractor_prompts: Sequence[str] = ()
-    """The prompt files that read answers where no rule can; empty where nothing is read."""
+    """The prompt files by which a model extracts answers that no rule can; empty without extraction."""
     judge_prompts: Sequence[str] = ()
-    """The prompt files that its judge reads, `<method>/<task>`; empty where it is scored by rule."""
+    """The prompt files of its judge, `<method>/<task>`; empty if answers are scored by rule."""
     judge_version: str
-    """Version of how it judges beside its prompts; changes when `judge` does. Judgments under different
-    versions, of it or of any prompt of the judge, are different scores."""
+    """The version of judging. Change it whenever `judge` changes. Judgments under different versions,
+    of judging or of a prompt of the judge, are different scores."""
     dimensions: Sequence[str]
-    """What an answer is scored for, the overall dimension last: the metrics of its observations."""
+    """The names of the scores of an answer, the overall score last; its observations have them."""
     score_range: tuple[int, int] = (0, 1)
-    """The lowest and the highest score that a judge, or a person in its place, may give."""
+    """The lowest and the highest score that a judge or a person may give."""
     metrics: Sequence[Metric]
-    """What stands on the leaderboard, the one that ranks first."""
+    """The metrics of the leaderboard; the first one ranks."""
 
     abilities: Sequence[str] = ()
-    """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
-    ones as a map, and the level above them side by side. Empty where items have none."""
+    """The labels that name the ability an item tests, from the coarsest to the finest. A report shows
+    the finest as a heat map and the level above it side by side. Empty if items have none."""
 
     published: PublishedFormats | None = None
-    """Reads and writes the files that it is published in; None where they cannot be imported."""
+    """Reads and writes the published files; None if they cannot be imported."""
     predictions: PredictionFormats | None = None
-    """Matches the rows of a file of predictions with its items; None where they cannot be imported."""
+    """Matches the rows of a file of predictions with items; None if predictions cannot be imported."""
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Yields what to ask; is sent what came (`asking.py`)."""
+        """Ask a model about an item, as a generator (`asking.py`).
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
+
+        Yields:
+            Questions, reference turns, skipped turns and answer extractions. After each, the generator
+            is sent the answer or what was extracted.
+        """
         ...
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Yields what to ask the judge; is sent judgments; returns observations (`judging.py`).
+        """Judge the answers to an item, as a generator (`judging.py`).
 
         A judge is never told which model answered.
+
+        Args:
+            item: The item.
+            transcript: The answers and what was extracted from them.
+
+        Returns:
+            A generator: it yields lists of judge requests, is sent the judgments (None for a lost one),
+            and returns the observations.
         """
         ...
 
 
-def lacking(benchmark: object) -> list[str]:
-    """What of the protocol an object has not, by name."""
+def missing_members(benchmark: object) -> list[str]:
+    """Name the members of the protocol that an object lacks."""
     return [
         name
         for name in (*Benchmark.__annotations__, "ask", "judge")

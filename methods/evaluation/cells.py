@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any, NamedTuple
 
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import encoded
+from methods.evaluation.published_tables import encode_image
 
 
 class FileRow(NamedTuple):
@@ -51,10 +51,19 @@ def text_of(value: Any) -> str:
 
 
 def image_cells(where: str, value: Any) -> ImageCells:
-    """The images of a row: base64 as a text, bytes, `{bytes, path}`, or a list of any of these.
+    """Read the images of a row.
 
-    Bytes go before the path that stands with them. Raises PublishedError for a list of which some
-    images are inside and some by path.
+    Args:
+        where: The row, for messages.
+        value: Base64 as a text, bytes, `{bytes, path}`, or a list of any of these. Bytes go before the
+            path
+        next to them.
+
+    Returns:
+        The cell of images in base64 and the cell of paths.
+
+    Raises:
+        PublishedError: Some images of a list are inside and some by path.
     """
     images = value if isinstance(value, list) else [value]
     inside, paths = [], []
@@ -62,7 +71,7 @@ def image_cells(where: str, value: Any) -> ImageCells:
         named = image if isinstance(image, Mapping) else {"bytes": image}
         data = named.get("bytes")
         if data:
-            inside.append(encoded(data) if isinstance(data, bytes) else text_of(data))
+            inside.append(encode_image(data) if isinstance(data, bytes) else text_of(data))
         elif named.get("path"):
             paths.append(text_of(named["path"]))
     if inside and paths:

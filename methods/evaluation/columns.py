@@ -99,7 +99,7 @@ class UnitColumns:
         clustered = [_clustered(column) for column in self._columns]
         # Columns of about as many clusters stand together, so that little of their table is empty.
         order = sorted(range(len(clustered)), key=lambda place: len(clustered[place][0]))
-        found: dict[int, Estimate] = {}
+        estimate_of_column: dict[int, Estimate] = {}
         for start in range(0, len(order), ROWS_AT_ONCE):
             some = order[start : start + ROWS_AT_ONCE]
             width = len(clustered[some[-1]][0])
@@ -109,32 +109,34 @@ class UnitColumns:
                 totals.sums[number, : len(sums)] = sums
                 totals.sizes[number, : len(sums)] = sizes
             low, high = np.array([self._columns[place].ends for place in some]).T
-            found |= zip(some, score_estimates(totals, low, high), strict=True)
-        return [found[place] for place in self._added]
+            estimate_of_column |= zip(some, score_estimates(totals, low, high), strict=True)
+        return [estimate_of_column[place] for place in self._added]
 
     def _as_units(self, units: Sequence[Unit]) -> Units:
         return Units.of(units, None if isinstance(units, Units) else self._names)
 
     def _packed(self, units: Units) -> _PackedTerm:
-        of = units.valued()
-        clusters = self._numbers_of(of)
-        strata = of.of_strata()
-        rows = [_row(clusters[members], of.values[members]) for _, members in strata]
+        valued = units.valued()
+        clusters = self._numbers_of(valued)
+        strata = valued.of_strata()
+        rows = [_row(clusters[members], valued.values[members]) for _, members in strata]
         if len(strata) < 2:
             return _PackedTerm(rows, None)
-        return _PackedTerm(rows, fmean(fmean(of.values[members].tolist()) for _, members in strata))
+        return _PackedTerm(
+            rows, fmean(fmean(valued.values[members].tolist()) for _, members in strata)
+        )
 
     def _numbers_of(self, units: Units) -> NDArray[np.int32]:
         """The number of each unit's cluster among those of all columns."""
-        known = units.names.clusters
+        cluster_names = units.names.clusters
         _, number_of = self._number_of.get(id(units.names), (None, np.zeros(0, np.int32)))
-        if len(number_of) < len(known):
-            more = np.full(len(known) - len(number_of), -1, dtype=np.int32)
+        if len(number_of) < len(cluster_names):
+            more = np.full(len(cluster_names) - len(number_of), -1, dtype=np.int32)
             number_of = np.concatenate([number_of, more])
             self._number_of[id(units.names)] = units.names, number_of
         new = [code for code in np.unique(units.clusters).tolist() if number_of[code] < 0]
         if new:
-            names = list(known)
+            names = list(cluster_names)
             for code in new:
                 number_of[code] = self._clusters.setdefault(names[code], len(self._clusters))
         return number_of[units.clusters]
@@ -148,7 +150,15 @@ def _row(clusters: NDArray[np.int32], values: Floats) -> _Row:
 
 
 def estimate(columns: Sequence[Column], ends: Sequence[Ends]) -> list[Estimate]:
-    """The mean of each column's units, which lie between its ends, with its interval."""
+    """Estimate the mean of each column's units with its interval.
+
+    Args:
+        columns: The units of each column.
+        ends: The lower and upper end of the values of each column.
+
+    Returns:
+        An estimate for each column.
+    """
     packed = UnitColumns()
     for units, of_column in zip(columns, ends, strict=True):
         packed.add(units, of_column)

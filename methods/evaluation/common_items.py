@@ -41,27 +41,37 @@ def common_scores(
     *,
     same_calls: bool,
 ) -> list[CommonScore]:
-    """Every metric of one model by one version of one judge, from its observations on two releases.
+    """Compare the scores of one model by one version of one judge on the common items of two releases.
 
-    `items` has the id in the second release of each common item of the first. Units that one of the two
-    lacks, because the judge failed there, are left out of both. Labels and groups are those of the
-    second release, so that a metric that is averaged by them compares like with like. A metric without
-    a unit that both have is left out.
+    Units without a value in one of the releases, because the judge failed there, are left out of both.
+    Labels and groups are those of the second release, so that metrics that average over labels can be
+    compared.
 
-    With `same_calls` all that is common rests on the same answers and judgments. A difference of 0 is
-    certain then, whichever dialogues there are, and its interval has no width.
+    Args:
+        metrics: The metrics of the benchmark.
+        before: The model's observations on the first release.
+        after: The model's observations on the second release.
+        items: The id in the second release of each common item, by its id in the first.
+        same_calls: Whether all that is common rests on the same answers and judgments. A difference of
+            0 is
+        certain then, and its interval has no width.
+
+    Returns:
+        A score for each metric that has a unit in both releases.
     """
-    kept = [score for score in after if score.item_id in set(items.values())]
-    of_turn = {(score.item_id, score.turn): score for score in kept}
+    shared = [score for score in after if score.item_id in set(items.values())]
+    of_turn = {(score.item_id, score.turn): score for score in shared}
     moved = []
     for score in before:
         if score.item_id in items:
-            here = replace(score, item_id=items[score.item_id])
-            like = of_turn.get((here.item_id, here.turn))
+            same_item = replace(score, item_id=items[score.item_id])
+            like = of_turn.get((same_item.item_id, same_item.turn))
             moved.append(
-                here if like is None else replace(here, labels=like.labels, cluster=like.cluster)
+                same_item
+                if like is None
+                else replace(same_item, labels=like.labels, cluster=like.cluster)
             )
-    counting = {_BEFORE: floored(moved), _AFTER: floored(kept)}
+    counting = {_BEFORE: floored(moved), _AFTER: floored(shared)}
     compared, _ = compare(metrics, counting, least_coverage=0.0)
     rows = {(row["metric"], row["aggregation"]): row for row in compared if row["form"] == "floor"}
     n_items = len(
@@ -77,12 +87,12 @@ def common_scores(
         if row is None or row["difference"] is None or None in values:
             continue
         certain = same_calls and row["difference"] == 0
-        was, now = (metric.statistic(value) for value in values if value is not None)
+        first, second = (metric.statistic(value) for value in values if value is not None)
         common.append(
             CommonScore(
                 metric,
-                was,
-                now,
+                first,
+                second,
                 # `after` is named first: models are compared in the order of their names.
                 row["difference"],
                 0.0 if certain else row["ci_low"],

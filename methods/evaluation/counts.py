@@ -20,20 +20,20 @@ def counts_of(scored: Sequence[ScoredObservation]) -> dict[str, int]:
     `n_failed` are those without a judgment for reasons that no other count names. `n_refused` are all
     that the model declined: a refusal in words is judged as well.
     """
-    of = Observations.of(scored)
+    observations = Observations.of(scored)
     items, trials, turns, statuses, refused = map(
-        of.column, ("items", "trials", "turns", "statuses", "refused")
+        observations.column, ("items", "trials", "turns", "statuses", "refused")
     )
-    numbers = turn_numbers(items, turns) * max(1, len(of.names.trials)) + trials
+    numbers = turn_numbers(items, turns) * max(1, len(observations.names.trials)) + trials
     places, of_place = np.unique(numbers, return_inverse=True)
     of_place = of_place.reshape(-1)
     # The last status, or `judged` where one is: what is written later stays.
     status = np.zeros(len(places), dtype=np.int64)
     status[of_place] = statuses
-    is_judged = of.having("statuses", "judged")
-    status[of_place[is_judged]] = of.names.statuses.get("judged", 0)
-    each = np.bincount(status, minlength=len(of.names.statuses))
-    counted = Counter(dict(zip(of.names.statuses, each.tolist(), strict=True)))
+    is_judged = observations.having("statuses", "judged")
+    status[of_place[is_judged]] = observations.names.statuses.get("judged", 0)
+    n_of_status = np.bincount(status, minlength=len(observations.names.statuses))
+    counted = Counter(dict(zip(observations.names.statuses, n_of_status.tolist(), strict=True)))
     return {
         "n_items": len(np.unique(items)),
         "n_turns": len(places),

@@ -21,10 +21,19 @@ from methods.prompts.messages import Image, Message, Text, interleave, with_imag
 def ask_dialogue(
     item: Item, limits: AskingLimits, trial: str = PLAIN
 ) -> Generator[Asking, Answer, None]:
-    """Every turn after the earlier ones, each followed by the model's own answer, or a given one.
+    """Ask the turns of an item one after another; the earlier turns stand before each.
 
-    A turn without an answer ends the dialogue: later turns would need it in their history, and neither
-    the text of an error nor an answer that was cut off is one.
+    Each turn is followed by the model's own answer, or by a reference answer. A turn without an answer
+    ends the dialogue: later turns would need it in their history.
+
+    Args:
+        item: The item.
+        limits: The context policy and the limits of requests.
+        trial: The variant that the answers belong to.
+
+    Returns:
+        A generator: it yields questions, reference turns and skipped turns, and is sent the answer to
+        each.
     """
     dialogue = Dialogue(trial, limits.context_policy)
     ended_by = None
@@ -141,18 +150,18 @@ class Dialogue:
 
     def _left_out(self) -> str:
         """What the model is told of the turns that it is not sent, so that `<image-i>` stays clear."""
-        gone, kept = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
+        gone, sent = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
         turns = (
             "turn of this dialogue is"
             if len(gone) == 1
             else f"{len(gone)} turns of this dialogue are"
         )
-        told = f"The first {turns} left out, as the whole of it is too long."
+        sentences = f"The first {turns} left out, as the whole of it is too long."
         n_images = sum(exchange.n_images for exchange in gone)
         if n_images == 0:
-            return told
+            return sentences
         names = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
-        told += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
-        if any(exchange.n_images for exchange in kept):
-            told += f" The first picture below is <image-{n_images + 1}>."
-        return told
+        sentences += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
+        if any(exchange.n_images for exchange in sent):
+            sentences += f" The first picture below is <image-{n_images + 1}>."
+        return sentences

@@ -36,30 +36,59 @@ class Finding:
     reason: str | None = None
 
 
-def counted(of: Finding, measure: str, unit: str, n: int) -> Finding:
-    """How many there are."""
-    return replace(of, measure=measure, unit=unit, n=n, value=float(n))
+def counted(finding: Finding, measure: str, unit: str, n: int) -> Finding:
+    """Fill in a count.
+
+    Args:
+        finding: The finding, without a measure.
+        measure: The name of the measure.
+        unit: What is counted.
+        n: The count.
+
+    Returns:
+        The finding with the count as its value.
+    """
+    return replace(finding, measure=measure, unit=unit, n=n, value=float(n))
 
 
-def estimated(of: Finding, found: Estimate, reason: str | None = None) -> Finding:
-    """The figure with its interval; the reason stands where there is none."""
+def estimated(finding: Finding, estimate: Estimate, reason: str | None = None) -> Finding:
+    """Fill in an estimate.
+
+    Args:
+        finding: The finding with its measure.
+        estimate: The value with its interval.
+        reason: Why there is no value; dropped if there is one.
+
+    Returns:
+        The finding with the value.
+    """
     return replace(
-        of,
-        value=found.value,
-        ci_low=found.ci_low,
-        ci_high=found.ci_high,
-        n_clusters=found.n_clusters,
-        method=found.method,
-        reason=reason if found.value is None else None,
+        finding,
+        value=estimate.value,
+        ci_low=estimate.ci_low,
+        ci_high=estimate.ci_high,
+        n_clusters=estimate.n_clusters,
+        method=estimate.method,
+        reason=reason if estimate.value is None else None,
     )
 
 
 def difference(
-    of: Finding, compared: Comparison, p_holm: float | None, reason: str | None
+    finding: Finding, compared: Comparison, p_holm: float | None, reason: str | None
 ) -> Finding:
-    """The difference of a comparison with its test, and p after an adjustment by Holm."""
+    """Fill in the difference of a comparison with its test.
+
+    Args:
+        finding: The finding, without a measure.
+        compared: The comparison.
+        p_holm: p adjusted by Holm.
+        reason: Why there is no difference or no test.
+
+    Returns:
+        The finding with the measure `difference`.
+    """
     return replace(
-        of,
+        finding,
         measure="difference",
         n=compared.n_units,
         n_clusters=compared.n_clusters,

@@ -18,10 +18,21 @@ _WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 
 
 def read_grade(value: object, name: str) -> int:
-    """The grade that a value of a parsed reply is; `name` is what it grades, for the sentence.
+    """Read the grade that a value of a parsed reply is.
 
-    A whole number is read however it is written: 8, 8.0, "8", "8.0", "８". Raises ParseError:
-    `not_an_integer` (8.5, "8/10", "eight", true, null, a list), `out_of_range` (0, 11, a negative one).
+    A whole number is read in any notation: 8, 8.0, "8", "8.0", "８".
+
+    Args:
+        value: The value.
+        name: What it grades, for messages.
+
+    Returns:
+        The grade, 1 to 10.
+
+    Raises:
+        ParseError: `not_an_integer` (8.5, "8/10", "eight", true, null, a list) or `out_of_range` (0,
+            11, a
+        negative number).
     """
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         value = float(value)
@@ -34,15 +45,23 @@ def read_grade(value: object, name: str) -> int:
     return int(value)
 
 
-def last_of_equal(written: Sequence[object], read: Callable[[object], T]) -> T:
-    """The last of the values of a reply, as `read` reads it, if no other one that can be read differs.
+def last_of_equal(written: Sequence[object], parse: Callable[[object], T]) -> T:
+    """Read the last of the values of a reply, if no other value that can be read differs.
 
-    Raises ParseError: what `read` raises for the last one, or `two_ratings`.
+    Args:
+        written: The values in the order of the reply, at least one.
+        parse: Reads a value; may raise ParseError.
+
+    Returns:
+        The last value as `parse` reads it.
+
+    Raises:
+        ParseError: The error of `parse` for the last value, or `two_ratings`.
     """
-    value = read(written[-1])
+    value = parse(written[-1])
     for other in written[:-1]:
         try:
-            earlier = read(other)
+            earlier = parse(other)
         except ParseError:
             continue
         if earlier != value:

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 from methods.errors import UserError
 from methods.evaluation.cells import FileRow
 from methods.evaluation.contestants import FILE
-from methods.evaluation.indexes import known_id, whole
+from methods.evaluation.indexes import known_id, whole_id
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import shown
+from methods.evaluation.published_tables import shortened_id
 from methods.ids import content_id
 from methods.naming import nearest
 
@@ -99,13 +99,21 @@ class HumanScores:
 
 
 def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
-    """The scores of the records.
+    """Read people's scores from the records of a file.
 
-    Raises HumanScoresError where there is none, and for an item or a turn that is no whole number.
+    A record without a turn belongs to the only turn that models are asked, a record without a dimension
+    to the overall one. An answer that one rater gave several different scores has none; of several
+    reasons for one score the alphabetically first counts.
 
-    Without a turn the record is of the one turn that models are asked, without a dimension of the
-    overall one. Of an answer that one rater gave several scores that differ, none counts; of several
-    reasons for one score the first by the alphabet does.
+    Args:
+        rated: The items, models and dimensions that can be scored.
+        rows: The records.
+
+    Returns:
+        The scores, and counts of what was not taken.
+
+    Raises:
+        HumanScoresError: There is no score, or an item or a turn is not a whole number.
     """
     item = _item_column(rows)
     turns = {
@@ -120,7 +128,7 @@ def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
         cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
         try:
             item_id = known_id(FileRow(row.where, cells), item, turns)
-            cells[TURN] = whole(row.where, TURN, cells.get(TURN, ""))
+            cells[TURN] = whole_id(row.where, TURN, cells.get(TURN, ""))
         except PublishedError as error:
             raise HumanScoresError(f"{error}: correct the row.") from None
         outcome = _read(rated, turns, item_id, cells)
@@ -192,6 +200,6 @@ def _item_column(rows: Sequence[FileRow]) -> str:
     lacking = [] if item else [f"{ITEM[0]} or {ITEM[-1]}"]
     lacking += [name for name in (MODEL, SCORE) if name not in named]
     if item is None or lacking:
-        there_are = nearest(lacking[0].split()[0], map(shown, named))
+        there_are = nearest(lacking[0].split()[0], map(shortened_id, named))
         raise HumanScoresError(f"It has no column {', '.join(lacking)}; {there_are}.")
     return item

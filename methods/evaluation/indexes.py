@@ -17,11 +17,19 @@ _MOST = 2**53
 """Above it a float does not say which whole number it was."""
 
 
-def whole(where: str, column: str, text: str) -> str:
-    """An id as it stands; a whole number that was written as a float is whole.
+def whole_id(where: str, column: str, text: str) -> str:
+    """Read an id; a whole number that was written as a float becomes whole.
+
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        text: The id as it is written.
+
+    Returns:
+        The id.
 
     Raises:
-        PublishedError: It is a float that is no whole number, or too large to say which one it was.
+        PublishedError: It is a float that is not whole, or too large to tell which number it was.
     """
     if not _FLOAT.fullmatch(text.strip()):
         return text
@@ -32,16 +40,36 @@ def whole(where: str, column: str, text: str) -> str:
 
 
 def whole_index(where: str, column: str, text: str) -> str:
-    """An index, which numbers the rows of a table: as `whole`, without blanks and zeros before it."""
-    text = whole(where, column, text).strip()
+    """Read the index of a table's row: a `whole_id` without leading blanks and zeros.
+
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        text: The index as it is written.
+
+    Returns:
+        The index.
+
+    Raises:
+        PublishedError: As `whole_id`.
+    """
+    text = whole_id(where, column, text).strip()
     return str(int(text)) if re.fullmatch("0[0-9]{1,15}", text) else text
 
 
-def known_id(row: FileRow, column: str, known: Container[str]) -> str:
-    """The id in a row's cell: as it stands if it is one of `known`, else as `whole`.
+def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
+    """Read the id in a row's cell: as it is written if the release has it, else as `whole_id`.
+
+    Args:
+        row: The row.
+        column: The column with the id.
+        item_ids: The ids of the release.
+
+    Returns:
+        The id.
 
     Raises:
-        PublishedError: It is not known, and a float that is no whole number.
+        PublishedError: It is not an id of the release, and a float that is not whole.
     """
     text = row.cells.get(column, "")
-    return text if text in known else whole(row.where, column, text)
+    return text if text in item_ids else whole_id(row.where, column, text)

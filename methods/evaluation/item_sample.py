@@ -9,8 +9,16 @@ from methods.evaluation.items import Item
 from methods.ids import content_id
 
 
-def asked_part(n_asked: int, n_items: int) -> str:
-    """The sentence on a model that was asked about some items of a release only."""
+def partial_evaluation_note(n_asked: int, n_items: int) -> str:
+    """Say that a model was asked about a part of a release.
+
+    Args:
+        n_asked: The number of items asked.
+        n_items: The number of items of the release.
+
+    Returns:
+        One sentence.
+    """
     return f"{n_asked} of {n_items} items were asked."
 
 

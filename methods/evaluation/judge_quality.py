@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import Measure
 from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.rating_matrix import Measure
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE
@@ -108,8 +108,10 @@ class _Scores:
     @property
     def means(self) -> Floats:
         """The mean of each judge's replicates: answers x judges."""
-        given = ~np.isnan(self.scores)
-        return ratio(np.where(given, self.scores, 0.0).sum(axis=2), given.sum(axis=2).astype(float))
+        has_score = ~np.isnan(self.scores)
+        return ratio(
+            np.where(has_score, self.scores, 0.0).sum(axis=2), has_score.sum(axis=2).astype(float)
+        )
 
     @property
     def models(self) -> Labels:
@@ -132,12 +134,25 @@ def judge_rows(
     split_by: str | None = None,
     is_critic: bool = False,
 ) -> Iterator[Finding]:
-    """What one judge's scores are like, and how far people agree with them.
+    """Describe one judge's scores, and how far people agree with them.
 
-    Every dimension: distribution, agreement with people where they scored answers that it judged. The
-    overall dimension: that agreement for each value of the label `split_by`, and on each side of a
-    critic's pairs, too; length, length-controlled scores, replicates. Agreement of a judge that
-    `is_critic`, which was trained on pairs for training, counts those for testing alone.
+    Every dimension has its distribution, and the agreement with people on the answers that both scored.
+    The overall dimension also has this agreement for each value of a label and for each side of a
+    critic's pairs, and length, length-controlled scores and replicates.
+
+    Args:
+        scale: The judge's dimensions and the ends of their scale.
+        observed: The judge's observations by model.
+        beside: The scores of people, the lengths of answers and the sides of a critic's pairs.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+        split_by: The label whose values are reported one by one.
+        is_critic: Whether the judge was trained on pairs for training; agreement then counts the pairs
+            for
+        testing only.
+
+    Yields:
+        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
@@ -149,8 +164,8 @@ def judge_rows(
         )
         if dimension == scale.overall:
             split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
-        for origin, given in sorted(beside.people.items()):
-            by_people = [given.get(answer.place, {}).get(dimension) for answer in scores.answers]
+        for origin, ratings in sorted(beside.people.items()):
+            by_people = [ratings.get(answer.place, {}).get(dimension) for answer in scores.answers]
             pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
@@ -172,10 +187,21 @@ def judge_rows(
 def pair_rows(
     scale: JudgeScale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
 ) -> Iterator[Finding]:
-    """Agreement of two judges, the second of that name, on every dimension in every unit.
+    """Measure the agreement of two judges on every dimension in every unit.
 
     The unit `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
-    dimension has intervals: each takes `n_resamples` calls of scipy.
+    dimension has intervals, as each takes `n_resamples` calls of scipy.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        first: The first judge's observations by model.
+        second: The second judge's observations by model.
+        name: The name of the second judge.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Yields:
+        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)
@@ -184,9 +210,17 @@ def pair_rows(
 
 
 def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:
-    """Where the variance of the overall scores comes from: with one judge, items and replicates.
+    """Split the variance of the overall scores into shares: item, judge, interaction and replicate.
 
-    An item is one model's answer. As many replicates count as every judge has.
+    An item is one model's answer. With one judge the shares are those of item and replicate. As many
+    replicates count as every judge has.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        judges: The observations of each judge by model.
+
+    Yields:
+        A finding for each share.
     """
     scores = _scores_of(judges, scale.overall)
     n_replicates = max(1, int((~np.isnan(scores.scores)).any(axis=0).sum(axis=1).min()))
@@ -202,26 +236,30 @@ def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Fin
 
 def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
     """What the judges gave on a dimension, of all answers that one of them scored."""
-    given: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
+    scores_by_judge: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
     for number, observed in enumerate(judges):
         for model, scored in observed.items():
             for score in scored:
                 if score.metric == dimension and score.value is not None:
                     place = AnswerKey(model, score.item_id, score.trial, score.turn)
                     replicates = score.replicates or (score.value,)
-                    given[number][_AnswerPart(place, score.part, score.cluster)] = replicates
-    answers = sorted(set().union(*given))
-    most = max((len(scores) for of_judge in given for scores in of_judge.values()), default=1)
+                    scores_by_judge[number][_AnswerPart(place, score.part, score.cluster)] = (
+                        replicates
+                    )
+    answers = sorted(set().union(*scores_by_judge))
+    most = max(
+        (len(scores) for of_judge in scores_by_judge for scores in of_judge.values()), default=1
+    )
     scores = np.full((len(answers), len(judges), most), np.nan)
     for row, answer in enumerate(answers):
-        for number, of_judge in enumerate(given):
+        for number, of_judge in enumerate(scores_by_judge):
             replicates = of_judge.get(answer, ())
             scores[row, number, : len(replicates)] = replicates
     return _Scores(answers, scores)
 
 
 def _split(
-    of: _Scores, observed: Observed, label: str | None
+    scores: _Scores, observed: Observed, label: str | None
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Which answers have each value of the label; a label with one value splits nothing."""
     labels = {
@@ -229,7 +267,7 @@ def _split(
         for model, scored in observed.items()
         for score in scored
     }
-    values = [labels[answer.place].get(label or "") for answer in of.answers]
+    values = [labels[answer.place].get(label or "") for answer in scores.answers]
     named: list[dict[str, str]] = [
         {label: value} for value in sorted(filter(None, values)) if label
     ]
@@ -239,9 +277,9 @@ def _split(
     }
 
 
-def _distribution(of: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
+def _distribution(scores: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
     """Over all single scores: replicates are scores of their own."""
-    distribution = score_distribution(of.scores, scale.lowest, scale.highest)
+    distribution = score_distribution(scores.scores, scale.lowest, scale.highest)
     spread = distribution.standard_deviation
     yield _row(dimension, "mean", distribution.n, distribution.mean, reason=NO_SCORE)
     yield _row(
@@ -258,7 +296,7 @@ def _distribution(of: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Fi
 
 
 def _agreement(
-    of: _Scores,
+    scores: _Scores,
     pairs: Floats,
     other: str,
     dimension: str,
@@ -266,10 +304,10 @@ def _agreement(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    clusters = of.clusters
+    clusters = scores.clusters
     for agreement in judge_agreement(
         pairs,
-        of.models,
+        scores.models,
         clusters,
         clusters,
         seed=seed,
@@ -288,16 +326,20 @@ def _agreement(
 
 
 def _length(
-    of: _Scores, lengths: Mapping[AnswerKey, int], dimension: str, seed: int, n_resamples: int
+    all_scores: _Scores,
+    lengths: Mapping[AnswerKey, int],
+    dimension: str,
+    seed: int,
+    n_resamples: int,
 ) -> Iterator[Finding]:
     """Length against score; beside each model's length-controlled score the mean of its scores."""
-    models = sorted({answer.place.model for answer in of.answers})
-    units = sorted({_unit(answer) for answer in of.answers})
+    models = sorted({answer.place.model for answer in all_scores.answers})
+    units = sorted({_unit(answer) for answer in all_scores.answers})
     model_at = {model: number for number, model in enumerate(models)}
     unit_at = {unit: number for number, unit in enumerate(units)}
     scores = np.full((len(models), len(units)), np.nan)
     words = np.full_like(scores, np.nan)
-    for answer, score in zip(of.answers, of.means[:, 0], strict=True):
+    for answer, score in zip(all_scores.answers, all_scores.means[:, 0], strict=True):
         where = model_at[answer.place.model], unit_at[_unit(answer)]
         scores[where] = score
         words[where] = lengths.get(answer.place, np.nan)

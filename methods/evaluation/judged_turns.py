@@ -4,7 +4,13 @@ from collections.abc import Callable, Sequence
 
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import JudgeRequest, Judging, Observation, observed, unjudged
+from methods.evaluation.judging import (
+    JudgeRequest,
+    Judging,
+    Observation,
+    judgment_observations,
+    unjudged_observations,
+)
 from methods.prompts.messages import with_image_numbers
 
 
@@ -14,12 +20,21 @@ def judge_turns(
     metrics: Sequence[str],
     request: Callable[[Turn, str, str], JudgeRequest],
 ) -> Judging:
-    """Observations of each turn that was asked; `request` makes one of a turn, reference and answer.
+    """Judge each turn that was asked of an item.
 
-    A given turn is none of the model's. A turn without a reference, or without an answer, is an
-    observation with that status.
+    A reference turn is not the model's and is not judged. A turn without a reference, or without an
+    answer, becomes an observation with that status.
+
+    Args:
+        item: The item.
+        transcript: The model's answers.
+        metrics: The names of the scores that a judgment has.
+        request: Makes the request from a turn, its reference and the answer.
+
+    Returns:
+        A generator: it yields the requests, is sent the judgments, and returns the observations.
     """
-    asked: list[JudgeRequest] = []
+    requests: list[JudgeRequest] = []
     observations: list[Observation] = []
     for turn in item.turns:
         if turn.given is not None:
@@ -30,12 +45,12 @@ def judge_turns(
                 Observation(metric, PLAIN, turn.turn, "no_reference") for metric in metrics
             ]
         elif answer.text is None:
-            observations += unjudged(metrics, PLAIN, turn.turn, answer)
+            observations += unjudged_observations(metrics, PLAIN, turn.turn, answer)
         else:
-            asked.append(request(turn, turn.reference, answer.text))
-    judgments = yield asked
-    for request_made, judgment in zip(asked, judgments, strict=True):
-        observations += observed(metrics, request_made.place, judgment)
+            requests.append(request(turn, turn.reference, answer.text))
+    judgments = yield requests
+    for request_made, judgment in zip(requests, judgments, strict=True):
+        observations += judgment_observations(metrics, request_made.place, judgment)
     return observations
 
 
@@ -45,7 +60,16 @@ def numbered_question(turn: Turn) -> str:
 
 
 def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
-    """The turns before one, as the model had them: its own answers, and given ones."""
+    """List the turns before one as the model saw them, with its own answers or reference answers.
+
+    Args:
+        item: The item.
+        transcript: The model's answers.
+        turn: The number of the turn, from 1.
+
+    Returns:
+        `question` and `answer` of each turn.
+    """
     return [
         {
             "question": numbered_question(earlier),

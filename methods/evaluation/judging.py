@@ -111,17 +111,38 @@ class Observation:
 Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Observation]]
 
 
-def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> list[Observation]:
-    """Observations of an answer that there is nothing to judge of."""
+def unjudged_observations(
+    metrics: Sequence[str], trial: str, turn: int, answer: Answer
+) -> list[Observation]:
+    """Make the observations of an answer that cannot be judged.
+
+    Args:
+        metrics: The names of the scores.
+        trial: The variant.
+        turn: The turn.
+        answer: The answer; one with a text counts as `failed`.
+
+    Returns:
+        An observation without a value for each metric.
+    """
     # An answer without a text is neither `answered` nor `given`, which no observation is.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
     return [Observation(metric, trial, turn, status) for metric in metrics]
 
 
-def observed(
+def judgment_observations(
     metrics: Sequence[str], place: JudgmentKey, judgment: Judgment | None
 ) -> list[Observation]:
-    """Observations of one judgment; `not_judged` where there is none."""
+    """Make the observations of one judgment.
+
+    Args:
+        metrics: The names of the scores.
+        place: The trial, turn and part that were judged.
+        judgment: The judgment; None if it was lost, which gives the status `not_judged`.
+
+    Returns:
+        An observation for each metric.
+    """
     if judgment is None:
         return [
             Observation(metric, place.trial, place.turn, "not_judged", part=place.part)
@@ -134,11 +155,19 @@ def observed(
 
 
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
-    """The observations of a generator that is sent the judgments there are; None for the others."""
+    """Run a judging with stored judgments.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; it is sent None for the others.
+
+    Returns:
+        The observations.
+    """
     try:
-        asked = next(judging)
+        requests = next(judging)
         while True:
-            asked = judging.send([judgments.get(request.place) for request in asked])
+            requests = judging.send([judgments.get(request.place) for request in requests])
     except StopIteration as end:
         observations: list[Observation] = end.value
         return observations
@@ -147,10 +176,18 @@ def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[
 def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
-    """What a generator asks the judge, which is sent the judgments there are; None for the others."""
-    known = judgments or {}
+    """List the requests that a judging makes.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; it is sent None for the others.
+
+    Yields:
+        The requests.
+    """
+    existing = judgments or {}
     with suppress(StopIteration):
-        asked = next(judging)
+        requests = next(judging)
         while True:
-            yield from asked
-            asked = judging.send([known.get(request.place) for request in asked])
+            yield from requests
+            requests = judging.send([existing.get(request.place) for request in requests])

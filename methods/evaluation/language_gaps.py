@@ -64,8 +64,16 @@ class GapScores(NamedTuple):
     reason: str | None
 
 
-def paired(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
-    """Which items of two releases are the same but for their language."""
+def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
+    """Find the items of two releases that are the same except for their language.
+
+    Args:
+        first: The items of the first release.
+        second: The items of the second release.
+
+    Returns:
+        The ids of the pairs, and how many items are in one release only or differ.
+    """
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()
     alike = {item_id for item_id in both if _alike(ones[item_id], others[item_id])}
@@ -74,17 +82,17 @@ def paired(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
     )
 
 
-def _alike(one: Item, other: Item) -> bool:
+def _alike(first: Item, second: Item) -> bool:
     """Whether images, turns, numbers of choices and keys are the same; a key that is held out is
     any."""
     keys = [
         {turn.references["key"] for turn in item.turns if "key" in turn.references}
-        for item in (one, other)
+        for item in (first, second)
     ]
     return (
-        one.image_ids == other.image_ids
-        and len(one.turns) == len(other.turns)
-        and len(one.choices) == len(other.choices)
+        first.image_ids == second.image_ids
+        and len(first.turns) == len(second.turns)
+        and len(first.choices) == len(second.choices)
         and (not all(keys) or keys[0] == keys[1])
     )
 
@@ -94,12 +102,20 @@ def language_gap_findings(
     first: ReleaseObservations,
     second: ReleaseObservations,
 ) -> Iterator[Finding]:
-    """Both scores and their difference by metric, subset and model that was observed on either.
+    """Compare the scores of models in two languages, by metric, subset and model.
 
-    Subsets, of micro means, are those of the labels `SPLIT_BY` that the items of the first release
-    have. Nothing where no item is a pair.
+    Subsets have micro means only. They are those of the labels `SPLIT_BY` of the items of the first
+    release.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        first: Items and observations of the first release.
+        second: Items and observations of the second release.
+
+    Yields:
+        Both scores and their difference; nothing if no item is a pair.
     """
-    pairing = paired(first.items, second.items)
+    pairing = paired_items(first.items, second.items)
     if not pairing.paired:
         return
     models = sorted(filter(is_model, {*first.of_models, *second.of_models}))
@@ -126,29 +142,31 @@ def _compared(metric: Metric, columns: Sequence[GapScores]) -> list[Comparison]:
     of_terms = [
         [column.differences[place] for column in columns] for place in range(len(metric.terms))
     ]
-    found = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
-    totals = weighted_sum([term.weight for term in metric.terms], on_clusters(found, of_terms))
+    of_clusters = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum(
+        [term.weight for term in metric.terms], on_clusters(of_clusters, of_terms)
+    )
     compared = compared_sides(
         PairTotals([(row, row) for row in range(len(columns))], totals), metric.span
     )
-    n_units = np.min([of.sizes.sum(axis=1) for of in found], axis=0)
+    n_units = np.min([of.sizes.sum(axis=1) for of in of_clusters], axis=0)
     return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
 
 
-def _findings(of: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
+def _findings(finding: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
     for measure, value in (
         ("first_score", column.first_value),
         ("second_score", column.second_value),
     ):
         yield replace(
-            of,
+            finding,
             measure=measure,
             n=compared.n_units,
             n_clusters=compared.n_clusters,
             value=value,
             reason=column.reason,
         )
-    yield difference(of, compared, compared.p_adjusted, column.reason or compared.reason)
+    yield difference(finding, compared, compared.p_adjusted, column.reason or compared.reason)
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:

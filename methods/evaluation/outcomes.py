@@ -27,10 +27,17 @@ def is_right_or_wrong(benchmark: Benchmark) -> bool:
 
 
 def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservation]]) -> Outcomes:
-    """Each contestant's outcome on each item that it was observed on.
+    """Reduce the observations of each candidate to one outcome an item.
 
-    A refusal, and a reply that is no answer, is the model's own doing and not right. What was lost
-    otherwise is unknown, and never right or wrong, unless another pass of the item decides it.
+    A refusal, and a reply that is not an answer, is the model's own doing and wrong. An answer that was
+    lost otherwise is unknown, unless another pass of the item decides it.
+
+    Args:
+        metric: The metric that ranks.
+        observed: The observations of each candidate.
+
+    Returns:
+        By candidate and item: True for right, False for wrong, None for unknown.
     """
     outcomes: dict[str, dict[str, bool | None]] = {}
     for model, scored in observed.items():
@@ -54,10 +61,19 @@ def items_in(outcomes: Outcomes) -> list[str]:
 
 
 def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]) -> Floats:
-    """Models x items: 1 right, 0 wrong, NaN unknown."""
-    known = {True: 1.0, False: 0.0, None: np.nan}
+    """Put outcomes into a matrix.
+
+    Args:
+        outcomes: The outcomes by model and item.
+        models: The models of the rows.
+        items: The items of the columns.
+
+    Returns:
+        Models x items: 1 right, 0 wrong, NaN unknown.
+    """
+    number_of = {True: 1.0, False: 0.0, None: np.nan}
     return np.array(
-        [[known[outcomes[model].get(item)] for item in items] for model in models], dtype=float
+        [[number_of[outcomes[model].get(item)] for item in items] for model in models], dtype=float
     ).reshape(len(models), len(items))
 
 

@@ -9,7 +9,7 @@ from methods.errors import UserError
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import shown
+from methods.evaluation.published_tables import shortened_id
 from methods.ids import content_id
 from methods.model_text import without_reasoning
 from methods.naming import nearest
@@ -50,7 +50,16 @@ class PredictionKey(NamedTuple):
 
 
 def place_of(item: Item, trial: str, turn: int) -> PredictionKey:
-    """The place of an asked turn; turns that the benchmark gives are none."""
+    """Return the key of an asked turn's prediction. Reference turns have none.
+
+    Args:
+        item: The item.
+        trial: The variant.
+        turn: The turn, from 1.
+
+    Returns:
+        The key; its turn is 1 if the model is asked a single turn.
+    """
     n_asked = sum(each.given is None for each in item.turns)
     return PredictionKey(item.item_id, trial, turn if n_asked > 1 else 1)
 
@@ -90,12 +99,21 @@ class Predictions:
 def predictions_of(
     forms: PredictionFormats, items: Sequence[Item], rows: Sequence[FileRow]
 ) -> Predictions:
-    """The predictions of the rows.
+    """Read the predictions of a file's rows.
 
-    Raises PredictionError where no row is of any pass of the release, and for an index that is no whole
-    number.
+    A pass with several different predictions has none, as it is unknown which was meant.
 
-    Of a pass with several predictions that differ, none is taken: which one was meant is not known.
+    Args:
+        forms: The benchmark's forms of prediction files.
+        items: The items of the release.
+        rows: The rows.
+
+    Returns:
+        The predictions, and counts of what was not taken.
+
+    Raises:
+        PredictionError: No row belongs to a pass of the release, an index is not a whole number, or a
+        prediction is too long.
     """
     column = _column(rows)
     texts: dict[PredictionKey, str] = {}
@@ -141,7 +159,7 @@ def _column(rows: Sequence[FileRow]) -> str:
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
     if column is None:
-        there_are = nearest(COLUMNS[0], map(shown, named))
+        there_are = nearest(COLUMNS[0], map(shortened_id, named))
         raise PredictionError(
             f"It has no column {COLUMNS[0]}; {there_are}." if named else "It has no records."
         )
@@ -151,8 +169,8 @@ def _column(rows: Sequence[FileRow]) -> str:
 def _require_no_key(items: Sequence[Item], texts: Mapping[PredictionKey, str]) -> None:
     """Raise PredictionError where the texts are the right answers, as published files have them."""
     keys = {item.item_id: item.turns[0].references.get("key") for item in items}
-    known = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
-    if known and all(text.strip() == key for text, key in known):
+    keyed = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
+    if keyed and all(text.strip() == key for text, key in keyed):
         raise PredictionError(
             f"Its column {OUTPUT} has the right answers, as the benchmark's own file has them: call "
             f"the column of the predictions {COLUMNS[0]}."

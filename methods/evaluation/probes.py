@@ -99,7 +99,7 @@ class BiasTestPair(NamedTuple):
     after: float
 
 
-def planted(probe: str, answer: str, *, chinese: bool) -> str:
+def plant_text(probe: str, answer: str, *, chinese: bool) -> str:
     """The answer with the probe's text after it, in the item's language: Chinese, or English."""
     language, between = ("zh", "") if chinese else ("en", " ")
     text = (
@@ -110,13 +110,23 @@ def planted(probe: str, answer: str, *, chinese: bool) -> str:
     return f"{answer.rstrip()}\n\n{text}"
 
 
-def with_planted(
+def plant_in_transcript(
     transcript: Transcript, place: JudgmentKey, probe: str, *, chinese: bool
 ) -> Transcript:
-    """The transcript with the probe's text in the answer of that place. It must have a text."""
+    """Put the probe's text into an answer of a transcript.
+
+    Args:
+        transcript: The transcript.
+        place: The trial and turn of an answer that has a text.
+        probe: The name of the probe.
+        chinese: Whether the text is added in Chinese.
+
+    Returns:
+        The transcript with the changed answer.
+    """
     key = place.trial, place.turn
     answer = transcript.answers[key]
-    text = planted(probe, answer.text or "", chinese=chinese)
+    text = plant_text(probe, answer.text or "", chinese=chinese)
     return replace(transcript, answers={**transcript.answers, key: replace(answer, text=text)})
 
 
@@ -140,7 +150,16 @@ class ShiftTestDesign(NamedTuple):
 
 
 def n_needed(sought: ShiftTestDesign, deviation: float, most: int) -> int:
-    """Of how many answers, each of another cluster, the least shift is found; not more than `most`."""
+    """Compute how many answers, each of another cluster, show the least shift.
+
+    Args:
+        sought: The least shift, the span of the scale, power and level.
+        deviation: The standard deviation of a shift, in points.
+        most: The most answers.
+
+    Returns:
+        The number, at most `most`.
+    """
     return clusters_needed(
         sought.least,
         deviation,
@@ -152,12 +171,19 @@ def n_needed(sought: ShiftTestDesign, deviation: float, most: int) -> int:
 
 
 def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:
-    """The standard deviation of a planted shift that a judge without one has, in points.
+    """Estimate the standard deviation of a planted shift that a judge without one shows, in points.
 
-    `scores` are those of each answer, one a replicate: two judgments of one answer differ by twice
-    their variance. Without enough answers judged again, or where these vary less than half as
-    much as expected otherwise, it is a share of the scale. It is rounded up to a hundredth of the
-    scale, so that some more judgments do not ask about more answers.
+    Two judgments of one answer differ by twice their variance. Without enough answers that were judged
+    again, or if they vary less than half as much as expected otherwise, it is a share of the scale. It
+    is rounded up to a hundredth of the scale, so that a few more judgments do not change how many
+    answers are asked.
+
+    Args:
+        scores: The replicate scores of each answer.
+        span: The span of the scale.
+
+    Returns:
+        The deviation.
     """
     again = [variance(given) for given in scores if len(given) > 1]
     expected = DEVIATION * span
@@ -176,12 +202,22 @@ class SampledAnswer(NamedTuple):
     place: tuple[str | int, ...]
 
 
-def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[str | int, ...]]:
-    """The keys of `n` answers, or of all if there are fewer; more answers go on where fewer end.
+def sample_spread(
+    answers: Iterable[SampledAnswer], n: int, seed: int
+) -> list[tuple[str | int, ...]]:
+    """Sample answers evenly over clusters, models and places.
 
-    Every cluster has one before any has a second, and so on. Of a cluster's answers the next is of the
-    model with the fewest so far, then of the place (trial, turn, part) with the fewest, then by a hash
-    of the seed, so that judges of the same answers are asked about the same ones.
+    Every cluster has one answer before any has a second, and so on. Within a cluster the next answer is
+    of the model with the fewest so far, then of the place (trial, turn, part) with the fewest, then by
+    a hash of the seed. So judges of the same answers are asked about the same ones.
+
+    Args:
+        answers: The answers to choose from.
+        n: How many to choose; all of them if there are fewer.
+        seed: The seed of the order.
+
+    Returns:
+        The keys of the answers. A larger `n` continues the list of a smaller one.
     """
     of_cluster: dict[str, list[SampledAnswer]] = defaultdict(list)
     for answer in sorted(answers, key=lambda answer: content_id(seed, *answer.key)):
@@ -194,9 +230,9 @@ def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[st
         for cluster in order:
             if len(keys) >= n:
                 return keys
-            left = of_cluster[cluster]
-            following = min(left, key=lambda each: (models[each.model], places[each.place]))
-            left.remove(following)
+            rest = of_cluster[cluster]
+            following = min(rest, key=lambda each: (models[each.model], places[each.place]))
+            rest.remove(following)
             models[following.model] += 1
             places[following.place] += 1
             keys.append(following.key)
@@ -207,9 +243,17 @@ def spread(answers: Iterable[SampledAnswer], n: int, seed: int) -> list[tuple[st
 def shift_row(
     probe: str, pairs: Sequence[BiasTestPair], why_not: str, *, n_lost: int, sought: ShiftTestDesign
 ) -> dict[str, Any]:
-    """The mean over clusters of after - before: a row of `evaluate.judge_probes`, not yet adjusted.
+    """Estimate the mean shift over clusters: a row of `evaluate.judge_probes`, p not yet adjusted.
 
-    One cluster has no interval. Without a pair there is no shift, and `why_not` is the reason.
+    Args:
+        probe: The name of the probe.
+        pairs: The scores before and after of each answer.
+        why_not: The reason to give if there is no pair.
+        n_lost: The number of judgments that were lost.
+        sought: The least shift, the span of the scale, power and level.
+
+    Returns:
+        The row. A single cluster has no interval.
     """
     row: dict[str, Any] = {"probe": probe, "n": len(pairs), "n_clusters": 0, "n_lost": n_lost}
     row |= dict.fromkeys(("shift", "ci_low", "ci_high", "p", "p_holm", "detectable"))
@@ -218,15 +262,22 @@ def shift_row(
         return {**row, "reason": why_not}
     _, clusters = np.unique([pair.cluster for pair in pairs], return_inverse=True)
     shifts = np.array([pair.after - pair.before for pair in pairs])
-    found = mean_shift(shifts, clusters, span=sought.span, power=sought.power, alpha=sought.level)
-    return {**row, **vars(found)}
+    shift = mean_shift(shifts, clusters, span=sought.span, power=sought.power, alpha=sought.level)
+    return {**row, **vars(shift)}
 
 
 def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[str, Any]]:
-    """All rows of a judge with p after Holm and their verdicts.
+    """Add p after Holm and the verdict to all rows of a judge.
 
-    A shift is found where p after Holm is at most `alpha`; there is none worth finding where the
-    interval is within the least such shift on both sides.
+    A shift is found where p after Holm is at most `alpha`. There is no relevant shift where the
+    interval is within the least shift on both sides. Other rows stay open.
+
+    Args:
+        rows: The rows of `shift_row`.
+        alpha: The level of the tests.
+
+    Returns:
+        The rows.
     """
     judged = []
     for row, p_holm in zip(rows, holm([row["p"] for row in rows]), strict=True):
@@ -241,9 +292,18 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
     return judged
 
 
-def favour(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[BiasTestPair]:
-    """Pairs of models of the judge's family, with its mean shift on the rest of the cluster added to
-    what the other judges gave: what is left is favour. A cluster without the rest has none.
+def family_pairs(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[BiasTestPair]:
+    """Pair scores of models of the judge's family with what its strictness predicts.
+
+    The mean shift of the judge on the rest of the cluster is added to what the other judges gave: what
+    is left is favour.
+
+    Args:
+        own: Pairs (other judges, this judge) of models of the judge's family.
+        rest: Such pairs of the other models.
+
+    Returns:
+        The pairs; a cluster without other models has none.
     """
     strict: dict[str, list[float]] = defaultdict(list)
     for pair in rest:
@@ -255,12 +315,20 @@ def favour(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> list[Bi
     ]
 
 
-def beside_others(
+def scores_of_other_judges(
     judge: str, observed: Mapping[str, Observed], metric: str, models: Collection[str]
 ) -> list[BiasTestPair]:
-    """What other judges gave the answers of `models` (their mean), and what `judge` gave them.
+    """Pair a judge's scores of some models with the mean of the other judges' scores.
 
-    `observed` has each judge's observations of each model, on one release and of one version.
+    Args:
+        judge: The judge.
+        observed: The observations of each judge and model, on one release and of one version.
+        metric: The name of the score.
+        models: The models whose answers count.
+
+    Returns:
+        The other judges' mean as `before` and the judge's score as `after`, for each answer that both
+        have.
     """
     scores = {
         name: {

@@ -43,7 +43,7 @@ def _line(cells: Sequence[str], delimiter: str) -> str:
     return line.getvalue()
 
 
-def encoded(image: bytes) -> str:
+def encode_image(image: bytes) -> str:
     """An image as a cell has it."""
     return base64.b64encode(image).decode()
 
@@ -52,36 +52,54 @@ def encoded(image: bytes) -> str:
 
 
 def items_by_ending(
-    benchmark: str, name: str, lines: Iterable[str], read: Mapping[str, ReadItems]
+    benchmark: str, name: str, lines: Iterable[str], readers: Mapping[str, ReadItems]
 ) -> Iterator[PublishedItem]:
-    """Items of the file `name`, whose ending says which of `read` reads it, such as `json` or `tsv`.
+    """Read the items of a published file by the reader for its extension.
 
     The rows of a `.parquet` come as those of a TSV.
 
-    Raises PublishedError for another ending, for a file without records, and for an id that is there
-    twice.
+    Args:
+        benchmark: The name of the benchmark, for messages.
+        name: The name of the file.
+        lines: The lines of the file.
+        readers: The reader of each extension, such as `json` or `tsv`.
+
+    Yields:
+        The items.
+
+    Raises:
+        PublishedError: The extension has no reader, there are no records, or two have the same id.
     """
     ending = name.lower().rpartition(".")[2].replace("parquet", "tsv")
-    if ending not in read:
-        known = [*read, *(["parquet"] if "tsv" in read else [])]
-        endings = " nor a ".join(f".{ending}" for ending in known)
-        neither = "no" if len(known) == 1 else "neither a"
+    if ending not in readers:
+        endings_read = [*readers, *(["parquet"] if "tsv" in readers else [])]
+        endings = " nor a ".join(f".{ending}" for ending in endings_read)
+        neither = "no" if len(endings_read) == 1 else "neither a"
         raise PublishedError(f"it is {neither} {endings}, as which {benchmark} is published")
-    seen: set[str] = set()
-    for item in read[ending](lines):
-        if item.item_id in seen:
-            raise PublishedError(f"two records have the id {shown(item.item_id)}")
-        seen.add(item.item_id)
+    item_ids: set[str] = set()
+    for item in readers[ending](lines):
+        if item.item_id in item_ids:
+            raise PublishedError(f"two records have the id {shortened_id(item.item_id)}")
+        item_ids.add(item.item_id)
         yield item
-    if not seen:
+    if not item_ids:
         raise PublishedError("it has no records")
 
 
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each row of a TSV, with the words that name it; a cell is its text, "None" and "NA" too.
+    """Read the rows of a TSV; a cell is its text, also "None" and "NA".
 
-    Raises PublishedError for a file without one of `columns` or without images, for a row that has more
-    or fewer cells than there are columns, and for quotes that take in rows (`methods/delimited.py`).
+    Args:
+        lines: The lines of the file, its header first.
+        columns: The columns that are needed.
+
+    Yields:
+        The words that name a row, and its cells by column.
+
+    Raises:
+        PublishedError: One of `columns` or the images are missing, a row has more or fewer cells than
+            there are
+        columns, or a quote runs over several rows (`methods/delimited.py`).
     """
     rows = unmarked_rows(row.cells for row in rows_of(lines, "\t"))
     try:
@@ -103,10 +121,19 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
         raise PublishedError(str(error)) from None
 
 
-def requoted(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
-    """The rows of a text as lines whose cells are all in quotes, each row in one of them.
+def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
+    """Rewrite a text so that every cell is in quotes and each row on one line.
 
-    Raises PublishedError for a text that is no table.
+    Args:
+        lines: The lines of the text.
+        delimiter: The character between cells.
+        quoting: How the text is quoted.
+
+    Yields:
+        The lines.
+
+    Raises:
+        PublishedError: The text is not a table.
     """
     try:
         for row in rows_of(lines, delimiter, quoting):
@@ -129,8 +156,21 @@ def json_records(text: str) -> list[Any]:
     return records
 
 
-def listed(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
-    """The texts of a cell that is a Python list, of at most `most` characters."""
+def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
+    """Read a cell that is a Python list of texts.
+
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        cell: The cell.
+        most: The most characters of the cell.
+
+    Returns:
+        The texts.
+
+    Raises:
+        PublishedError: The cell is too long or not a list of texts.
+    """
     if len(cell) > most:
         raise PublishedError(f"{where} has more than {most:,} characters in its column {column}")
     try:
@@ -141,7 +181,19 @@ def listed(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[st
 
 
 def texts_of(where: str, column: str, value: Any) -> list[str]:
-    """`value`, if it is a list of texts."""
+    """Check that a value is a list of texts.
+
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        value: The value.
+
+    Returns:
+        The list.
+
+    Raises:
+        PublishedError: It is not a list of texts.
+    """
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise PublishedError(f"{where}: its {column} is no list of texts")
     return value
@@ -152,7 +204,7 @@ def is_data_url(image: str) -> bool:
     return image[: len(_DATA)].lower() == _DATA
 
 
-def decoded(image: str) -> bytes | BrokenImage:
+def decode_image(image: str) -> bytes | BrokenImage:
     """The bytes of an image in base64 or in a data URL.
 
     The base64 may be in the alphabet of URLs, without padding, and broken into lines.
@@ -169,6 +221,6 @@ def decoded(image: str) -> bytes | BrokenImage:
         return BrokenImage("not_base64", "it is no base64")
 
 
-def shown(item_id: str) -> str:
+def shortened_id(item_id: str) -> str:
     """An id as a sentence names it."""
     return ascii(item_id[:80])

@@ -51,13 +51,19 @@ def compare(
     *,
     least_coverage: float,
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
+    """Compare and rank the candidates by every metric.
 
-    Ranks rest on the scores in which what a model failed counts as the lowest value. A rank by a metric
-    of whose units a smaller share than `least_coverage` was judged has a mark that says so. Who is no
-    model has no rank: a baseline is not compared, a model without its images only with the model itself
-    (first the model). These pairs are adjusted by Holm among themselves, so that p of two models is the
-    same whether they are there or not.
+    Ranks use the scores in which a model's failures count as the lowest value. Only models as they are
+    have a rank: a baseline is not compared, and a model without its images only with the model itself.
+    These pairs are adjusted by Holm among themselves, so that p of two models does not depend on them.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        observed: The observations of each candidate.
+        least_coverage: The share of units that must be judged; a rank with a smaller share has a mark.
+
+    Returns:
+        Rows of comparisons, one for each pair, metric and form; and rows of ranks.
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
@@ -138,13 +144,13 @@ def _chosen(
     columns: Sequence[WeightedTerms], chosen: Sequence[tuple[int, int]], span: float
 ) -> Compared:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
-    found = [
+    effects = [
         _compared(_weighted([columns[first], columns[second]]), span)[0] for first, second in chosen
     ]
-    adjusted = holm([pair.p_value for pair, _ in found])
+    adjusted = holm([pair.p_value for pair, _ in effects])
     return [
         (replace(pair, first=first, second=second, p_adjusted=p), effect)
-        for (pair, effect), (first, second), p in zip(found, chosen, adjusted, strict=True)
+        for (pair, effect), (first, second), p in zip(effects, chosen, adjusted, strict=True)
     ]
 
 
@@ -176,25 +182,35 @@ def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]
         The differences, and how many units each has of the term that has the fewest.
     """
     of_terms = by_term(columns)
-    found = [sides(*matrix(of_term)) for of_term in of_terms]
-    totals = weighted_sum(columns[0].weights, on_clusters([f.totals for f in found], of_terms))
-    n_units = np.min([of.totals.sizes.sum(axis=1) for of in found], axis=0)
-    return PairTotals(found[0].pairs, totals), n_units
+    pair_totals = [sides(*matrix(of_term)) for of_term in of_terms]
+    totals = weighted_sum(
+        columns[0].weights, on_clusters([f.totals for f in pair_totals], of_terms)
+    )
+    n_units = np.min([of.totals.sizes.sum(axis=1) for of in pair_totals], axis=0)
+    return PairTotals(pair_totals[0].pairs, totals), n_units
 
 
 def on_clusters(
     totals: Sequence[ClusterTotals], of_terms: Sequence[Sequence[Units]]
 ) -> Sequence[ClusterTotals]:
-    """The totals of each term, those of its own clusters, on the clusters of all terms."""
+    """Put the totals of each term on the clusters of all terms.
+
+    Args:
+        totals: The totals of each term on its own clusters.
+        of_terms: The units of each term, for the names of clusters.
+
+    Returns:
+        The totals of each term, rows x all clusters; 0 for a cluster without units.
+    """
     if len(totals) == 1:
         return totals
     names = [cluster_names(of_term) for of_term in of_terms]
     all_names = np.unique(np.concatenate(names))
     spread = []
-    for of, known in zip(totals, names, strict=True):
-        sums, sizes = np.zeros((2, len(of.sums), len(all_names)))
-        places = np.searchsorted(all_names, known)
-        sums[:, places], sizes[:, places] = of.sums, of.sizes
+    for totals_of_term, own_names in zip(totals, names, strict=True):
+        sums, sizes = np.zeros((2, len(totals_of_term.sums), len(all_names)))
+        places = np.searchsorted(all_names, own_names)
+        sums[:, places], sizes[:, places] = totals_of_term.sums, totals_of_term.sizes
         spread.append(ClusterTotals(sums, sizes))
     return spread
 
@@ -204,10 +220,17 @@ def compare_parts(
     observed: Mapping[str, Sequence[ScoredObservation]],
     labels: Sequence[str],
 ) -> list[Row]:
-    """Every two models on the items with each value of `labels`, by the first metric that is split.
+    """Compare every two models on the items with each value of the labels.
 
-    What a model failed counts as the lowest value. p is adjusted by Holm over all pairs and values of a
-    label.
+    The metric is the first one with a micro mean. What a model failed counts as the lowest value.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        observed: The observations of each candidate.
+        labels: The labels to split by.
+
+    Returns:
+        The rows; p is adjusted by Holm over all pairs and values of a label.
     """
     models = sorted(filter(is_model, observed))
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
@@ -216,16 +239,16 @@ def compare_parts(
     columns = with_names_in_common({model: observed[model] for model in models})
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
     parts = {model: by_subset(in_form(of, "floor"), split) for model, of in columns.items()}
-    found = {}
+    pairs_by_subset = {}
     for label, value in sorted(subset for subset in split if subset[0] in labels):
         part = [parts[model].get((label, value), ()) for model in models]
         of_models = [terms_of(metric, scored, "floor") for scored in part]
-        found[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
+        pairs_by_subset[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
     rows: list[Row] = []
     for label in labels:
         of_label = [
             (value, pair)
-            for (of, value), compared in found.items()
+            for (of, value), compared in pairs_by_subset.items()
             if of == label
             for pair in compared
         ]

@@ -9,13 +9,19 @@ from collections.abc import Collection, Mapping
 from methods.evaluation.contestants import FILE
 
 
-def related(
+def relations_to_judges(
     model: str, judges: Collection[str], writers: Collection[str], families: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Remarks on a model: `is the judge` (of several `is a judge`), `judge's family`; so of writers.
+    """List the relations of a model to judges and writers, such as `is the judge` or `judge's family`.
 
-    `families` has the family of each model that has one; a model without one is its only relative.
-    Imported predictions are those of the model that they are named after.
+    Args:
+        model: The model; imported predictions are those of the model that they are named after.
+        judges: The judges.
+        writers: The models that wrote the release.
+        families: The family of each model that has one; a model without one is its own family.
+
+    Returns:
+        The remarks.
     """
     model = model.removeprefix(f"{FILE}:")
     remarks = []

@@ -7,21 +7,28 @@ _LINE = re.compile(r"^- (\d+(?: (?:or|或) \d+)?)[:：] ?(.+)$", re.MULTILINE)
 
 
 def rubric_in(prompt: str, dimensions: Sequence[str]) -> list[str]:
-    """What each dimension is and its bands, one text a dimension: `Richness - depth. 1-2 thin; …`.
+    """Extract the rubric of each dimension from a prompt, such as `Richness - depth. 1-2 thin; …`.
 
-    A prompt has a paragraph `Richness - …` with indented lines, or, for one dimension, a list of lines
-    `- 4 or 5: …`. A dimension of which the prompt has neither is left out.
+    A prompt has a paragraph `Richness - …` with indented lines or, for a single dimension, a list of
+    lines `- 4 or 5: …`.
+
+    Args:
+        prompt: The text of the prompt.
+        dimensions: The names of the dimensions.
+
+    Returns:
+        A text for each dimension that the prompt describes.
     """
-    found = []
+    texts = []
     for dimension in dimensions:
         paragraph = re.search(
             rf"^{re.escape(dimension)} - .+(?:\n[ \t]+\S.*)*", prompt, re.MULTILINE
         )
         if paragraph:
-            found.append(" ".join(paragraph[0].split()))
-    if not found and len(dimensions) == 1:
+            texts.append(" ".join(paragraph[0].split()))
+    if not texts and len(dimensions) == 1:
         bands = "; ".join(
             f"{band} {text.strip().rstrip('.;。；')}" for band, text in _LINE.findall(prompt)
         )
-        found = [f"{dimensions[0]} - {bands}."] if bands else []
-    return found
+        texts = [f"{dimensions[0]} - {bands}."] if bands else []
+    return texts

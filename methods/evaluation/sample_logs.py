@@ -16,15 +16,15 @@ def as_predictions(record: Record) -> list[Record]:
     metric = record.get(METRIC)
     if "filtered_resps" not in record or not isinstance(metric, dict):
         return [record]
-    said = _rounds(record["filtered_resps"])
+    texts = _rounds(record["filtered_resps"])
     turns = metric.get("turns")
     if not isinstance(turns, list):
-        return [{"item_id": _name(metric), "prediction": _answer(said[:1])}]
-    here = {"item_id": _name(metric), "trial": str(metric.get("trial") or "")}
+        return [{"item_id": _name(metric), "prediction": _answer(texts[:1])}]
+    place = {"item_id": _name(metric), "trial": str(metric.get("trial") or "")}
     # What comes after a round without an answer was not asked.
     return [
-        {**here, "turn": str(turn), "prediction": _answer([text])}
-        for turn, text in zip(turns, said, strict=False)
+        {**place, "turn": str(turn), "prediction": _answer([text])}
+        for turn, text in zip(turns, texts, strict=False)
     ]
 
 
@@ -36,17 +36,17 @@ def of_sample(sample: Record) -> list[Record]:
     of_task = metadata.get(METRIC) if isinstance(metadata, dict) else None
     if not isinstance(of_task, dict):
         return [{"item_id": str(sample.get("id", "")), "prediction": _said(sample.get("output"))}]
-    here = {"item_id": _name(of_task), "trial": str(of_task.get("trial") or "")}
-    said = of_task.get("said")
+    place = {"item_id": _name(of_task), "trial": str(of_task.get("trial") or "")}
+    rounds = of_task.get("said")
     return [
-        {**here, "turn": str(each.get("turn")), "prediction": _answer([each.get("text")])}
-        for each in (said if isinstance(said, list) else [])
+        {**place, "turn": str(each.get("turn")), "prediction": _answer([each.get("text")])}
+        for each in (rounds if isinstance(rounds, list) else [])
         if isinstance(each, dict)
     ]
 
 
-def _name(of: Record) -> str:
-    return str(of.get("item_id") or "")
+def _name(record: Record) -> str:
+    return str(record.get("item_id") or "")
 
 
 def _rounds(value: Any) -> list[Any]:
@@ -56,9 +56,9 @@ def _rounds(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _answer(said: list[Any]) -> str:
+def _answer(texts: list[Any]) -> str:
     """A text; empty where lmms-eval has put a mark of its own in place of one."""
-    text = said[0] if said and isinstance(said[0], str) else ""
+    text = texts[0] if texts and isinstance(texts[0], str) else ""
     return "" if text.startswith(NO_ANSWER) else text
 
 
@@ -71,9 +71,9 @@ def _said(output: Any) -> str:
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
     parts = [part for part in content if isinstance(part, dict)]
-    said = _joined(part.get("text") for part in parts if part.get("type") == "text")
+    text = _joined(part.get("text") for part in parts if part.get("type") == "text")
     thought = _joined(part.get("reasoning") for part in parts if part.get("type") == "reasoning")
-    return f"<think>{thought}" if thought and not said.strip() else said
+    return f"<think>{thought}" if thought and not text.strip() else text
 
 
 def _joined(texts: Iterable[Any]) -> str:

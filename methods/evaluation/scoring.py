@@ -46,12 +46,19 @@ def score_rows(
     observed: Mapping[str, Sequence[ScoredObservation]],
     with_lost: Mapping[str, Sequence[ScoredObservation]] | None = None,
 ) -> list[dict[str, Any]]:
-    """One row for each metric, form, subset and model: value, interval, method, n_units, counts.
+    """Score every candidate: one row for each metric, form, subset and model.
 
-    `observed` has each contestant's observations, `with_lost` also those of items whose pictures there
-    never were: what `all_items` is of. Subsets are those of the labels of all observations;
-    micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
-    models do not decide what is common.
+    Subsets are those of the labels of all observations. Micro means and shares are split by them, in
+    the forms `floor` and `judged`. Baselines and ablations do not decide which units all models have in
+    common.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        observed: The observations of each candidate.
+        with_lost: The observations including items whose images are missing, for the form `all_items`.
+
+    Returns:
+        Rows with value, interval, method, n_units and counts.
     """
     columns = with_names_in_common(observed)
     split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
@@ -98,34 +105,67 @@ def score_rows(
 def floored(
     scored: Sequence[ScoredObservation], lost: Collection[str] = BY_THE_MODEL
 ) -> Observations:
-    """The observations with a value, and those of the statuses `lost`: not what the judge failed."""
-    of = Observations.of(scored)
-    counted = np.array([status in lost for status in of.names.statuses], dtype=bool)
-    return of.take(of.known | counted[of.column("statuses")])
+    """Select the observations with a value, and those that count as the lowest value.
+
+    Args:
+        scored: Observations.
+        lost: The statuses that count as the lowest value; by default those that are the model's fault.
+
+    Returns:
+        The observations, without what the judge failed.
+    """
+    observations = Observations.of(scored)
+    counted = np.array([status in lost for status in observations.names.statuses], dtype=bool)
+    return observations.take(observations.known | counted[observations.column("statuses")])
 
 
 def judged_only(scored: Sequence[ScoredObservation]) -> Observations:
     """The observations that have a value."""
-    of = Observations.of(scored)
-    return of.take(of.known)
+    observations = Observations.of(scored)
+    return observations.take(observations.known)
 
 
 def in_form(scored: Sequence[ScoredObservation], form: str) -> Observations:
-    """The observations that count in the form `floor` or `judged`."""
+    """Select the observations that count in a form.
+
+    Args:
+        scored: Observations.
+        form: `floor` or `judged`.
+
+    Returns:
+        The observations.
+    """
     return floored(scored) if form == "floor" else judged_only(scored)
 
 
 def units_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -> Units:
-    """The units with a value, of one model's observations that count in the form.
+    """Compute the units of a metric that have a value.
 
-    Those of a composite metric are its values item by item: its number is `terms_of`.
+    The units of a composite metric are its values item by item; `terms_of` gives its score.
+
+    Args:
+        metric: The metric.
+        counting: One model's observations that count in the form.
+        form: `floor` or `judged`.
+
+    Returns:
+        The units.
     """
     names = counting.names if isinstance(counting, Observations) else None
     return Units.of(metric.units(counting, floor=form == "floor"), names).valued()
 
 
 def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -> WeightedTerms:
-    """The units with a value of each term, of one model's observations that count in the form."""
+    """Compute the units with a value of each term of a metric.
+
+    Args:
+        metric: The metric.
+        counting: One model's observations that count in the form.
+        form: `floor` or `judged`.
+
+    Returns:
+        The terms with their weights.
+    """
     return WeightedTerms.of(metric, counting, floor=form == "floor")
 
 
@@ -171,8 +211,8 @@ def _cells(
 def _of_all_items(
     metrics: Sequence[Metric], every: Mapping[str, Observations]
 ) -> Iterator[tuple[ScoreKey, WeightedTerms]]:
-    for model, of in every.items():
-        counting = floored(of, (*BY_THE_MODEL, NO_PICTURE))
+    for model, observations in every.items():
+        counting = floored(observations, (*BY_THE_MODEL, NO_PICTURE))
         for place, metric in enumerate(metrics):
             yield (
                 ScoreKey(metric, place, ALL_ITEMS, ALL, model),
@@ -189,13 +229,24 @@ def _in_both_forms(
 
 
 def by_subset(
-    of: Observations, split: Collection[tuple[str, str]]
+    observations: Observations, split: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Observations]:
-    """A model's observations by those subsets (label, value) of `split` that it has any of."""
-    labels = of.column("labels")
+    """Split a model's observations by subset.
+
+    Args:
+        observations: The observations.
+        split: The subsets (label, value) to split by.
+
+    Returns:
+        The observations of each of these subsets that has any.
+    """
+    labels = observations.column("labels")
     of_subset: dict[tuple[str, str], list[int]] = {}
     for number in np.unique(labels).tolist():
-        for subset in of.names.labels[number].items():
+        for subset in observations.names.labels[number].items():
             if subset in split:
                 of_subset.setdefault(subset, []).append(number)
-    return {subset: of.take(np.isin(labels, of_subset[subset])) for subset in sorted(of_subset)}
+    return {
+        subset: observations.take(np.isin(labels, of_subset[subset]))
+        for subset in sorted(of_subset)
+    }

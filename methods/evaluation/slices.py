@@ -58,14 +58,29 @@ def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def tells_kinds(label: str, n_values: int) -> bool:
-    """Whether a label of so many values tells kinds of items, and not single ones or their pictures."""
+    """Say whether scores are split by a label: it tells kinds of items, not single items.
+
+    Args:
+        label: The name of the label.
+        n_values: The number of its values.
+
+    Returns:
+        True if scores are split by it.
+    """
     return label != IMAGE_PATH and n_values <= MOST_VALUES
 
 
 def abilities_above(items: Sequence[Item], abilities: Sequence[str]) -> dict[str, str]:
-    """The ability that each of the finest ones is part of: value of the last label -> of that before.
+    """Find the ability that each of the finest abilities is part of.
 
-    The commonest, where items differ; empty where there are no two levels.
+    Args:
+        items: The items with their labels.
+        abilities: The labels from the coarsest level to the finest.
+
+    Returns:
+        The value of the last but one label by the value of the last; the most frequent one if items
+        differ.
+        Empty if there is only one level.
     """
     if len(abilities) < 2:
         return {}

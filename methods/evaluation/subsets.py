@@ -72,10 +72,20 @@ class Subsets:
 
 
 def smallest_subset(right: Floats, *, least_tau: float, n_resamples: int, seed: int) -> Subsets:
-    """Subsets of the columns of `right` (models x items: 1, 0, NaN unknown).
+    """Find small subsets of items that keep the ranking of the models.
 
-    A subset keeps the ranking if its held-out mean tau, and that of all larger ones, is at least
+    A subset keeps the ranking if its held-out mean tau, and that of all larger subsets, is at least
     `least_tau`.
+
+    Args:
+        right: Models x items: 1 right, 0 wrong, NaN unknown.
+        least_tau: The least mean Kendall's tau.
+        n_resamples: The number of splits for the held-out tau.
+        seed: The seed.
+
+    Returns:
+        The subsets by size and the smallest size that keeps the ranking; or the reason why there is
+        none.
     """
     n_models, n_items = right.shape
     if n_models < LEAST_MODELS:

@@ -47,10 +47,12 @@ def read_verdict(reply: str) -> Verdict:
     `C` too, which some judges say for a tie and others for nothing. Raises ParseError:
     `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
-    given = [found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values]
-    if given:
-        reason = given[-1].text_or_around(REASON)
-        verdicts = [found.values[WINNER] for found in given]
+    with_winner = [
+        found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values
+    ]
+    if with_winner:
+        reason = with_winner[-1].text_or_around(REASON)
+        verdicts = [found.values[WINNER] for found in with_winner]
     else:
         text = without_reasoning(reply).answer
         verdicts = labelled(text, WINNER)
@@ -63,15 +65,31 @@ def read_verdict(reply: str) -> Verdict:
     return Verdict(winners[0], required_explanation(reason))
 
 
-def worth(winner: Winner, order: str) -> float:
-    """What the verdict is worth to the model in an order: WIN, TIE or LOSS."""
+def verdict_share(winner: Winner, order: str) -> float:
+    """Convert a verdict into the model's share of a win.
+
+    Args:
+        winner: The place that won, or a tie.
+        order: The order that the answers were shown in.
+
+    Returns:
+        `WIN`, `TIE` or `LOSS`.
+    """
     if winner == "tie":
         return TIE
     return WIN if winner == place_of_model(order) else LOSS
 
 
 def winner_of(value: float, order: str) -> Winner:
-    """The winner that was worth so much to the model."""
+    """Convert the model's share of a win into the place that won.
+
+    Args:
+        value: `WIN`, `TIE` or `LOSS`.
+        order: The order that the answers were shown in.
+
+    Returns:
+        The place, or a tie.
+    """
     if value == TIE:
         return "tie"
     model = place_of_model(order)

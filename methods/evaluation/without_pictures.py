@@ -32,7 +32,15 @@ def lacks_picture(item: Item) -> bool:
 def ask_without_pictures(
     item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
 ) -> Generator[Asking, Any, None]:
-    """What `ask` asks of the item; where a picture is lacking, of its texts alone, and it says so."""
+    """Ask an item; if an image is missing from the release, ask its texts only and record the loss.
+
+    Args:
+        item: The item.
+        ask: The benchmark's `ask`.
+
+    Returns:
+        A generator as `ask` makes it.
+    """
     if not lacks_picture(item):
         yield from ask(item)
         return

@@ -54,8 +54,8 @@ def groups_of(items: Sequence[Item]) -> dict[str, list[Item]]:
     }
 
 
-def _same_but_for_words(one: Item, other: Item) -> bool:
-    return (one.image_ids, one.choices, one.turns[-1].references) == (
+def _same_but_for_words(item: Item, other: Item) -> bool:
+    return (item.image_ids, item.choices, item.turns[-1].references) == (
         other.image_ids,
         other.choices,
         other.turns[-1].references,
@@ -98,10 +98,18 @@ def wording_findings(
     items: Sequence[Item],
     observed: Mapping[str, Sequence[ScoredObservation]],
 ) -> Iterator[Finding]:
-    """Effects, of a model and style each, and spreads, of a model and group each.
+    """Measure prompt sensitivity: the effect of each style, and the spread within a group of rewrites.
 
-    The ratings are the units of the first metric that is a micro mean, failures at the floor; there is
-    nothing where no group has two wordings.
+    The ratings are the units of the first metric that is a micro mean, failures at the floor.
+
+    Args:
+        metrics: The metrics of the benchmark.
+        items: The items of the release.
+        observed: The observations of each candidate.
+
+    Yields:
+        Effects by model and style, and spreads by model and group; nothing if no group has two
+        wordings.
     """
     groups = groups_of(items)
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
@@ -125,17 +133,23 @@ def wording_findings(
             ratings.setdefault(str(unit.key[0]), []).append(unit.value or 0.0)
         means = {item_id: fmean(values) for item_id, values in ratings.items()}
         for column, (name, group) in enumerate(groups.items()):
-            known = {item.item_id: means[item.item_id] for item in group if item.item_id in means}
-            if len(known) < 2:
+            mean_of_item = {
+                item.item_id: means[item.item_id] for item in group if item.item_id in means
+            }
+            if len(mean_of_item) < 2:
                 continue
             finding = Finding(
                 subject=model, metric=metric.name, subset_label=GROUP, subset_value=name
             )
-            yield from _spread(finding, known)
-            whole = fmean(known.values())
+            yield from _spread(finding, mean_of_item)
+            whole = fmean(mean_of_item.values())
             for number, style in enumerate(names):
-                having = [known[item_id] for item_id in known if style in styles[name][item_id]]
-                if 0 < len(having) < len(known):
+                having = [
+                    mean_of_item[item_id]
+                    for item_id in mean_of_item
+                    if style in styles[name][item_id]
+                ]
+                if 0 < len(having) < len(mean_of_item):
                     row = place * len(names) + number
                     differences[row, column] = fmean(having) - whole
                     n_wordings[row] += len(having)
@@ -154,10 +168,10 @@ def wording_findings(
         yield counted(finding, "n_wordings", "wording", int(n_wordings[row]))
 
 
-def _spread(of: Finding, known: Mapping[str, float]) -> Iterator[Finding]:
-    worst = min(known, key=lambda item_id: (known[item_id], item_id))
-    of = replace(of, unit="wording", n=len(known))
-    yield replace(of, measure="mean", value=fmean(known.values()))
-    yield replace(of, measure="deviation", value=pstdev(known.values()))
-    yield replace(of, measure="lowest", value=known[worst], other=worst)
-    yield replace(of, measure="highest", value=max(known.values()))
+def _spread(finding: Finding, mean_of_item: Mapping[str, float]) -> Iterator[Finding]:
+    worst = min(mean_of_item, key=lambda item_id: (mean_of_item[item_id], item_id))
+    finding = replace(finding, unit="wording", n=len(mean_of_item))
+    yield replace(finding, measure="mean", value=fmean(mean_of_item.values()))
+    yield replace(finding, measure="deviation", value=pstdev(mean_of_item.values()))
+    yield replace(finding, measure="lowest", value=mean_of_item[worst], other=worst)
+    yield replace(finding, measure="highest", value=max(mean_of_item.values()))

@@ -9,7 +9,7 @@ from methods.evaluation.asking import Answer, AnswerRequest, Asking, AskingLimit
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.cells import FileRow
 from methods.evaluation.dialogue import ask_dialogue
-from methods.evaluation.indexes import known_id, whole
+from methods.evaluation.indexes import known_id, whole_id
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionFormats, PredictionKey, Unplaced, place_of
 from methods.ids import content_id
@@ -48,9 +48,17 @@ class Conversation(NamedTuple):
 def conversations(
     item: Item, benchmark: Benchmark | None, limits: AskingLimits
 ) -> Iterator[Conversation]:
-    """Every conversation of an item; none where the release lacks its picture.
+    """List every conversation of an item, as an exported task asks it.
 
-    Passes that a miss would end are all there. Where there is no benchmark it is asked turn by turn.
+    All passes are there, also those that an earlier miss would end.
+
+    Args:
+        item: The item.
+        benchmark: The benchmark; without one the item is asked turn by turn.
+        limits: The context policy and the limits of requests.
+
+    Yields:
+        The conversations; none if the release lacks an image of the item.
     """
     asks, choices = _asked(_placed(item), benchmark, limits)
     marks = {_mark(item, ask): ModelAnswerSlot(ask.turn) for ask in asks}
@@ -61,14 +69,14 @@ def conversations(
         else:
             last.append(ask)
     for ask in last:
-        said = [
+        messages = [
             marks.get(_text(message), message) if message.role == "assistant" else message
             for message in ask.messages
         ]
         shown = choices.get((ask.trial, ask.turn), item.choices)
         target = _target(item, ask, shown)
         yield Conversation(
-            item.item_id, ask.trial, (*said, ModelAnswerSlot(ask.turn)), target, shown
+            item.item_id, ask.trial, (*messages, ModelAnswerSlot(ask.turn)), target, shown
         )
 
 
@@ -87,25 +95,28 @@ class NamedPositions:
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
         placed = iter(self._forms.places(items, others) if self._forms else [])
-        known: dict[str, set[tuple[str, str]]] = {}
-        found: list[PredictionKey | Unplaced] = []
+        places_of_item: dict[str, set[tuple[str, str]]] = {}
+        results: list[PredictionKey | Unplaced] = []
         for row in rows:
-            trial, turn = row.cells.get(TRIAL), whole(row.where, "turn", row.cells.get("turn", ""))
+            trial, turn = (
+                row.cells.get(TRIAL),
+                whole_id(row.where, "turn", row.cells.get("turn", "")),
+            )
             item = by_id.get(known_id(row, "item_id", by_id))
             if not trial:
-                found.append(next(placed, "unknown"))
+                results.append(next(placed, "unknown"))
             elif item is None:
-                found.append("unknown")
+                results.append("unknown")
             else:
-                if item.item_id not in known:
-                    known[item.item_id] = {
+                if item.item_id not in places_of_item:
+                    places_of_item[item.item_id] = {
                         (each.trial, str(number))
                         for each in conversations(item, self._benchmark, self._limits)
                         for number in each.turns
                     }
-                is_there = (trial, turn) in known[item.item_id]
-                found.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
-        return found
+                is_there = (trial, turn) in places_of_item[item.item_id]
+                results.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
+        return results
 
 
 def _asked(

@@ -47,7 +47,16 @@ class CroissantFile(NamedTuple):
 def croissant(
     page: DatasetCardInput, shards: Sequence[CroissantFile], features: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The description of a dataset with these files, whose columns are `features`."""
+    """Describe a dataset in Croissant, with the RAI fields.
+
+    Args:
+        page: The cards and the licence of the dataset.
+        shards: The data files.
+        features: The columns of the data files.
+
+    Returns:
+        The description as JSON-LD.
+    """
     card = page.cards[0]
     licence = page.licence.licence
     return {
@@ -80,7 +89,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
     """The RAI fields, as far as a release says what they are about."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "dataUseCases": [
             "evaluating vision-language models"
             if card["kind"] == "benchmark"
@@ -100,7 +109,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
         ],
     }
     if built:
-        said |= {
+        fields |= {
             "dataCollection": "Pictures with the texts of their Wikipedia pages, clustered into sets; "
             "dialogues about each set were written by models.",
             "dataCollectionType": ["Web scraping", "Machine generation"],
@@ -111,7 +120,7 @@ def _responsible(page: DatasetCardInput) -> dict[str, Any]:
             "machineAnnotationTools": list(card.get("writers") or []),
             "dataAnnotationPlatform": ["the review app of vlm-loom"],
         }
-    return {f"rai:{name}": value for name, value in said.items() if value}
+    return {f"rai:{name}": value for name, value in fields.items() if value}
 
 
 def _file(shard: CroissantFile) -> dict[str, Any]:

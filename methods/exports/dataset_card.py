@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from methods.exports.rows import ExportedItem
-from methods.licences.together import SetLicence
+from methods.licences.combination import SetLicence
 from methods.markdown import code, table
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
@@ -97,20 +97,28 @@ def summary(card: Card) -> str:
         if benchmark_of(card)
         else "An instruction set"
     )
-    made = (
+    making = (
         "built from Wikipedia's pictures and texts"
         if card.get("origin", "built") == "built"
         else "imported from published files"
     )
     return (
         f"{kind} of {card['n_items']} items with "
-        f"{card['n_turns']} turns about {card['n_images']} pictures, {made} by vlm-loom. "
+        f"{card['n_turns']} turns about {card['n_images']} pictures, {making} by vlm-loom. "
         "A release is frozen: its id is a hash of its items, pictures, reviewers and review policy."
     )
 
 
 def licence_in_words(licence: SetLicence, stated: str = "") -> str:
-    """What the whole is under, and whether that was stated by whoever exports it."""
+    """Say which licence the whole dataset has, and why.
+
+    Args:
+        licence: The licence of the whole.
+        stated: The licences that the exporting person stated; empty for none.
+
+    Returns:
+        One sentence or more.
+    """
     if licence.licence and stated:
         return (
             f"The whole is under {licence.licence}. For its texts, and for pictures of which no "
@@ -194,7 +202,7 @@ def _licence_fields(licence: SetLicence) -> dict[str, Any]:
 
 def _lines(page: DatasetCardInput) -> Iterator[str]:
     card = page.cards[0]
-    said = dict(facts(card))
+    fact_values = dict(facts(card))
     built = card.get("origin", "built") == "built"
     yield f"# {card['release_id']}"
     yield ""
@@ -209,14 +217,16 @@ def _lines(page: DatasetCardInput) -> Iterator[str]:
             ],
         )
     yield from _section("Construction")
-    yield from table(("", ""), [(name, code(said[name])) for name in MAKING if name in said])
+    yield from table(
+        ("", ""), [(name, code(fact_values[name])) for name in MAKING if name in fact_values]
+    )
     yield from _section("Review")
     yield from _review(page)
     yield from _section("Quality")
-    checks = [(name, code(said[name])) for name in CHECKED if name in said]
+    checks = [(name, code(fact_values[name])) for name in CHECKED if name in fact_values]
     yield from table(("", ""), checks) if checks else ["Its texts were not checked automatically."]
     yield from _section("What was left out")
-    gone = [(name, code(said[name])) for name in LEFT_OUT if name in said]
+    gone = [(name, code(fact_values[name])) for name in LEFT_OUT if name in fact_values]
     gone += [
         (f"Items left out of these files: {why}", str(n))
         for why, n in sorted(page.left_out.items())
@@ -230,9 +240,11 @@ def _lines(page: DatasetCardInput) -> Iterator[str]:
         "Each picture has a licence of its own: title, page, author, licence, and what was changed of "
         "each one are in `attribution.csv` and in each row."
     )
-    if "Licences" in said:
+    if "Licences" in fact_values:
         yield ""
-        yield from table(("", ""), [(name, code(said[name])) for name in ("Licences", "Terms")])
+        yield from table(
+            ("", ""), [(name, code(fact_values[name])) for name in ("Licences", "Terms")]
+        )
     if page.example:
         yield from _section("Example")
         yield from _example(page.example, page.pictures)

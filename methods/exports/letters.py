@@ -35,8 +35,8 @@ def letter_metric(benchmark: Benchmark | None) -> Metric | None:
     if EXTRACT_PROMPT not in benchmark.extractor_prompts or {*OBSERVED} - {*benchmark.dimensions}:
         return None
     metric = benchmark.metrics[0]
-    known = type(metric) in (AllRight, Mean) and metric.ends == (0, 100)
-    return metric if known and getattr(metric, "observation", None) == RIGHT else None
+    computable = type(metric) in (AllRight, Mean) and metric.ends == (0, 100)
+    return metric if computable and getattr(metric, "observation", None) == RIGHT else None
 
 
 def counted(metric: Metric, item: Item, trial: str) -> PassWeight | None:

@@ -62,7 +62,15 @@ class ExportedItem:
 
 
 def exported_of(row: Row, *, with_answers: bool) -> ExportedItem:
-    """The item of a row of `sql/release/export_rows.sql`."""
+    """Make the item to export from a row of `sql/release/export_rows.sql`.
+
+    Args:
+        row: The row.
+        with_answers: Whether the references are included.
+
+    Returns:
+        The item.
+    """
     turns = [
         Turn(
             turn["turn"],
@@ -112,14 +120,14 @@ def table_row(item: ExportedItem) -> dict[str, Any]:
 
 def messages(item: ExportedItem) -> list[ExportedMessage]:
     """The dialogue up to the first turn that has no answer; empty where no turn has one."""
-    said = list(item.said)
+    dialogue = list(item.said)
     for turn in item.turns:
         answer = _answer(turn)
         if answer is None:
             break
-        said.append(ExportedMessage("user", tuple(_asked(turn, item.choices))))
-        said.append(ExportedMessage("assistant", (answer,)))
-    return said
+        dialogue.append(ExportedMessage("user", tuple(_asked(turn, item.choices))))
+        dialogue.append(ExportedMessage("assistant", (answer,)))
+    return dialogue
 
 
 def chat(item: ExportedItem) -> list[dict[str, Any]]:
@@ -132,8 +140,8 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
         Messages of a role and parts of type text or image; none where the messages do not show each
         picture once, in the order of the column.
     """
-    said = messages(item)
-    if shown(said) != list(range(len(item.pictures))):
+    dialogue = messages(item)
+    if shown_images(dialogue) != list(range(len(item.pictures))):
         return []
     return [
         {
@@ -145,18 +153,26 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
                 for part in each.parts
             ],
         }
-        for each in said
+        for each in dialogue
     ]
 
 
-def asked(item: ExportedItem, turn: Turn) -> ExportedMessage:
-    """What the user says in a turn."""
+def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
+    """Make the user's message of a turn.
+
+    Args:
+        item: The item, for its choices.
+        turn: The turn.
+
+    Returns:
+        The message with texts and numbers of images.
+    """
     return ExportedMessage("user", tuple(_asked(turn, item.choices)))
 
 
-def shown(said: Sequence[ExportedMessage]) -> list[int]:
+def shown_images(dialogue: Sequence[ExportedMessage]) -> list[int]:
     """The numbers of the pictures that messages show, in their order."""
-    return [part for message in said for part in message.parts if isinstance(part, int)]
+    return [part for message in dialogue for part in message.parts if isinstance(part, int)]
 
 
 def _answer(turn: Turn) -> str | None:
@@ -184,8 +200,8 @@ def _asked(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
 
 
 def _picture(row: Row) -> CreditedImage:
-    said = row["attribution"] or ""
-    changed = CHANGED.search(said)
+    attribution = row["attribution"] or ""
+    changed = CHANGED.search(attribution)
     return CreditedImage(
         row["image_id"],
         row["title"] or "",
@@ -193,7 +209,7 @@ def _picture(row: Row) -> CreditedImage:
         row["artist"] or "",
         row["licence"] or "",
         row["licence_url"] or "",
-        said,
+        attribution,
         changed[1] if changed else UNCHANGED,
     )
 

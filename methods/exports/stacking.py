@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown_images
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_NAME
 
@@ -36,71 +36,81 @@ class Stack(NamedTuple):
     whole: bool
 
 
-def by_rule(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About as many tokens as a text of Latin letters or of Chinese has; of the former rather more."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
 def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
     """The tokens of a dialogue: of its texts, its pictures and what stands around each message."""
-    said = messages(item)
-    texts = sum(count(part) for each in said for part in each.parts if isinstance(part, str))
-    return texts + len(shown(said)) * budget.picture_tokens + len(said) * PER_MESSAGE
+    dialogue = messages(item)
+    texts = sum(count(part) for each in dialogue for part in each.parts if isinstance(part, str))
+    return texts + len(shown_images(dialogue)) * budget.picture_tokens + len(dialogue) * PER_MESSAGE
 
 
 def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> list[Stack]:
-    """The dialogues in records, each in the first one that has room for it, in their order.
+    """Pack dialogues into records, each into the first record that has room.
 
-    No picture is twice in a record: it would have two numbers. A dialogue that is longer than the
-    budget, or that names a picture that it does not show, stands alone; nothing is cut.
+    No image is twice in a record: it would have two numbers. A dialogue that is longer than the budget,
+    or that names an image that it does not show, is a record of its own; nothing is cut.
+
+    Args:
+        items: The dialogues in order.
+        count: Counts the tokens of a text.
+        budget: The tokens of a record and of an image.
+
+    Returns:
+        The records.
     """
-    made: list[list[ExportedItem]] = []
+    records: list[list[ExportedItem]] = []
     sizes: list[int] = []
     pictures: list[set[str]] = []
     closed: set[int] = set()
     for item in items:
         size = tokens_of(item, count, budget)
-        own = {item.pictures[number].image_id for number in shown(messages(item))}
+        own = {item.pictures[number].image_id for number in shown_images(messages(item))}
         alone = size > budget.tokens or not _names_what_it_shows(item)
-        there = () if alone else (place for place in range(len(made)) if place not in closed)
+        open_places = (
+            () if alone else (place for place in range(len(records)) if place not in closed)
+        )
         place = next(
             (
                 place
-                for place in there
+                for place in open_places
                 if sizes[place] + size <= budget.tokens and not own & pictures[place]
             ),
-            len(made),
+            len(records),
         )
-        if place == len(made):
-            made.append([])
+        if place == len(records):
+            records.append([])
             sizes.append(0)
             pictures.append(set())
         if alone:
             closed.add(place)
-        made[place].append(item)
+        records[place].append(item)
         sizes[place] += size
         pictures[place] |= own
     return [
         Stack(tuple(each), size, size <= budget.tokens)
-        for each, size in zip(made, sizes, strict=True)
+        for each, size in zip(records, sizes, strict=True)
     ]
 
 
-def joined(items: Sequence[ExportedItem]) -> ExportedItem:
+def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
     """The dialogues as one item; `<image-i>` and the pictures count on from those before.
 
     Pictures that no message shows are left away; one dialogue alone is as it is.
     """
     if len(items) == 1:
         return items[0]
-    said: list[ExportedMessage] = []
+    dialogue: list[ExportedMessage] = []
     before = 0
     pictures = []
     for item in items:
         own = messages(item)
-        entered = list(dict.fromkeys(shown(own)))
+        entered = list(dict.fromkeys(shown_images(own)))
         numbers = {number: before + place for place, number in enumerate(entered)}
-        said += [each._replace(parts=tuple(_counted_on(each.parts, numbers))) for each in own]
+        dialogue += [each._replace(parts=tuple(_counted_on(each.parts, numbers))) for each in own]
         pictures += [item.pictures[number] for number in entered]
         before += len(entered)
     ids = tuple(item.item_id for item in items)
@@ -111,22 +121,28 @@ def joined(items: Sequence[ExportedItem]) -> ExportedItem:
         turns=(),
         choices=(),
         pictures=tuple(pictures),
-        said=tuple(said),
+        said=tuple(dialogue),
         stacked=ids,
     )
 
 
-def in_words(budget: TokenBudget, made: Sequence[int], n_longer: int) -> str:
-    """What a page says of stacks: how tokens were counted, and of which dialogues nothing was cut.
+def stacking_summary(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -> str:
+    """Describe stacked records: how tokens were counted, and that nothing was cut.
 
-    `made` has the number of dialogues of each record.
+    Args:
+        budget: The tokens of a record and of an image.
+        sizes: The number of dialogues of each record.
+        n_longer: The number of dialogues that are longer than a record.
+
+    Returns:
+        The text for the dataset card.
     """
     by = f"the tokenizer {budget.tokenizer}" if budget.tokenizer else f"rule ({BY_RULE})"
     longer = (
         f" {n_longer} dialogues are longer than that and stand alone, whole." if n_longer else ""
     )
     return (
-        f"Stacked: {sum(made)} dialogues in {len(made)} records of at most {budget.tokens} tokens by "
+        f"Stacked: {sum(sizes)} dialogues in {len(sizes)} records of at most {budget.tokens} tokens by "
         f"{by}, {budget.picture_tokens} for a picture and {PER_MESSAGE} for the marks around a "
         f"message; `<image-i>` counts on inside a record.{longer}"
     )
@@ -149,11 +165,11 @@ def _placed(match: re.Match[str], numbers: dict[int, int]) -> str:
 
 
 def _names_what_it_shows(item: ExportedItem) -> bool:
-    said = messages(item)
-    entered = set(shown(said))
+    dialogue = messages(item)
+    entered = set(shown_images(dialogue))
     named = (
         match[1]
-        for each in said
+        for each in dialogue
         for part in each.parts
         if isinstance(part, str)
         for match in _NAMED.finditer(part)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from methods.evaluation.published import PublishedItem
-from methods.exports.rows import ExportedItem, ExportedMessage, asked, messages, shown
+from methods.exports.rows import ExportedItem, ExportedMessage, messages, shown_images, user_message
 from methods.mmdu.published import mmdu_record
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
@@ -30,23 +30,28 @@ LLAMA_FACTORY_FILE = "data.jsonl"
 
 def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """As LLaVA and Qwen's own scripts read it: one picture is a path, several are a list of paths."""
-    said = messages(item)
-    if not said:
+    dialogue = messages(item)
+    if not dialogue:
         return None
-    pictures = [paths[number] for number in shown(said)]
+    pictures = [paths[number] for number in shown_images(dialogue)]
     image = {"image": pictures[0] if len(pictures) == 1 else pictures} if pictures else {}
-    return {"id": item.item_id, **image, "conversations": _conversations(said), **_sources(item)}
+    return {
+        "id": item.item_id,
+        **image,
+        "conversations": _conversations(dialogue),
+        **_sources(item),
+    }
 
 
 def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """Conversations of human and gpt, and a list of pictures."""
-    said = messages(item)
-    if not said:
+    dialogue = messages(item)
+    if not dialogue:
         return None
-    pictures = [paths[number] for number in shown(said)]
+    pictures = [paths[number] for number in shown_images(dialogue)]
     return {
         "id": item.item_id,
-        "conversations": _conversations(said),
+        "conversations": _conversations(dialogue),
         "images": pictures,
         **_sources(item),
     }
@@ -54,12 +59,12 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     """Messages by role, and a list of pictures: ms-swift, and LLaMA-Factory with its description."""
-    said = messages(item)
-    if not said:
+    dialogue = messages(item)
+    if not dialogue:
         return None
     return {
-        "messages": [{"role": each.role, "content": _marked(each)} for each in said],
-        "images": [paths[number] for number in shown(said)],
+        "messages": [{"role": each.role, "content": _marked(each)} for each in dialogue],
+        "images": [paths[number] for number in shown_images(dialogue)],
         "id": item.item_id,
         **_sources(item),
     }
@@ -67,13 +72,13 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
     """Messages of OpenAI's chat API, with pictures as parts; `urls` are data URLs."""
-    said = messages(item)
-    if not said:
+    dialogue = messages(item)
+    if not dialogue:
         return None
-    return {"messages": [_openai_message(each, urls) for each in said]}
+    return {"messages": [_openai_message(each, urls) for each in dialogue]}
 
 
-def not_taken_by_openai(record: Record) -> list[str]:
+def openai_rejection(record: Record) -> list[str]:
     """Why OpenAI's fine-tuning does not take a record of `openai`; empty where it does."""
     parts = [part for message in record["messages"] for part in message["content"]]
     urls = [part["image_url"]["url"] for part in parts if "image_url" in part]
@@ -98,7 +103,7 @@ def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
     turns = [
         type(turn)(
             turn.turn,
-            asked(item, turn).text(IMAGE_HERE),
+            user_message(item, turn).text(IMAGE_HERE),
             turn.image_positions,
             turn.references,
             turn.given,
@@ -127,26 +132,26 @@ def dataset_info(name: str) -> Mapping[str, Any]:
     }
 
 
-def _conversations(said: Sequence[ExportedMessage]) -> list[Record]:
-    return [{"from": NAMES[each.role], "value": _marked(each)} for each in said]
+def _conversations(dialogue: Sequence[ExportedMessage]) -> list[Record]:
+    return [{"from": NAMES[each.role], "value": _marked(each)} for each in dialogue]
 
 
-def _marked(said: ExportedMessage) -> str:
+def _marked(message: ExportedMessage) -> str:
     """The text with a token for each picture, and no other."""
-    parts = [part if isinstance(part, int) else _TOKENS.sub("< ", part) for part in said.parts]
-    return said._replace(parts=tuple(parts)).text(IMAGE)
+    parts = [part if isinstance(part, int) else _TOKENS.sub("< ", part) for part in message.parts]
+    return message._replace(parts=tuple(parts)).text(IMAGE)
 
 
-def _openai_message(said: ExportedMessage, urls: Sequence[str]) -> Record:
-    if said.role == "assistant":
-        return {"role": said.role, "content": said.text("")}
+def _openai_message(message: ExportedMessage, urls: Sequence[str]) -> Record:
+    if message.role == "assistant":
+        return {"role": message.role, "content": message.text("")}
     parts: list[Record] = [
         {"type": "text", "text": part}
         if isinstance(part, str)
         else {"type": "image_url", "image_url": {"url": urls[part]}}
-        for part in said.parts
+        for part in message.parts
     ]
-    return {"role": said.role, "content": parts}
+    return {"role": message.role, "content": parts}
 
 
 def _sources(item: ExportedItem) -> Record:

@@ -9,7 +9,7 @@ in a few places: the fewer they are, the higher must its correlation be. Drawing
 their lines (flags, charts, playing cards): what differs in brightness or colour must be little,
 measured by what is not flat.
 
-Most pairs are told apart by miniatures, many at a time (`looked_at`); the rest are compared one by one.
+Most pairs are told apart by miniatures, many at a time (`best_alignment`); the rest one by one.
 """
 
 import io
@@ -235,7 +235,7 @@ def _first_inside(share: NDArray[np.float64]) -> int | None:
     return int(other[0] + sharp[0]) + _FRAME_EDGE if len(sharp) else None
 
 
-def looked_at(
+def best_alignment(
     wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
 ) -> list[MiniatureMatch]:
     """Each pair's best look: aligned as the codes of the pictures suggest, or upright and uncropped."""

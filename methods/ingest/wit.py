@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from methods.web_address import secrets_cut, without_secrets
+from methods.web_address import cut_secrets, without_secrets
 
 COLUMNS = (
     "language",
@@ -224,7 +224,7 @@ def excerpt(line: bytes) -> str:
     """The first 200 characters, unprintable ones escaped, and without secrets in addresses."""
     # A character has at most four bytes; what is cut from addresses makes room for more of them.
     text = line[: 8 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
-    text = secrets_cut(text)[:EXCERPT_LENGTH]
+    text = cut_secrets(text)[:EXCERPT_LENGTH]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown[:EXCERPT_LENGTH]
 

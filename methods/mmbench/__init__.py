@@ -3,14 +3,14 @@
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from methods.choice.lettered import SHIFT, Order, asked, key_of, letter_in, shifted
+from methods.choice.lettered import SHIFT, Order, key_of, letter_in, question_message, shifted
 from methods.choice.passes import (
     EXTRACT_PROMPT,
     OBSERVED,
     RIGHT,
     RIGHT_COMPAT,
     ask_pass,
-    missed,
+    is_lost,
     observe,
 )
 from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
@@ -77,9 +77,9 @@ class Mmbench:
         key = key_of(item)
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
-            question = asked(item, template, HINT, order)
+            question = question_message(item, template, HINT, order)
             letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, question, limits)
-            if letters is None or (key and missed(letters, letter_in(order, key))):
+            if letters is None or (key and is_lost(letters, letter_in(order, key))):
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:

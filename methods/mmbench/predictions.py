@@ -37,15 +37,15 @@ def _place(questions: Questions, row: FileRow) -> PredictionKey | Unplaced:
         return item
     n_choices = len(item.choices)
     if has_choices(cells):
-        there = [
+        shifts = [
             shift
             for shift in range(n_choices)
             if is_in_order(cells, item, shifted(n_choices, shift))
         ]
-        if not there:
+        if not shifts:
             return "other_choices"
-        if shift not in there:
-            shift = there[0]
+        if shift not in shifts:
+            shift = shifts[0]
     return PredictionKey(item.item_id, f"{SHIFT}{shift}") if shift < n_choices else "unknown_pass"
 
 

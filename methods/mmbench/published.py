@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from methods.choice.lettered import LETTERS, in_order, letter_in, question_and_hint, shifted
+from methods.choice.lettered import LETTERS, choices_in_order, letter_in, question_and_hint, shifted
 from methods.choice.published import (
     PublishedQuestion,
     are_indexes,
@@ -26,7 +26,7 @@ from methods.choice.published import (
 )
 from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.evaluation.published_tables import shown, tsv_line, tsv_rows
+from methods.evaluation.published_tables import shortened_id, tsv_line, tsv_rows
 from methods.mmbench.taxonomy import L1, abilities
 
 PUBLISHED_FILES = {
@@ -74,13 +74,14 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
         row = _row(where, cells)
         if row.index in rows:
-            raise PublishedError(f"two records have the index {shown(row.index)}")
+            raise PublishedError(f"two records have the index {shortened_id(row.index)}")
         rows[row.index] = row
     groups: dict[str, list[QuestionRow]] = {}
     for row in rows.values():
         if row.group not in rows:
             raise PublishedError(
-                f"{row.where} is a pass of record {shown(row.group)}, which the file does not have"
+                f"{row.where} is a pass of record {shortened_id(row.group)}, which the file does not "
+                "have"
             )
         groups.setdefault(row.group, []).append(row)
     if not rows:
@@ -92,7 +93,7 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
             _require_whole(rows[index], passes)
         item = _item(rows[index], rows)
         if item.item_id in ids:
-            raise PublishedError(f"two records have the id {shown(item.item_id)}")
+            raise PublishedError(f"two records have the id {shortened_id(item.item_id)}")
         ids.add(item.item_id)
         yield item
 
@@ -126,7 +127,7 @@ def tsv_lines(
         key = key_as_answer(item)
         for shift in range(len(item.choices) if circular else 1):
             order = shifted(len(item.choices), shift)
-            choices = in_order(item.choices, order)
+            choices = choices_in_order(item.choices, order)
             image = str(index) if shift else images_as_cell(item.images, picture, a_list=False)
             yield tsv_line(
                 [
@@ -158,7 +159,7 @@ def _row(where: str, cells: Mapping[str, str]) -> QuestionRow:
     own = cells["index"]
     if not own:
         raise PublishedError(f"{where} has no index")
-    where = f"{where} ({shown(own)})"
+    where = f"{where} ({shortened_id(own)})"
     choices = choices_of(where, cells)
     key = key_of_answer(where, cells.get("answer", ""), len(choices))
     group = cells["g_index"] or own
@@ -177,7 +178,7 @@ def _require_whole(first: QuestionRow, passes: Sequence[QuestionRow]) -> None:
         )
     shifts = [shifted(n_choices, shift) for shift in range(n_choices)]
     due = sorted(
-        (in_order(first.choices, order), letter_in(order, first.key) if first.key else "")
+        (choices_in_order(first.choices, order), letter_in(order, first.key) if first.key else "")
         for order in shifts
     )
     if sorted((row.choices, row.key or "") for row in passes) != due:
@@ -214,15 +215,15 @@ def _item(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> PublishedItem:
 
 def _image_cell(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> str | BrokenImage:
     """The cell with the image, in this row or in the one that it names."""
-    seen = {row.index}
+    visited = {row.index}
     cell = row.cells.get("image", "")
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
         named = whole_index(row.where, "image", cell)
-        if named not in rows or named in seen:
+        if named not in rows or named in visited:
             return BrokenImage(
                 "missing",
-                f"{shown(cell)} is neither base64 nor the index of a record that has an image",
+                f"{shortened_id(cell)} is neither base64 nor the index of a record that has an image",
             )
-        seen.add(named)
+        visited.add(named)
         cell = rows[named].cells.get("image", "")
     return cell

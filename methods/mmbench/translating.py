@@ -42,33 +42,33 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
 
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, and those of `translation_checks.py`.
     """
-    given = reply_object(reply, schema_of(source))
-    names = _names(given.pop(NAMES, []))
-    if list(given) != list(source):
+    fields = reply_object(reply, schema_of(source))
+    names = _names(fields.pop(NAMES, []))
+    if list(fields) != list(source):
         raise ParseError(
             "wrong_fields",
             f"The reply needs {', '.join(source)} in this order, and the list names; it has "
-            f"{', '.join(given)[:200] or 'nothing'}.",
+            f"{', '.join(fields)[:200] or 'nothing'}.",
         )
-    if not all(isinstance(text, str) for text in given.values()):
+    if not all(isinstance(text, str) for text in fields.values()):
         raise ParseError("wrong_fields", f"Each of {', '.join(source)} is one text.")
-    texts = {name: _BLANK.sub(" ", str(text)).strip() for name, text in given.items()}
+    texts = {name: _BLANK.sub(" ", str(text)).strip() for name, text in fields.items()}
     check_translation(source, texts, names, language)
     return Translation(texts, names)
 
 
-def _names(given: object) -> dict[str, str]:
-    if not isinstance(given, list) or not all(_is_name(entry) for entry in given):
+def _names(value: object) -> dict[str, str]:
+    if not isinstance(value, list) or not all(_is_name(entry) for entry in value):
         raise ParseError(
             "wrong_fields", 'names is a list of objects with the texts "name" and "rendering".'
         )
-    return {entry["name"].strip(): entry["rendering"].strip() for entry in given}
+    return {entry["name"].strip(): entry["rendering"].strip() for entry in value}
 
 
-def _is_name(each: object) -> bool:
-    if not isinstance(each, Mapping) or each.keys() != {"name", "rendering"}:
+def _is_name(entry: object) -> bool:
+    if not isinstance(entry, Mapping) or entry.keys() != {"name", "rendering"}:
         return False
-    return all(isinstance(text, str) and text.strip() for text in each.values())
+    return all(isinstance(text, str) and text.strip() for text in entry.values())
 
 
 def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:

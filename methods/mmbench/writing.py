@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from methods.choice.lettered import CAPITALS, one_line, require_wrong, said, without_marks
+from methods.choice.lettered import (
+    CAPITALS,
+    normalized_choice,
+    one_line,
+    require_wrong,
+    without_marks,
+)
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
@@ -53,7 +59,7 @@ class ItemDraft(NamedTuple):
 # --- What is asked of whom -----------------------------------------------------------------------
 
 
-def assigned(
+def assign_abilities(
     images: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
 ) -> list[tuple[str, str]]:
     """`n_items` pairs (image, ability), none twice; fewer where there are no more.
@@ -63,7 +69,7 @@ def assigned(
     other pairs, and asking for more keeps what there is.
     """
     turns = sorted(abilities, key=partial(content_id, "ability", seed))
-    left = {
+    images_left = {
         ability: sorted(images, key=partial(content_id, "image", seed, ability))
         for ability in turns
     }
@@ -71,8 +77,8 @@ def assigned(
     pairs = []
     for place in range(min(n_items, len(images) * len(turns))):
         ability = turns[place % len(turns)]
-        image = min(left[ability], key=uses.__getitem__)
-        left[ability].remove(image)
+        image = min(images_left[ability], key=uses.__getitem__)
+        images_left[ability].remove(image)
         uses[image] += 1
         pairs.append((image, ability))
     return pairs
@@ -89,8 +95,8 @@ def read_item(reply: str) -> ItemDraft:
     `too_many_choices`, `lettered_choice`, `answer_among_distractors`, `repeated_choice`, `image_token`,
     `refers_to_choices`, `mentions_material` and `gives_answer_away`.
     """
-    given = reply_object(reply, SCHEMA)
-    question, hint, answer, distractors = _fields(given)
+    fields = reply_object(reply, SCHEMA)
+    question, hint, answer, distractors = _fields(fields)
     if not question:
         raise ParseError("empty_question", "The question is empty.")
     answer, *wrong = without_marks([answer, *distractors])
@@ -100,10 +106,10 @@ def read_item(reply: str) -> ItemDraft:
     return ItemDraft(question, hint or None, answer, tuple(wrong))
 
 
-def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
+def _fields(values: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
     """Question, hint (empty for none), answer and distractors, each on one line."""
-    distractors = given.get("distractors")
-    texts = [given.get("question"), given.get("hint") or "", given.get("answer")]
+    distractors = values.get("distractors")
+    texts = [values.get("question"), values.get("hint") or "", values.get("answer")]
     if not isinstance(distractors, list) or not all(
         isinstance(text, str) for text in (*texts, *distractors)
     ):
@@ -118,9 +124,9 @@ def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
 
 def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
     """Raise ParseError where a text speaks of what the reader does not see, or of other choices."""
-    asked = f"{question} {hint}"
-    require_shown((asked, *choices))
-    match = _LETTER_NAMED.search(asked)
+    question_text = f"{question} {hint}"
+    require_shown((question_text, *choices))
+    match = _LETTER_NAMED.search(question_text)
     for choice in choices:
         match = match or _OTHER_CHOICES.search(choice)
     if match:
@@ -130,18 +136,18 @@ def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
         )
 
 
-def _require_no_give_away(asked: str, answer: str, wrong: Sequence[str]) -> None:
+def _require_no_give_away(question_text: str, answer: str, wrong: Sequence[str]) -> None:
     """Raise ParseError where the question names the right choice and not all of the others."""
-    if _names(asked, answer) and not all(_names(asked, choice) for choice in wrong):
+    if _names(question_text, answer) and not all(_names(question_text, choice) for choice in wrong):
         raise ParseError(
             "gives_answer_away",
             f"The question or the hint has the right answer in it: {answer[:80]!r}.",
         )
 
 
-def _names(asked: str, choice: str) -> bool:
-    plain = re.escape(said(choice))
-    return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", asked.casefold()) is not None
+def _names(question_text: str, choice: str) -> bool:
+    plain = re.escape(normalized_choice(choice))
+    return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", question_text.casefold()) is not None
 
 
 # --- Ids -------------------------------------------------------------------------------------------

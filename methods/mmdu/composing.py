@@ -38,7 +38,7 @@ class DialogueShape:
         return sum(self.singles) + sum(group.n_questions for group in self.together)
 
 
-def drawn(between: Between, *parts: object) -> int:
+def seeded_integer(between: Between, *parts: object) -> int:
     """A number between the two, both included, that depends on `parts` alone."""
     least, most = between
     return least + int(content_id("number", *parts), 16) % (most - least + 1)
@@ -59,9 +59,9 @@ def shape_of(
     seed: a dialogue is about images together. With `enter_together` images enter over several turns
     (MMDU, Figure 10): so many at a time, two at least at first, each time with a question of their own.
     """
-    n_together = min(drawn(per_set, "set", seed, set_id), most_turns)
+    n_together = min(seeded_integer(per_set, "set", seed, set_id), most_turns)
     places = range(1, n_images + 1)
-    singles = {place: drawn(per_image, "image", seed, set_id, place) for place in places}
+    singles = {place: seeded_integer(per_image, "image", seed, set_id, place) for place in places}
     by_draw = sorted(places, key=lambda place: content_id("left out", seed, set_id, place))
     while sum(singles.values()) > most_turns - n_together:
         fullest = max(singles.values())
@@ -85,7 +85,7 @@ def _ends(
         return [n_images]
     ends: list[int] = []
     while (entered := ends[-1] if ends else 0) < n_images:
-        new = drawn(enter_together, "entry", seed, set_id, len(ends))
+        new = seeded_integer(enter_together, "entry", seed, set_id, len(ends))
         last = len(ends) == most - 1
         ends.append(n_images if last else min(n_images, max(2, entered + new)))
     return ends

@@ -11,16 +11,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from methods.evaluation.indexes import whole
+from methods.evaluation.indexes import whole_id
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
-    decoded,
-    encoded,
+    decode_image,
+    encode_image,
     items_by_ending,
     json_records,
-    listed,
-    shown,
+    list_of_texts,
+    shortened_id,
     texts_of,
     tsv_line,
     tsv_rows,
@@ -84,7 +84,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
                 *(item.labels.get(name, "") for name in labels),
                 repr([turn.question for turn in item.turns]),
                 repr([turn.reference or "" for turn in item.turns]),
-                repr([encoded(image) for image in data]),
+                repr([encode_image(image) for image in data]),
             ]
         )
 
@@ -101,10 +101,10 @@ def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
         if isinstance(item_id, bool) or not isinstance(item_id, str | int | float):
             raise PublishedError(f"{where} has no id")
         if isinstance(item_id, float):
-            item_id = whole(where, "id", str(item_id))
+            item_id = whole_id(where, "id", str(item_id))
         if item_id == "":
             raise PublishedError(f"{where} has no id")
-        where = f"{where} ({shown(str(item_id))})"
+        where = f"{where} ({shortened_id(str(item_id))})"
         labels = {
             name: str(value)
             for name, value in record.items()
@@ -137,21 +137,21 @@ def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
 
 
 def _of_row(where: str, row: Mapping[str, str]) -> PublishedItem:
-    item_id = whole(where, "index", row["index"])
+    item_id = whole_id(where, "index", row["index"])
     if not item_id:
         raise PublishedError(f"{where} has no index")
-    where = f"{where} ({shown(item_id)})"
-    questions = listed(where, "question", row["question"], MOST_TEXT)
+    where = f"{where} ({shortened_id(item_id)})"
+    questions = list_of_texts(where, "question", row["question"], MOST_TEXT)
     answers = [""] * len(questions)
     if row.get("answer"):
-        answers = listed(where, "answer", row["answer"], MOST_TEXT)
+        answers = list_of_texts(where, "answer", row["answer"], MOST_TEXT)
     if len(answers) != len(questions):
         raise PublishedError(f"{where} has {len(answers)} answers to {len(questions)} questions")
     images: Sequence[str | bytes]
     if row.get("image"):
-        images = list(map(decoded, listed(where, "image", row["image"])))
+        images = list(map(decode_image, list_of_texts(where, "image", row["image"])))
     else:
-        images = listed(where, "image_path", row.get("image_path") or "[]")
+        images = list_of_texts(where, "image_path", row.get("image_path") or "[]")
     return _item(where, item_id, questions, answers, images, row)
 
 

@@ -34,7 +34,7 @@ def halves(items: Sequence[T]) -> list[Sequence[T]]:
     return even_parts(items, math.ceil(len(items) / 2)) if len(items) > 1 else []
 
 
-def that_fit(tokens_each: int, limit: int) -> int:
+def n_that_fit(tokens_each: int, limit: int) -> int:
     """How many texts of `tokens_each` tokens a reply of `limit` tokens holds; at least one is asked."""
     return max(1, limit // tokens_each)
 
@@ -84,7 +84,7 @@ ON_SEVERAL = (
 """Angles of questions about several pictures together."""
 
 
-def assigned(angles: Sequence[Angle], n: int, seed: int, *topic: object) -> list[Angle]:
+def assign_angles(angles: Sequence[Angle], n: int, seed: int, *topic: object) -> list[Angle]:
     """The angles of `n` questions about `topic`: all in a seeded order before one comes again."""
     result: list[Angle] = []
     while len(result) < n:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 
 from methods.ids import content_id
-from methods.mmdu.composing import Between, drawn, renumber
+from methods.mmdu.composing import Between, renumber, seeded_integer
 from methods.prompts.messages import IMAGE_HERE
 
 _PLACE = re.compile(rf"\bImage(\d+): {IMAGE_HERE}")
@@ -28,7 +28,7 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -
     result: list[list[str]] = []
     while remaining:
         stack = [remaining.popitem(last=False)[0]]
-        size = drawn(n_dialogues, "size of stack", seed, stack[0])
+        size = seeded_integer(n_dialogues, "size of stack", seed, stack[0])
         shown = set(images_of[stack[0]])
         while len(stack) < size:
             fitting = next((name for name in remaining if not shown & images_of[name]), None)

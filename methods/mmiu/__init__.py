@@ -5,10 +5,10 @@ from typing import Any
 
 from methods.choice.lettered import (
     Order,
-    asked,
     key_of,
     letter_in,
-    plain,
+    original_order,
+    question_message,
     shuffled,
 )
 from methods.choice.passes import (
@@ -17,7 +17,7 @@ from methods.choice.passes import (
     RIGHT,
     RIGHT_COMPAT,
     ask_pass,
-    missed,
+    is_lost,
     observe,
 )
 from methods.evaluation.asking import PLAIN, Asking, AskingLimits, ContextPolicy, Transcript
@@ -103,9 +103,9 @@ class Mmiu:
         template, key = limits.prompt(QUESTION_PROMPT), key_of(item)
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
-            question = asked(item, template, CONTEXT, order)
+            question = question_message(item, template, CONTEXT, order)
             letters = yield from ask_pass(item, trial, order, question, limits)
-            if letters is None or (key and missed(letters, letter_in(order, key))):
+            if letters is None or (key and is_lost(letters, letter_in(order, key))):
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
@@ -117,4 +117,4 @@ class Mmiu:
 def order_of(item: Item, trial: str) -> Order:
     """The order that the choices have in a trial; the item's id is the seed of the shuffled one."""
     n_choices = len(item.choices)
-    return plain(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)
+    return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from methods.choice.lettered import LetteredChoices, placed
+from methods.choice.lettered import LetteredChoices, assign_letters
 from methods.choice.published import ApprovedItem, build_release
 from methods.ids import content_id
 from methods.mmiu.converting import Form, QuestionDraft, UnusableSampleError
@@ -115,73 +115,78 @@ class FinishedItem(NamedTuple):
     answer: str
 
 
-def made_unanswerable(
-    asked: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
+def make_unanswerable(
+    sample_questions: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
 ) -> Iterator[SampleQuestion | tuple[SampleQuestion, UnusableSampleError]]:
-    """At most `most` unanswerable questions of each task of Table 7, drawn by seed from `asked`.
+    """At most `most` unanswerable questions of each task of Table 7, sampled from `sample_questions`.
 
     `images` are pictures of entries or metadata that may be shown where they have nothing to do. A
     question that no strategy fits comes with the reason, and another one takes its place.
     """
     by_task: dict[str, list[SampleQuestion]] = {}
-    for asking in sorted(asked, key=lambda asking: content_id(seed, item_id(asking.question))):
+    for asking in sorted(
+        sample_questions, key=lambda asking: content_id(seed, item_id(asking.question))
+    ):
         by_task.setdefault(asking.question.task, []).append(asking)
     for task in sorted(set(by_task) & set(STRATEGIES_OF)):
-        made = 0
+        n_made = 0
         for asking in by_task[task]:
-            if made == most:
+            if n_made == most:
                 break
             try:
                 strategy, question = unanswerable(
                     asking.sample,
                     asking.form,
                     asking.question,
-                    _elsewhere(asking, asked, images),
+                    _elsewhere(asking, sample_questions, images),
                     seed,
                 )
             except UnusableSampleError as loss:
                 yield asking, loss
                 continue
-            made += 1
+            n_made += 1
             yield SampleQuestion(
                 asking.sample, asking.form, question, strategy, item_id(asking.question)
             )
 
 
 def _elsewhere(
-    of: SampleQuestion, asked: Sequence[SampleQuestion], images: Sequence[str]
+    sample_question: SampleQuestion,
+    sample_questions: Sequence[SampleQuestion],
+    images: Sequence[str],
 ) -> ReplacementMaterial:
-    sample = of.sample
+    sample = sample_question.sample
     own = {*sample.images, sample.output, *sample.wrong, *sample.also_right}
     return ReplacementMaterial(
         tuple(image for image in images if image not in own),
         tuple(
             (asking.question.context, asking.question.question)
-            for asking in asked
-            if asking.form != of.form and asking.question.task != of.question.task
+            for asking in sample_questions
+            if asking.form != sample_question.form
+            and asking.question.task != sample_question.question.task
         ),
     )
 
 
-def finished(
-    asked: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
+def finish_items(
+    sample_questions: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
 ) -> list[FinishedItem]:
     """The items, each once, their right choices under each letter equally often in every task.
 
     `keys` has the letters of items that there are already, by item id: they stay.
     """
-    by_id = {item_id(asking.question): asking for asking in asked}
+    by_id = {item_id(asking.question): asking for asking in sample_questions}
     by_task: dict[str, list[str]] = {}
     for name, asking in by_id.items():
         by_task.setdefault(asking.question.task, []).append(name)
-    made = []
+    items = []
     for names in by_task.values():
         questions = [by_id[name].question for name in names]
-        kept = {place: keys[name] for place, name in enumerate(names) if name in keys}
-        for name, order in zip(names, placed(questions, seed, kept), strict=True):
+        stored_keys = {place: keys[name] for place, name in enumerate(names) if name in keys}
+        for name, order in zip(names, assign_letters(questions, seed, stored_keys), strict=True):
             chosen = by_id[name]
             images, choices = shown(chosen.question, order)
-            made.append(
+            items.append(
                 FinishedItem(chosen, name, chosen.group or name, images, choices, order.key)
             )
-    return made
+    return items

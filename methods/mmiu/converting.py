@@ -16,9 +16,9 @@ from methods.choice.lettered import (
     FEWEST,
     LETTERS,
     MOST,
+    normalized_choice,
     one_line,
     require_wrong,
-    said,
     without_marks,
 )
 from methods.ids import content_id
@@ -108,14 +108,14 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
     task. Raises UnusableSampleError where there is none.
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
-    right = {said(text) for text in (sample.output, *sample.also_right)}
+    right = {normalized_choice(text) for text in (sample.output, *sample.also_right)}
     choices: dict[str, str] = {}
     drawn = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
     for text in (*drawn, *_by_rule(sample, form, pool, wanted, seed)):
         if len(choices) == wanted:
             break
-        if said(text) not in right:
-            choices.setdefault(said(text), text)
+        if normalized_choice(text) not in right:
+            choices.setdefault(normalized_choice(text), text)
     if len(choices) < FEWEST - 1:
         raise UnusableSampleError(
             "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
@@ -139,7 +139,7 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
     )
 
 
-def chosen(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
+def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
     """At most `most` samples of each task, in an order by seed: another one replaces at most one."""
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
@@ -149,8 +149,8 @@ def chosen(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
 
 def sample_id(sample: Sample, seed: int = 0) -> str:
     """A hash of what the sample asks and shows."""
-    asked = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
-    return content_id("sample", seed, *asked, sample.output)
+    content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
+    return content_id("sample", seed, *content, sample.output)
 
 
 # --- By rule -------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     while power and len(below) + len(above) < wanted:
         power -= 1
         below, above = _around(value, 10**power, wanted, lowest, highest)
-    kept = below[:n_below] + above[: wanted - min(n_below, len(below))]
-    kept += [number for number in (*above, *below) if number not in kept]
+    nearest = below[:n_below] + above[: wanted - min(n_below, len(below))]
+    nearest += [number for number in (*above, *below) if number not in nearest]
     return tuple(
-        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in kept[:wanted]
+        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in nearest[:wanted]
     )
 
 
@@ -243,8 +243,8 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 def in_form(output: str, order: Sequence[str]) -> str:
     """The places of `order`, written as `output` is."""
-    left = iter(order)
-    return _TOKEN.sub(lambda _: next(left), output)
+    rest = iter(order)
+    return _TOKEN.sub(lambda _: next(rest), output)
 
 
 def places_of(output: str) -> list[str]:
@@ -295,14 +295,14 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
     `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
     """
-    given = reply_object(reply, SCHEMA)
-    texts = given.get("distractors")
+    fields = reply_object(reply, SCHEMA)
+    texts = fields.get("distractors")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')
     wrong = without_marks([one_line(text) for text in texts])
     wanted = n_choices(sample.task.name) - 1
     require_wrong(sample.output, wrong, wanted, wanted, f"exactly {wanted}")
-    right = {said(text) for text in sample.also_right}
-    if both := [text for text in wrong if said(text) in right]:
+    right = {normalized_choice(text) for text in sample.also_right}
+    if both := [text for text in wrong if normalized_choice(text) in right]:
         raise ParseError("also_right", f"A distractor is right, too: {both[0][:80]!r}.")
     return tuple(wrong)

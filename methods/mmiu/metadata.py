@@ -75,19 +75,19 @@ def read_metadata(name: str, text: str) -> list[Sample]:
 
 
 def _samples(name: str, text: str, faults: list[str]) -> Iterator[Sample]:
-    for where, given in _objects(name, text, faults):
-        if not isinstance(given, dict):
+    for where, value in _objects(name, text, faults):
+        if not isinstance(value, dict):
             faults.append(f"{where} is no mapping")
             continue
-        task = _task(where, given.get("Task Info"), faults)
-        samples = given.get("Samples")
+        task = _task(where, value.get("Task Info"), faults)
+        samples = value.get("Samples")
         if not isinstance(samples, list) or not samples:
             faults.append(f"{where} has no list of Samples")
             continue
         for number, sample in enumerate(samples, start=1):
-            read = _sample(f"{where}, sample {number}", sample, task, faults)
-            if read:
-                yield read
+            parsed = _sample(f"{where}, sample {number}", sample, task, faults)
+            if parsed:
+                yield parsed
 
 
 def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
@@ -97,8 +97,8 @@ def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any
                 yield from _parsed(f"line {number}", line, faults)
         return
     for _, value in _parsed("it", text, faults):
-        given = value if isinstance(value, list) else [value]
-        yield from ((f"task {number}", entry) for number, entry in enumerate(given, start=1))
+        entries = value if isinstance(value, list) else [value]
+        yield from ((f"task {number}", entry) for number, entry in enumerate(entries, start=1))
 
 
 def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
@@ -108,12 +108,12 @@ def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any
         faults.append(f"{where} is no JSON ({error})")
 
 
-def _task(where: str, given: object, faults: list[str]) -> TaskInfo | None:
-    if not isinstance(given, dict):
+def _task(where: str, value: object, faults: list[str]) -> TaskInfo | None:
+    if not isinstance(value, dict):
         faults.append(f"{where} has no Task Info")
         return None
     named = ("TaskName", "TaskDescription", "Input Format", "Output Format")
-    texts = [_text(f"{where}, Task Info", given, key, faults, needed=True) for key in named]
+    texts = [_text(f"{where}, Task Info", value, key, faults, needed=True) for key in named]
     task = task_of(texts[0])
     if texts[0] and task is None:
         faults.append(f"{where}: {texts[0][:60]!r} is none of MMIU's 52 tasks")
@@ -122,48 +122,48 @@ def _task(where: str, given: object, faults: list[str]) -> TaskInfo | None:
     return TaskInfo(task.name, texts[1], texts[2], texts[3].casefold())
 
 
-def _sample(where: str, given: object, task: TaskInfo | None, faults: list[str]) -> Sample | None:
-    if not isinstance(given, dict) or not isinstance(given.get("Input"), dict):
+def _sample(where: str, value: object, task: TaskInfo | None, faults: list[str]) -> Sample | None:
+    if not isinstance(value, dict) or not isinstance(value.get("Input"), dict):
         faults.append(f"{where} has no Input")
         return None
     n_before = len(faults)
-    asked = given["Input"]
-    read: dict[str, Any] = {
-        "source": _text(where, given, "Source", faults, needed=True),
-        "images": _texts(where, asked, "Input Image", faults),
-        "context": _text(where, asked, "Input Context", faults),
-        "question": _text(where, asked, "Question", faults, needed=True),
-        "visual_component": _text(where, asked, "Visual Component", faults),
-        "output": _text(where, given, "Output", faults, needed=True),
-        "wrong": _texts(where, given, "Wrong Outputs", faults),
-        "also_right": _texts(where, given, "Also Right", faults),
-        "key_word": _text(where, given, "Key Word", faults),
-        "other_word": _text(where, given, "Other Word", faults),
+    input_fields = value["Input"]
+    fields: dict[str, Any] = {
+        "source": _text(where, value, "Source", faults, needed=True),
+        "images": _texts(where, input_fields, "Input Image", faults),
+        "context": _text(where, input_fields, "Input Context", faults),
+        "question": _text(where, input_fields, "Question", faults, needed=True),
+        "visual_component": _text(where, input_fields, "Visual Component", faults),
+        "output": _text(where, value, "Output", faults, needed=True),
+        "wrong": _texts(where, value, "Wrong Outputs", faults),
+        "also_right": _texts(where, value, "Also Right", faults),
+        "key_word": _text(where, value, "Key Word", faults),
+        "other_word": _text(where, value, "Other Word", faults),
     }
     if len(faults) == n_before:
-        faults += [f"{where}: {fault}" for fault in _contradictions(read, task)]
+        faults += [f"{where}: {fault}" for fault in _contradictions(fields, task)]
     if task is None or len(faults) > n_before:
         return None
-    return Sample(task=task, **read)
+    return Sample(task=task, **fields)
 
 
-def _contradictions(read: Mapping[str, Any], task: TaskInfo | None) -> Iterator[str]:
-    if not read["images"] and not (task and task.output_format.startswith("image")):
+def _contradictions(fields: Mapping[str, Any], task: TaskInfo | None) -> Iterator[str]:
+    if not fields["images"] and not (task and task.output_format.startswith("image")):
         yield "it has no Input Image"
-    if IMAGE_HERE in f"{read['context']}{read['question']}":
+    if IMAGE_HERE in f"{fields['context']}{fields['question']}":
         yield f"its texts have {IMAGE_HERE}; images are shown before the question"
-    if read["output"] and read["output"] in read["wrong"]:
+    if fields["output"] and fields["output"] in fields["wrong"]:
         yield "its Output is among its Wrong Outputs"
-    if bool(read["key_word"]) != bool(read["other_word"]):
+    if bool(fields["key_word"]) != bool(fields["other_word"]):
         yield "it has only one of Key Word and Other Word"
-    elif read["key_word"] not in f"{read['context']}\n{read['question']}":
-        yield f"its Key Word {read['key_word'][:60]!r} is not in its Question"
+    elif fields["key_word"] not in f"{fields['context']}\n{fields['question']}":
+        yield f"its Key Word {fields['key_word'][:60]!r} is not in its Question"
 
 
 def _text(
-    where: str, given: Mapping[str, Any], key: str, faults: list[str], *, needed: bool = False
+    where: str, fields: Mapping[str, Any], key: str, faults: list[str], *, needed: bool = False
 ) -> str:
-    value = given.get(key, "")
+    value = fields.get(key, "")
     # A number or yes/no is often written as what it is.
     if isinstance(value, bool):
         value = "yes" if value else "no"
@@ -180,8 +180,8 @@ def _text(
     return ""
 
 
-def _texts(where: str, given: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
-    value = given.get(key) or []
+def _texts(where: str, fields: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
+    value = fields.get(key) or []
     listed: Sequence[object] = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) and text.strip() and is_unicode(text) for text in listed):
         faults.append(f"{where}: its {key} is no list of texts")

@@ -8,7 +8,7 @@ the release, and each has the question's own choices.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from methods.choice.lettered import plain
+from methods.choice.lettered import original_order
 from methods.choice.published import IDS, Questions, has_choices, index_of, is_in_order
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.cells import FileRow
@@ -26,7 +26,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
             known_item.labels.get(SUBSET) or known_item.labels.get(TASK, ""), []
         ).append(known_item)
     due = Counter(_task(row.cells) for row in rows if not _is_named(row))
-    seen: Counter[str] = Counter()
+    n_rows: Counter[str] = Counter()
     placed: list[PredictionKey | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
@@ -36,8 +36,8 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
             task = _task(row.cells)
             of_task = of_tasks.get(task, [])
             if due[task] == len(of_task):
-                item = of_task[seen[task]]
-            seen[task] += 1
+                item = of_task[n_rows[task]]
+            n_rows[task] += 1
         placed.append(_place(item, row.cells))
     return placed
 
@@ -45,7 +45,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
 def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> PredictionKey | Unplaced:
     if isinstance(item, str):
         return item
-    if has_choices(cells) and not is_in_order(cells, item, plain(len(item.choices))):
+    if has_choices(cells) and not is_in_order(cells, item, original_order(len(item.choices))):
         return "other_choices"
     options = cells.get("options", "")
     if options and options.split() != options_text(item.choices).split():

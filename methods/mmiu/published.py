@@ -19,7 +19,6 @@ from methods.choice.lettered import LETTERS, MOST, question_and_hint
 from methods.choice.published import (
     PublishedQuestion,
     are_indexes,
-    checked,
     choices_of,
     columns_of_choices,
     images_as_cell,
@@ -27,13 +26,14 @@ from methods.choice.published import (
     key_as_answer,
     key_of_answer,
     published_item,
+    require_choices,
 )
 from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
     items_by_ending,
     json_records,
-    shown,
+    shortened_id,
     texts_of,
     tsv_line,
     tsv_rows,
@@ -55,8 +55,8 @@ _FORM = (
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
-    read = {"json": _read_json, "tsv": _read_tsv}
-    return items_by_ending("MMIU", name, lines, read)
+    readers = {"json": _read_json, "tsv": _read_tsv}
+    return items_by_ending("MMIU", name, lines, readers)
 
 
 def write_published(
@@ -181,7 +181,7 @@ def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
         number = whole_index(where, "index", row["index"])
         if not number:
             raise PublishedError(f"{where} has no index")
-        where = f"{where} ({shown(number)})"
+        where = f"{where} ({shortened_id(number)})"
         images = images_of(where, row.get("image", ""), row.get("image_path", ""))
         yield _item(where, row.get("item_id") or number, row, images)
 
@@ -216,7 +216,7 @@ def _choices(where: str, options: str) -> tuple[str, ...]:
     """The choices of a text with one a line; a line that begins with no next letter goes on."""
     choices: list[str] = []
     for line in options.strip().split("\n"):
-        # One letter more than choices may have: `checked` refuses the question.
+        # One letter more than choices may have: `require_choices` refuses the question.
         due = f"{string.ascii_uppercase[min(len(choices), MOST)]}:"
         if line.startswith(due):
             choices.append(line.removeprefix(due).strip())
@@ -224,7 +224,7 @@ def _choices(where: str, options: str) -> tuple[str, ...]:
             choices[-1] = f"{choices[-1]}\n{line}"
         else:
             raise PublishedError(f"{where}: its options do not begin with 'A:'")
-    return checked(where, [choice.strip() for choice in choices])
+    return require_choices(where, [choice.strip() for choice in choices])
 
 
 def _without_choices(context: str, options: str) -> str:

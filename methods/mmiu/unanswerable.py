@@ -49,7 +49,7 @@ def unanswerable(
     """
     drawn = partial(content_id, "unanswerable", seed, question)
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
-        altered = changed(strategy, sample, form, question, elsewhere, seed)
+        altered = change_question(strategy, sample, form, question, elsewhere, seed)
         if altered is not None:
             return UnanswerableQuestion(strategy, altered)
     raise UnusableSampleError(
@@ -57,7 +57,7 @@ def unanswerable(
     )
 
 
-def changed(
+def change_question(
     strategy: Strategy,
     sample: Sample,
     form: Form,
@@ -96,11 +96,11 @@ def _none_right(question: QuestionDraft) -> QuestionDraft:
 def _replace_key_word(sample: Sample, question: QuestionDraft) -> QuestionDraft | None:
     if not sample.key_word:
         return None
-    asked = question._replace(
+    changed = question._replace(
         question=question.question.replace(sample.key_word, sample.other_word),
         context=question.context.replace(sample.key_word, sample.other_word),
     )
-    return _none_right(asked)
+    return _none_right(changed)
 
 
 def _replace_answer_image(question: QuestionDraft, pictures: Sequence[str]) -> QuestionDraft | None:
@@ -162,5 +162,5 @@ def _irrelevant_question(
 ) -> QuestionDraft | None:
     if not questions:
         return None
-    context, asked = questions[0]
-    return _none_right(question)._replace(context=context, question=asked)
+    context, other_question = questions[0]
+    return _none_right(question)._replace(context=context, question=other_question)

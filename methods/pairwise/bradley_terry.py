@@ -64,10 +64,16 @@ def smoothed(wins: Floats, compared: Truths) -> Floats:
 
 
 def fit(wins: Floats, compared: Truths) -> Floats:
-    """Log strengths, fits x models, of `wins`, fits x models x models, all of one part.
+    """Fit Bradley-Terry models by Newton's method, all at once.
 
-    Newton's method on all fits at once, for which scipy has no function: a fit of k models takes as
-    long for 100,000 battles as for ten.
+    scipy has no function for this. A fit of k models takes as long for 100,000 battles as for ten.
+
+    Args:
+        wins: Fits x models x models: how often the row's model beat the column's, a tie half.
+        compared: Models x models: whether two models have a battle; all models are connected by them.
+
+    Returns:
+        Log strengths, fits x models, with the mean 0.
     """
     wins = smoothed(wins, compared)
     battles = wins + wins.transpose(0, 2, 1)

@@ -23,8 +23,8 @@ from methods.evaluation.verdicts import (
     Winner,
     place_of_model,
     read_verdict,
+    verdict_share,
     winner_of,
-    worth,
 )
 from methods.pairwise.battles import WINNERS, Battle
 from methods.pairwise.design import ComparisonUnit
@@ -69,7 +69,15 @@ class ArenaComparison(NamedTuple):
 
 
 def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
-    """The comparisons that count in the form as battles; with their styles where all have one."""
+    """Select the comparisons that count in a form, as battles.
+
+    Args:
+        compared: The comparisons.
+        form: `judged` or `floor`.
+
+    Returns:
+        A battle for each comparison that counts; in the form `judged` with the difference of style.
+    """
     rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
         Battle(
@@ -106,7 +114,16 @@ def references_as_answers(item: Item) -> Transcript:
 
 
 def unanswered(first: Answer, second: Answer, order: str) -> Status | None:
-    """Why a pair cannot be judged, by the places that the two have in an order; None if it can."""
+    """Say why a pair of answers cannot be judged.
+
+    Args:
+        first: The answer of the first model.
+        second: The answer of the second model.
+        order: The order that the judge is shown the answers in.
+
+    Returns:
+        The status, which names the place (A or B) without an answer; None if both have an answer.
+    """
     lacking = [first.text is None, second.text is None]
     if place_of_model(order) == "B":
         lacking.reverse()
@@ -118,9 +135,17 @@ def unanswered(first: Answer, second: Answer, order: str) -> Status | None:
 def requests(
     item: Item, number: int, first: Transcript, second: Transcript, *, reference: bool
 ) -> list[JudgeRequest]:
-    """The requests about a turn in both orders; `first` is the model that a judgment's points are of.
+    """Make the judge requests about a turn, one for each order of the two answers.
 
-    Both need an answer to the turn. `reference`: the judge is shown the turn's reference.
+    Args:
+        item: The item.
+        number: The number of the turn, which both models answered.
+        first: The transcript of the first model, which the points of a judgment belong to.
+        second: The transcript of the second model.
+        reference: Whether the judge is shown the turn's reference.
+
+    Returns:
+        A request for each order.
     """
     turn = next(turn for turn in item.turns if turn.turn == number)
     shown = sum(len(turn.image_positions) for turn in item.turns if turn.turn <= number)
@@ -167,15 +192,31 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 def read_comparison(reply: str, order: str) -> Judgment:
     """The first model's share of a win in an order, and the reason. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = worth(verdict.winner, order)
+    value = verdict_share(verdict.winner, order)
     return Judgment({PREFERENCE: value}, value, verdict.reason)
 
 
 def arena_winner(share: float, order: str) -> ArenaWinner:
-    """The winner by place, of the first model's share of a win in an order."""
+    """Name the winner of a comparison by its place.
+
+    Args:
+        share: The first model's share of a win: 1, 0.5 or 0.
+        order: The order that the answers were shown in.
+
+    Returns:
+        `model_a`, `model_b` or a tie, by the places in this order.
+    """
     return _ARENA[winner_of(share, order)]
 
 
 def first_place_share(share: float, order: str) -> float:
-    """What the answer that stood first has of a win, of the first model's share in an order."""
+    """Compute the share of a win of the answer that was shown first.
+
+    Args:
+        share: The first model's share of a win: 1, 0.5 or 0.
+        order: The order that the answers were shown in.
+
+    Returns:
+        1, 0.5 or 0.
+    """
     return WINNERS[arena_winner(share, order)]

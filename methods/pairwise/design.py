@@ -79,7 +79,15 @@ def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
 
 
 def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
-    """Each model with the opponent, each pair in order of name."""
+    """Pair each model with one opponent.
+
+    Args:
+        models: The names of the models; the opponent may be one of them.
+        opponent: The name of the opponent.
+
+    Returns:
+        The pairs, each in order of name, sorted by model.
+    """
     return [
         (min(model, opponent), max(model, opponent))
         for model in sorted(models)
@@ -94,7 +102,20 @@ def ask_all(
     budget: int | None,
     seed: int,
 ) -> Design:
-    """Every pair on every unit, in one round; a budget of calls takes the same units of every pair."""
+    """Ask every pair on every unit, in one round.
+
+    Args:
+        pairs: The pairs of models.
+        units: The units to compare answers to.
+        budget: The most calls, of which each comparison takes two; every pair has the same units. None
+            for
+        no limit.
+        seed: The seed of the order of units.
+
+    Returns:
+        A generator: it yields the comparisons to make, is sent their outcomes, and returns how it
+        ended.
+    """
     ordered = sorted(units, key=lambda unit: content_id(seed, *unit))
     questions = [Matchup(*pair, unit) for unit in ordered for pair in pairs]
     n_all = ORDERS * len(questions)
@@ -113,9 +134,21 @@ def ask_adaptively(
     least: int = 4,
     alpha: float = ALPHA,
 ) -> Design:
-    """Only the pairs that still decide the order of all models, in rounds.
+    """Ask only the pairs that still decide the order of all models, in rounds.
 
-    The same outcomes give the same questions, so that a run that was cut short asks nothing twice.
+    The same outcomes give the same questions, so that an interrupted run asks nothing twice.
+
+    Args:
+        models: The names of the models.
+        units: The units to compare answers to.
+        budget: The most calls, of which each comparison takes two; None for no limit.
+        seed: The seed of the order of units of each pair.
+        least: How many units each pair is asked about in the first round.
+        alpha: The level of the tests by which neighbours in the order are told apart.
+
+    Returns:
+        A generator: it yields the comparisons of a round, is sent their outcomes, and returns how it
+        ended.
     """
     pairs = every_pair(models)
     remaining = {

@@ -72,9 +72,18 @@ class Ratings:
 
 
 def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) -> Ratings:
-    """The ratings of all models. One with no battle has none, and is a part of its own.
+    """Estimate the Bradley-Terry ratings of all models, with intervals over clusters.
 
-    Cost: resamples x clusters x models^2 for the drawing, resamples x models^3 for the fits.
+    The cost is resamples x clusters x models^2 for the draws and resamples x models^3 for the fits.
+
+    Args:
+        battles: The battles. A model without a battle has no rating and is a part of its own.
+        seed: The seed of the bootstrap over clusters.
+        n_resamples: The number of bootstrap draws.
+        alpha: The level of the tests by which models are ranked.
+
+    Returns:
+        Ratings, ranks and the comparisons of all pairs of a part.
     """
     k = len(battles.models)
     compared = battles.wins() > 0

@@ -65,7 +65,15 @@ def features(text: str) -> tuple[float, ...]:
 
 
 def style_difference(first: str, second: str) -> tuple[float, ...]:
-    """The normalised difference of two answers in each feature, from -1 to 1."""
+    """Compute the normalised difference of two answers in each style feature: (a - b) / (a + b + 1).
+
+    Args:
+        first: The first answer.
+        second: The second answer.
+
+    Returns:
+        A number from -1 to 1 for each feature of `features`.
+    """
     pairs = zip(features(first), features(second), strict=True)
     return tuple((a - b) / (a + b + 1) for a, b in pairs)
 
@@ -78,10 +86,20 @@ def rate_controlled(
     n_resamples: int,
     prior: float = PRIOR,
 ) -> StyleControlledRatings:
-    """Ratings and coefficients with 95 % intervals over clusters; `names` are those of the features.
+    """Estimate ratings at equal style and coefficients of style, with 95 % intervals over clusters.
 
-    A model without a battle has no rating. The features' means and deviations are those of the
-    data in every resample. Cost: resamples x battles.
+    The means and deviations of features are those of the data in every resample. The cost is resamples
+    x battles.
+
+    Args:
+        battles: The battles with their differences of style. A model without a battle has no rating.
+        names: The names of the features, in the order of the columns of `battles.style`.
+        seed: The seed of the bootstrap.
+        n_resamples: The number of bootstrap draws.
+        prior: The strength of the regularization of the regression.
+
+    Returns:
+        Ratings and coefficients; or the reason why there are none.
     """
     nothing = Estimate(None, None, None)
     fought = np.union1d(battles.first, battles.second)

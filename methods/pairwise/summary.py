@@ -18,9 +18,20 @@ _NOTHING = Estimate(None, None, None)
 def rating_rows(
     compared: Sequence[ArenaComparison], *, seed: int, n_resamples: int, n_style_resamples: int
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of ratings, one for each model and form, and rows of biases: place, and each feature.
+    """Make the rows of ratings and biases of one judge.
 
-    Ratings at equal style are of the form `judged`: what was not answered has no style.
+    Ratings at equal style use the form `judged`: a missing answer has no style.
+
+    Args:
+        compared: The comparisons of all pairs.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of draws for the ratings.
+        n_style_resamples: The number of draws for the ratings at equal style.
+
+    Returns:
+        Rows of ratings, one for each model and form, and rows of biases: of the first place, and of
+        each
+        style feature.
     """
     models = sorted(
         {name for comparison in compared for name in (comparison.model_a, comparison.model_b)}

@@ -8,9 +8,17 @@ from methods.prompts.parsing import ParseError
 
 
 def draft_text(draft: Mapping[str, object], key: str) -> str:
-    """The text under `key`, without space around it.
+    """Read a text of a writer's reply.
 
-    Raises ParseError: `wrong_fields`, `empty_text`.
+    Args:
+        draft: The reply as an object.
+        key: The name of the text.
+
+    Returns:
+        The text without space around it.
+
+    Raises:
+        ParseError: `wrong_fields` or `empty_text`.
     """
     value = draft.get(key)
     if not isinstance(value, str):

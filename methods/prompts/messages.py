@@ -70,10 +70,19 @@ def with_image_numbers(text: str, positions: Sequence[int] = ()) -> str:
 
 
 def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
-    """Parts of `text` with its i-th `<ImageHere>` replaced by the i-th image.
+    """Put images in place of the placeholders of a text.
 
-    Raises ValueError if the number of placeholders differs from the number of images: a dialogue that
-    silently lost an image would get other scores.
+    Args:
+        text: The text with an `<ImageHere>` for each image.
+        image_ids: The images in order.
+
+    Returns:
+        The parts: texts and images.
+
+    Raises:
+        ValueError: The numbers of placeholders and images differ; a dialogue that lost an image
+            silently would
+        get other scores.
     """
     pieces = _IMAGE_HERE.split(text)
     if len(pieces) - 1 != len(image_ids):
@@ -131,12 +140,28 @@ def in_a_grid(messages: Sequence[Message]) -> list[RenderedMessage]:
 
 
 def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
-    """The messages with `most` of their images, evenly spread; texts say which others are left out."""
+    """Keep some images of messages, evenly spread; texts say which others are left out.
+
+    Args:
+        messages: The messages.
+        most: How many images to keep.
+
+    Returns:
+        The messages.
+    """
     return all_shown(with_images_at(messages, evenly(n_images(messages), most)))
 
 
 def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list[Message]:
-    """The messages with the images at these places, from 0; texts say which others are left out."""
+    """Keep the images at some places of messages; texts say which others are left out.
+
+    Args:
+        messages: The messages.
+        places: The places of the images to keep, from 0.
+
+    Returns:
+        The messages.
+    """
     n_seen = 0
     result = []
     for message in messages:

@@ -49,9 +49,16 @@ def repair_messages(messages: tuple[Message, ...], reason: str) -> tuple[Message
 def repair_params(
     params: Mapping[str, float | int | str], n_repairs: int
 ) -> dict[str, float | int | str]:
-    """The sampling parameters of a repair, the first of which has the number 1.
+    """Raise the temperature for a repair.
 
     A request that sets no temperature has none in its repairs. A model's entry may set another one.
+
+    Args:
+        params: The sampling parameters of the request.
+        n_repairs: The number of the repair, from 1.
+
+    Returns:
+        The parameters of the repair.
     """
     temperature = params.get("temperature")
     if not isinstance(temperature, (int, float)):

@@ -58,7 +58,15 @@ def required_explanation(text: str) -> str:
 
 
 def require_no_placeholder(text: str, name: str) -> None:
-    """Raise ParseError (`placeholder`) where a text is a placeholder; `name` is what it is."""
+    """Check that a text is not a placeholder.
+
+    Args:
+        text: The text.
+        name: What it is, for the message.
+
+    Raises:
+        ParseError: `placeholder`.
+    """
     if is_placeholder(text):
         raise ParseError(
             "placeholder",

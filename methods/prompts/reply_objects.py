@@ -107,14 +107,28 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def labelled(text: str, name: str) -> list[object]:
-    """The short values after a name and a colon in a text that need not be JSON, in their order."""
+    """Read the short values after a name and a colon in a text that need not be JSON.
+
+    Args:
+        text: The text.
+        name: The name.
+
+    Returns:
+        The values in their order.
+    """
     return _values(_pattern(name, anywhere=True), text)
 
 
 def labelled_text(text: str, name: str, other: str) -> str:
-    """The free text after a name and a colon, up to the name `other` or the end.
+    """Read the free text after a name and a colon, up to another name or the end.
 
-    Without the name it is the text before `other`.
+    Args:
+        text: The text of a reply.
+        name: The name before the text.
+        other: The name that ends it.
+
+    Returns:
+        The text; without `name` the text before `other`; empty without both.
     """
     until = rf"{_QUOTE}[,，]?{_QUOTE}(?:\b{other}\b.*)?\}}?\s*(?:```)?\s*\Z"
     pattern = rf"\b{name}\b{_QUOTE}[:：]{_QUOTE}(.*?){until}"

@@ -50,21 +50,21 @@ MOST_ELSE = 2
 """Words of a refusal that say something else, such as "the man in the coat"."""
 
 
-def speaks_of_asking(said: str) -> bool:
+def speaks_of_asking(text: str) -> bool:
     """Whether an English text, in small letters, declines by what its words are about."""
-    words = _WORD.findall(said)
-    if not _SPEAKER.intersection(words) or _OPINION.search(said):
+    words = _WORD.findall(text)
+    if not _SPEAKER.intersection(words) or _OPINION.search(text):
         return False
     acts, refuses = any(map(_ACT.fullmatch, words)), any(map(_NO.fullmatch, words))
     return acts and refuses and _n_else(words) <= MOST_ELSE
 
 
-def says_of_scene(said: str) -> bool:
+def says_of_scene(text: str) -> bool:
     """Whether a part of an English text, in small letters, is about something other than the asking.
 
     A writer who is in it has no "no" there, nor a word such as "help": "I see a red tram".
     """
-    words = _WORD.findall(said)
+    words = _WORD.findall(text)
     if _SPEAKER.intersection(words) and any(_NO.fullmatch(w) or _ACT.fullmatch(w) for w in words):
         return False
     return _n_else(words) >= MOST_ELSE

@@ -36,20 +36,20 @@ def sentences_of(prompt: str) -> list[str]:
 
 
 def require_own_questions(
-    questions: Sequence[str], told: Sequence[str], titles: Sequence[str]
+    questions: Sequence[str], prompt_sentences: Sequence[str], titles: Sequence[str]
 ) -> None:
     """Check that questions are the writer's own and give no name away.
 
     Args:
         questions: Q1 to Qn.
-        told: sentences of the prompt, and the angles that it names.
-        titles: titles of the pages of the pictures shown.
+        prompt_sentences: Sentences of the prompt, and the angles that it names.
+        titles: Titles of the pages of the images shown.
 
     Raises:
         ParseError: `repeats_prompt` or `names_subject`, with the number of the first such question.
     """
     for number, question in enumerate(questions, start=1):
-        if echo := repeated_sentence(question, told):
+        if echo := repeated_sentence(question, prompt_sentences):
             raise ParseError(
                 "repeats_prompt",
                 f'Q{number} only repeats "{echo[:100]}" from the instructions. Ask about something '
@@ -62,13 +62,13 @@ def require_own_questions(
             )
 
 
-def repeated_sentence(question: str, told: Sequence[str]) -> str | None:
+def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | None:
     """The sentence of the prompt that an English question repeats without a word of its own."""
-    asked = content_words(question, "en")
-    for sentence in told:
+    question_words = content_words(question, "en")
+    for sentence in prompt_sentences:
         content = content_words(sentence, "en") - _WORKING_WORDS
-        own = asked - content - _WORKING_WORDS
-        if content and not own and len(asked & content) >= _LEAST_REPEATED * len(content):
+        own = question_words - content - _WORKING_WORDS
+        if content and not own and len(question_words & content) >= _LEAST_REPEATED * len(content):
             return " ".join(sentence.split())
     return None
 

@@ -33,7 +33,7 @@ def without_turns(
     another number; the last ones, which no turn is left for, go. Too little is fewer than two images,
     or no turn that names two of them: a dialogue is about images together.
     """
-    kept: list[Turn] = []
+    remaining: list[Turn] = []
     entering: dict[str, str] = {}
     waiting: list[int] = []
     positions = image_positions([turn["question"] for turn in turns])
@@ -45,13 +45,13 @@ def without_turns(
             question = place_images(turn["question"], waiting)
             entering[turn.get("question_id", "")] = question.removesuffix(turn["question"])
             turn, waiting = {**turn, "question": question}, []
-        kept.append(turn)
+        remaining.append(turn)
     shown = list(image_ids[: len(image_ids) - len(waiting)])
     together = any(
-        len(set(_REFERENCE.findall(turn["question"] + turn["answer"]))) > 1 for turn in kept
+        len(set(_REFERENCE.findall(turn["question"] + turn["answer"]))) > 1 for turn in remaining
     )
     return (
-        FilteredDialogue(kept, shown, entering)
+        FilteredDialogue(remaining, shown, entering)
         if together and len(shown) >= FEWEST_IMAGES
         else None
     )
@@ -71,7 +71,7 @@ def rows_without(
         for row in rows[table]:
             plain = {name: value for name, value in row.items() if name != "release_id"}
             by_item[row["item_id"]][table].append(plain)
-    kept: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    remaining: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     gone: Counter[str] = Counter()
     for item_id, item_rows in by_item.items():
         turns = lost.get(item_id, ())
@@ -82,32 +82,34 @@ def rows_without(
             gone[PAIRS_WITH_DIALOGUES] += len(item_rows["turns"]) - n_lost
             continue
         for table in RELEASE_TABLES:
-            kept[table] += item_rows[table]
-    for ordinal, item in enumerate(kept["items"], start=1):
+            remaining[table] += item_rows[table]
+    for ordinal, item in enumerate(remaining["items"], start=1):
         item["ordinal"] = ordinal
-    return kept, gone
+    return remaining, gone
 
 
-def _take_out(of: dict[str, list[dict[str, Any]]], turns: Collection[int | None]) -> bool:
+def _take_out(item_rows: dict[str, list[dict[str, Any]]], turns: Collection[int | None]) -> bool:
     """Take turns out of a dialogue's rows; whether enough is left of it."""
-    answers = {row["turn"]: row["reference"] for row in of["references"]}
-    images = [row["image_id"] for row in of["images"]]
-    told = [{**row, "answer": answers.get(row["turn"], "")} for row in of["turns"]]
-    dropped = [place for place, row in enumerate(told) if row["turn"] in turns]
-    rest = without_turns(told, images, dropped)
+    answers = {row["turn"]: row["reference"] for row in item_rows["references"]}
+    images = [row["image_id"] for row in item_rows["images"]]
+    dialogue = [{**row, "answer": answers.get(row["turn"], "")} for row in item_rows["turns"]]
+    dropped = [place for place, row in enumerate(dialogue) if row["turn"] in turns]
+    rest = without_turns(dialogue, images, dropped)
     if rest is None:
         return False
     positions = image_positions([turn["question"] for turn in rest.turns])
     number = {turn["turn"]: place for place, turn in enumerate(rest.turns, start=1)}
-    of["turns"] = [
+    item_rows["turns"] = [
         {
             **{name: value for name, value in turn.items() if name != "answer"},
             **{"turn": number[turn["turn"]], "image_positions": list(entering)},
         }
         for turn, entering in zip(rest.turns, positions, strict=True)
     ]
-    of["references"] = [
-        {**row, "turn": number[row["turn"]]} for row in of["references"] if row["turn"] in number
+    item_rows["references"] = [
+        {**row, "turn": number[row["turn"]]}
+        for row in item_rows["references"]
+        if row["turn"] in number
     ]
-    of["images"] = of["images"][: len(rest.image_ids)]
+    item_rows["images"] = item_rows["images"][: len(rest.image_ids)]
     return True

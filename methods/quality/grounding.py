@@ -38,17 +38,17 @@ def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
     ground = "\n".join(grounds)
     if not ground.strip() or is_quotation(answer):
         return None
-    said = _MARKS.sub("", without_quotations(answer))
-    known = {_stem(word) for word in _WORD.findall(ground)}
-    for name in names_in(said):
+    text = _MARKS.sub("", without_quotations(answer))
+    stems = {_stem(word) for word in _WORD.findall(ground)}
+    for name in names_in(text):
         if not _SPEAKER.match(name) and any(
-            _stem(word) not in known for word in _WORD.findall(name)
+            _stem(word) not in stems for word in _WORD.findall(name)
         ):
             return f"the name {name}"
     numbers = set(_numbers(ground))
-    for number in _numbers(_DECADE.sub(" ", said)):
+    for number in _numbers(_DECADE.sub(" ", text)):
         if number > MOST_COUNTED and not _follows(
-            number, numbers, _UNCERTAIN.search(said) is not None
+            number, numbers, _UNCERTAIN.search(text) is not None
         ):
             return f"the number {number:g}"
     return None
@@ -60,8 +60,8 @@ def _stem(word: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[float]:
-    for found in _NUMBER.findall(text):
-        yield float(found.replace(",", ""))
+    for digits in _NUMBER.findall(text):
+        yield float(digits.replace(",", ""))
     written = [int(word) for word in written_numbers(text)]
     compounds = any(word > MOST_COUNTED and word % 10 for word in written)
     for value in written:
@@ -70,10 +70,12 @@ def _numbers(text: str) -> Iterator[float]:
             yield float(value)
 
 
-def _follows(number: float, known: set[float], rounded: bool) -> bool:
+def _follows(number: float, known_numbers: set[float], rounded: bool) -> bool:
     """Whether a number is known, is computed of two that are, or is one of them rounded."""
-    if number in known or (rounded and any(abs(number - each) <= 0.1 * each for each in known)):
+    if number in known_numbers or (
+        rounded and any(abs(number - each) <= 0.1 * each for each in known_numbers)
+    ):
         return True
-    few = sorted(known)[:MOST_REASONED]
-    made = {value for a, b in combinations(few, 2) for value in (a + b, abs(a - b))}
-    return number in made | {a * b for a, b in product(few, repeat=2)}
+    few = sorted(known_numbers)[:MOST_REASONED]
+    sums = {value for a, b in combinations(few, 2) for value in (a + b, abs(a - b))}
+    return number in sums | {a * b for a, b in product(few, repeat=2)}

@@ -77,9 +77,9 @@ FUNCTION_WORDS = {
 }
 
 
-def telling(one: str, other: str) -> tuple[frozenset[str], frozenset[str]]:
+def distinguishing_words(first: str, second: str) -> tuple[frozenset[str], frozenset[str]]:
     """The function words of each of two languages that the other does not have."""
-    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (one, other))
+    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (first, second))
     return own - others, others - own
 
 
@@ -199,7 +199,9 @@ def _other_language(text: str, wanted: str) -> str | None:
     if best == wanted or likely[best] < LEAST_SURE or likely[wanted] > MOST_WANTED:
         return None
     words = set(_WORD.findall(text.casefold()))
-    own, of_best = (len(words & telling_words) for telling_words in telling(wanted, best))
+    own, of_best = (
+        len(words & telling_words) for telling_words in distinguishing_words(wanted, best)
+    )
     if n_words(text) <= SHORT and (
         3 * own >= of_best if own else not of_best and likely[best] < SURE
     ):

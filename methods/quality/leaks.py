@@ -49,7 +49,7 @@ class SourceTexts(NamedTuple):
         )
 
 
-def leak_in(question: str, told: SourceTexts) -> str | None:
+def leak_in(question: str, sources: SourceTexts) -> str | None:
     """What a question says that stands in a caption, a title or a page; None if there is nothing.
 
     That is words in a row that a caption or a page has, a name (a word with a capital inside a
@@ -59,18 +59,18 @@ def leak_in(question: str, told: SourceTexts) -> str | None:
     plain = _TAG.sub(" ", question)
     words = [word.casefold() for word in _WORD.findall(plain)]
     for source, runs, n in (
-        ("a caption", told.captions, told.n_words),
-        ("a page", told.pages, told.n_words + PAGE_MORE),
+        ("a caption", sources.captions, sources.n_words),
+        ("a page", sources.pages, sources.n_words + PAGE_MORE),
     ):
         for at in range(len(words) - n + 1):
             if tuple(words[at : at + n]) in runs:
                 return f"{source} has “{' '.join(words[at : at + n])}”"
-    if run := _shared_characters(plain, told.texts):
+    if run := _shared_characters(plain, sources.texts):
         return f"a source has “{run}”"
-    if name := next((word for word in names_in(plain) if word in told.words), None):
+    if name := next((word for word in names_in(plain) if word in sources.words), None):
         return f"the name {name}"
     numbers = _NUMBER.findall(plain)
-    return next((f"the number {number}" for number in numbers if number in told.words), None)
+    return next((f"the number {number}" for number in numbers if number in sources.words), None)
 
 
 def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:

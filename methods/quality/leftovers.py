@@ -135,7 +135,7 @@ def leftover_in(text: str) -> str | None:
             return match[0].strip()[:80]
     if match := _CLOSING.search(text, max(0, len(text) - _LONGEST_OFFER)):
         return match[0].strip()[:80]
-    kept = without_additions(text)
-    if kept == text.strip():
+    content = without_additions(text)
+    if content == text.strip():
         return None
-    return text.strip().replace(kept, "", 1).strip()[:80] or None
+    return text.strip().replace(content, "", 1).strip()[:80] or None

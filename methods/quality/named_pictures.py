@@ -56,19 +56,19 @@ def missing_picture(text: str, n_pictures: int) -> str | None:
     for tag in _TAG.finditer(text):
         if not 1 <= int(tag[1][:9]) <= n_pictures:
             return tag[0]
-    said = without_quotations(text)
-    for found in _NAMED.finditer(said):
-        if n_pictures < _needs(found) <= MOST_NAMED and not _NOT_SHOWN.search(
-            said[: found.start()]
+    own_words = without_quotations(text)
+    for match in _NAMED.finditer(own_words):
+        if n_pictures < _needs(match) <= MOST_NAMED and not _NOT_SHOWN.search(
+            own_words[: match.start()]
         ):
-            return found[0]
+            return match[0]
     return None
 
 
-def _needs(found: re.Match[str]) -> int:
+def _needs(match: re.Match[str]) -> int:
     """How many pictures there have to be for such words."""
-    kind = str(found.lastgroup)
-    word = found[kind].casefold()
+    kind = str(match.lastgroup)
+    word = match[kind].casefold()
     if kind in _FEWEST:
         return _FEWEST[kind]
     if kind == "ordinal":

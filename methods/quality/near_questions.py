@@ -18,7 +18,7 @@ from collections.abc import Hashable, Sequence
 
 from methods.choice.translation_checks import ORDINALS
 from methods.quality.languages import EMPTY_WORDS
-from methods.same_text import COLOURS, DIRECTIONS, said
+from methods.same_text import COLOURS, DIRECTIONS, comparable_text
 
 _TOKEN = re.compile(
     r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"
@@ -65,9 +65,9 @@ def word_pairs(text: str) -> Pairs:
     return frozenset(zip(words, words[1:], strict=False))
 
 
-def jaccard(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
+def jaccard(first: frozenset[Hashable], second: frozenset[Hashable]) -> float:
     """The share of what both have in what either has."""
-    return len(one & other) / len(one | other)
+    return len(first & second) / len(first | second)
 
 
 def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
@@ -102,18 +102,20 @@ def _prefix(
     return ordered[: len(ordered) - math.ceil(threshold * len(ordered)) + 1]
 
 
-def asks_the_same(one: Asked, other: Asked, language: str) -> bool:
+def asks_the_same(earlier: Asked, later: Asked, language: str) -> bool:
     """Whether two English questions differ in the words by which they ask alone ("What" and "Which
     object"), and their answers say the same."""
-    if language != "en" or _turns(one[0], other[0]):
+    if language != "en" or _turns(earlier[0], later[0]):
         return False
-    first, second = (content_words(asked[0], language) for asked in (one, other))
+    first, second = (content_words(asked[0], language) for asked in (earlier, later))
     return (
-        first ^ second <= _ASKING_WORDS and bool(first & second) and _same(one, other, language, 1)
+        first ^ second <= _ASKING_WORDS
+        and bool(first & second)
+        and _same(earlier, later, language, 1)
     )
 
 
-def asks_in_other_words(one: Asked, other: Asked, language: str) -> bool:
+def asks_in_other_words(earlier: Asked, later: Asked, language: str) -> bool:
     """Whether two questions have most words of content in common, and their answers say the same.
 
     Where one question has all words of the other the answers share a word that no question has, else
@@ -121,35 +123,35 @@ def asks_in_other_words(one: Asked, other: Asked, language: str) -> bool:
     that differ in a number, a colour or a direction ask something else. Languages are those of
     `EMPTY_WORDS`.
     """
-    if language not in EMPTY_WORDS or _turns(one[0], other[0]):
+    if language not in EMPTY_WORDS or _turns(earlier[0], later[0]):
         return False
     asking = _ASKING_WORDS | _OF_CIRCUMSTANCE
-    first, second = (content_words(asked[0], language) - asking for asked in (one, other))
+    first, second = (content_words(asked[0], language) - asking for asked in (earlier, later))
     least = min(len(first), len(second))
     shared = len(first & second)
     fewest = 1 if shared == least else FEWEST_SAME
-    return shared >= max(1, LEAST_OVERLAP * least) and _same(one, other, language, fewest)
+    return shared >= max(1, LEAST_OVERLAP * least) and _same(earlier, later, language, fewest)
 
 
-def is_reworded(one: Asked, other: Asked, similarity: float, least: float) -> bool:
+def is_reworded(earlier: Asked, later: Asked, similarity: float, least: float) -> bool:
     """Whether two questions with their answers mean the same by the cosine of their embeddings.
 
     Questions that differ in a number, a colour or a direction ask something else, however alike they
     are.
     """
-    return similarity >= least and not _turns(one[0], other[0])
+    return similarity >= least and not _turns(earlier[0], later[0])
 
 
-def _turns(one: str, other: str) -> bool:
+def _turns(earlier: str, later: str) -> bool:
     """Whether two texts differ in a word that makes of a question another one."""
     words, others = (
-        {word for word in said(text).words if word in _TURNING or word.isdigit()}
-        for text in (one, other)
+        {word for word in comparable_text(text).words if word in _TURNING or word.isdigit()}
+        for text in (earlier, later)
     )
     return words != others
 
 
-def _same(one: Asked, other: Asked, language: str, fewest: int) -> bool:
-    asked = content_words(one[0], language) | content_words(other[0], language)
-    first, second = (content_words(pair[1], language) - asked for pair in (one, other))
+def _same(earlier: Asked, later: Asked, language: str, fewest: int) -> bool:
+    question_words = content_words(earlier[0], language) | content_words(later[0], language)
+    first, second = (content_words(pair[1], language) - question_words for pair in (earlier, later))
     return len(first & second) >= fewest and jaccard(first, second) >= LEAST_SAME

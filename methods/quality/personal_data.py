@@ -94,28 +94,28 @@ def _hidden(datum: str) -> str:
     return f"{datum[:2]}…{datum[-2:]}"
 
 
-def _is_address(found: re.Match[str], text: str) -> bool:
+def _is_address(match: re.Match[str], text: str) -> bool:
     """Not a file such as `logo@2x.png`, the path of a repository, or words of a sentence with "dot"."""
-    if _FILE.search(found[0]) or _PATH.match(found.string, found.end()):
+    if _FILE.search(match[0]) or _PATH.match(match.string, match.end()):
         return False
     if "@" in text or "＠" in text or _BRACKETED_AT.search(text):
         return True
-    return _SPOKEN_END.search(found[0]) is not None
+    return _SPOKEN_END.search(match[0]) is not None
 
 
-def _is_telephone(found: re.Match[str]) -> bool:
-    before = found.string[max(0, found.start() - _BEFORE) : found.start()]
+def _is_telephone(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - _BEFORE) : match.start()]
     if _OF_A_THING.search(before):
         return False
-    if not found["mobile"]:
+    if not match["mobile"]:
         return True
-    counted = _COUNTED.match(found.string, found.end(), found.end() + _AFTER)
-    return not found[0].endswith(_ROUND) and (not counted or _TELEPHONE.search(before) is not None)
+    counted = _COUNTED.match(match.string, match.end(), match.end() + _AFTER)
+    return not match[0].endswith(_ROUND) and (not counted or _TELEPHONE.search(before) is not None)
 
 
-def _is_iban(found: re.Match[str]) -> bool:
+def _is_iban(match: re.Match[str]) -> bool:
     """Whether it is one, or begins with one: words after it look like its groups in small letters."""
-    groups = re.split("[ -]", found[0])
+    groups = re.split("[ -]", match[0])
     return any(_has_iban_sum("".join(groups[:n])) for n in range(1, len(groups) + 1))
 
 
@@ -125,7 +125,7 @@ def _has_iban_sum(code: str) -> bool:
     return int("".join(str(int(character, 36)) for character in code[4:] + code[:4])) % 97 == 1
 
 
-def _is_card(found: re.Match[str]) -> bool:
-    digits = [int(digit) for digit in re.sub("[ .-]", "", found[0])]
+def _is_card(match: re.Match[str]) -> bool:
+    digits = [int(digit) for digit in re.sub("[ .-]", "", match[0])]
     doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -37,9 +37,9 @@ def without_writing(text: str) -> str:
     return rest if any(map(str.isalnum, rest)) else unquoted
 
 
-def _capitals(found: re.Match[str]) -> str:
+def _capitals(match: re.Match[str]) -> str:
     """Two words of some length in capitals quote; "AI, I CANNOT" does not."""
-    return "“”" if sum(map(bool, map(_WORD.match, found[0].split()))) > 1 else found[0]
+    return "“”" if sum(map(bool, map(_WORD.match, match[0].split()))) > 1 else match[0]
 
 
 def is_quotation(text: str) -> bool:

@@ -41,12 +41,12 @@ def reread_schema(n: int) -> JsonSchema:
 
 def read_marks(reply: str, n: int) -> list[int]:
     """The grades of A1 to An, 0 to 10. Raises ParseError unless there is one of each."""
-    given = _of_answers(reply, n)
-    for name, grade in given.items():
+    grades = _of_answers(reply, n)
+    for name, grade in grades.items():
         # In Python True is an int; here it is no grade.
         if type(grade) is not int or not LOWEST <= grade <= HIGHEST:
             raise ParseError("no_grade", f"{name} has no whole number from {LOWEST} to {HIGHEST}.")
-    return [int(str(grade)) for grade in given.values()]
+    return [int(str(grade)) for grade in grades.values()]
 
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
@@ -70,10 +70,10 @@ def _names(n: int) -> list[str]:
 
 def _of_answers(reply: str, n: int) -> dict[str, object]:
     """What a reply gives for each answer, in their order. Raises ParseError where one is missing."""
-    given = reply_object(reply, marks_schema(n))
-    if missing := [name for name in _names(n) if name not in given]:
+    grades = reply_object(reply, marks_schema(n))
+    if missing := [name for name in _names(n) if name not in grades]:
         raise ParseError("wrong_numbering", f"There is nothing for {missing[0]}.")
-    return {name: given[name] for name in _names(n)}
+    return {name: grades[name] for name in _names(n)}
 
 
 def _texts(value: object, name: str) -> list[str]:

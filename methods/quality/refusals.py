@@ -5,8 +5,8 @@ import re
 from methods.evaluation.refusals import BEYOND, MOST_WORDS, OPENING, REFUSAL
 from methods.model_text import without_reasoning
 from methods.quality.about_asking import speaks_of_asking
-from methods.quality.going_on import english_goes_on, other_goes_on
 from methods.quality.quotations import is_quotation, without_writing
+from methods.quality.refusal_caveats import english_goes_on, other_goes_on
 from methods.quality.refusal_phrases import (
     DECLINES,
     NO_PICTURE,
@@ -50,23 +50,23 @@ def refusal_in(answer: str) -> str | None:
     return text[:80] if _no_picture(opening) or _declines(opening) else None
 
 
-def _no_picture(said: str) -> bool:
-    return any(words.search(said) for words in (NO_PICTURE, OTHERS_NO_PICTURE))
+def _no_picture(text: str) -> bool:
+    return any(words.search(text) for words in (NO_PICTURE, OTHERS_NO_PICTURE))
 
 
-def _declines(said: str) -> bool:
-    if (end := _english(said)) is not None:
-        return not english_goes_on(said[end:])
-    other = OTHERS_DECLINE.search(said)
-    return other is not None and not other_goes_on(said[other.end() :])
+def _declines(text: str) -> bool:
+    if (end := _english(text)) is not None:
+        return not english_goes_on(text[end:])
+    other = OTHERS_DECLINE.search(text)
+    return other is not None and not other_goes_on(text[other.end() :])
 
 
-def _english(said: str) -> int | None:
+def _english(text: str) -> int | None:
     """Where the English words end with which a text declines; None where there are none."""
-    if (match := REFUSAL.match(said)) and not _LOOKED.match(said):
+    if (match := REFUSAL.match(text)) and not _LOOKED.match(text):
         return match.end()
-    if match := BEYOND.match(said) or DECLINES.search(said):
+    if match := BEYOND.match(text) or DECLINES.search(text):
         return match.end()
-    if (match := SELF.search(said)) and _NOT.search(said, match.end()):
+    if (match := SELF.search(text)) and _NOT.search(text, match.end()):
         return match.end()
-    return 0 if speaks_of_asking(said.casefold()) else None
+    return 0 if speaks_of_asking(text.casefold()) else None

@@ -83,14 +83,14 @@ def by_rules(
         repeated = _repeated(dialogue, limits)
         same, reworded = _in_other_words(dialogue, limits, vectors)
         unmarked = _unmarked(dialogue)
-        told = SourceTexts.of(dialogue.sources, limits.leak_words)
+        sources = SourceTexts.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
                 **_in_texts(
                     pair, limits, dialogue.n_pictures, marks=pair.question_id not in unmarked
                 ),
-                LEAK: leak_in(pair.question, told),
+                LEAK: leak_in(pair.question, sources),
                 REPEATED: repeated.get(pair.question_id) or same.get(pair.question_id),
                 NEAR_DUPLICATE: in_corpus.get(place) or reworded.get(pair.question_id),
             }
@@ -131,9 +131,9 @@ def _truncation(pair: QuestionAnswerPair, language: str, *, marks: bool) -> str 
 
 
 def _length(pair: QuestionAnswerPair, limits: RuleLimits) -> str | None:
-    asked, answered = n_words(pair.question), n_words(pair.answer)
-    if asked < limits.fewest_question_words:
-        return f"question: {asked} words, at least {limits.fewest_question_words}"
+    n_question_words, answered = n_words(pair.question), n_words(pair.answer)
+    if n_question_words < limits.fewest_question_words:
+        return f"question: {n_question_words} words, at least {limits.fewest_question_words}"
     if answered < limits.fewest_answer_words:
         return f"answer: {answered} words, at least {limits.fewest_answer_words}"
     if answered > limits.most_answer_words:
@@ -144,12 +144,12 @@ def _length(pair: QuestionAnswerPair, limits: RuleLimits) -> str | None:
 def _repeated(dialogue: DialogueContent, limits: RuleLimits) -> dict[str, str]:
     """By question: the earlier one on the same pictures with the same words of content, in nearly the
     same order."""
-    asked = defaultdict[tuple[frozenset[str], frozenset[str]], list[QuestionAnswerPair]](list)
+    questions = defaultdict[tuple[frozenset[str], frozenset[str]], list[QuestionAnswerPair]](list)
     for pair in dialogue.pairs:
         named = frozenset(_NAMED.findall(pair.question))
-        asked[named, content_words(pair.question, limits.language)].append(pair)
+        questions[named, content_words(pair.question, limits.language)].append(pair)
     evidence = {}
-    for pairs in asked.values():
+    for pairs in questions.values():
         first = first_alike([pair.question for pair in pairs], limits.alike)
         for place, (pair, leader) in enumerate(zip(pairs, first, strict=True)):
             if leader != place:
@@ -167,16 +167,16 @@ def _in_other_words(
     same: dict[str, str] = {}
     reworded: dict[str, str] = {}
     for place, pair in enumerate(dialogue.pairs):
-        asked = (pair.question, pair.answer)
+        current = (pair.question, pair.answer)
         named = frozenset(_NAMED.findall(pair.question))
         for earlier in dialogue.pairs[:place]:
             if named != frozenset(_NAMED.findall(earlier.question)):
                 continue
-            before = (earlier.question, earlier.answer)
-            if asks_the_same(before, asked, limits.language):
+            previous = (earlier.question, earlier.answer)
+            if asks_the_same(previous, current, limits.language):
                 same[pair.question_id] = f"turn {earlier.turn} asks nearly the same"
-            elif asks_in_other_words(before, asked, limits.language) or is_reworded(
-                before, asked, _similarity(vectors, pair, earlier), limits.reworded
+            elif asks_in_other_words(previous, current, limits.language) or is_reworded(
+                previous, current, _similarity(vectors, pair, earlier), limits.reworded
             ):
                 reworded[pair.question_id] = f"turn {earlier.turn} asks the same in other words"
     return same, reworded
@@ -184,8 +184,8 @@ def _in_other_words(
 
 def _similarity(
     vectors: Mapping[tuple[str, str], FloatArray] | None,
-    one: QuestionAnswerPair,
-    other: QuestionAnswerPair,
+    later: QuestionAnswerPair,
+    earlier: QuestionAnswerPair,
 ) -> float:
     """The lower cosine of two questions, alone and with their answers; -1 without vectors.
 
@@ -193,7 +193,7 @@ def _similarity(
     """
     if vectors is None:
         return -1.0
-    first, second = (vectors[pair.dialogue_id, pair.question_id] for pair in (one, other))
+    first, second = (vectors[pair.dialogue_id, pair.question_id] for pair in (later, earlier))
     return float((first * second).sum(axis=1).min())
 
 
@@ -218,11 +218,11 @@ def _near_duplicates(
     """
     pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
     groups = first_alike([without_numbers(pair.question) for pair in pairs], limits.alike)
-    sizes, seen = Counter(groups), Counter[int]()
+    sizes, n_seen = Counter(groups), Counter[int]()
     evidence = {}
     for pair, group in zip(pairs, groups, strict=True):
-        seen[group] += 1
-        if seen[group] > limits.most_alike:
+        n_seen[group] += 1
+        if n_seen[group] > limits.most_alike:
             like = pairs[group]
             evidence[pair.dialogue_id, pair.question_id] = (
                 f"one of {sizes[group]} questions like that of turn {like.turn} of {like.dialogue_id}"

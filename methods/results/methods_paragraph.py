@@ -85,13 +85,13 @@ def methods_paragraph(
     """
     models = [row for row in results.models if is_model(row["model"])]
     names = {row["model"] for row in models}
-    asked = [each for each in calls.settings if each.role == "answer" and each.name in names]
+    candidates = [each for each in calls.settings if each.role == "answer" and each.name in names]
     sentences = [
         f"We evaluated {number_of(len(models), 'model')}{_beside(results)} on the release "
         f"{results.release_id} ({number_of(card['n_items'], 'item')}, "
         f"{number_of(card['n_turns'], 'turn')}, {number_of(card['n_images'], 'picture')}), which is "
         "frozen under an id that is a hash of its content.",
-        *_how_asked("Models", asked),
+        *_how_asked("Models", candidates),
         *_read(calls),
         _scored(results),
         *_how_asked("The judge", [each for each in calls.settings if _judged(each, results)]),

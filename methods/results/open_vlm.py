@@ -46,7 +46,7 @@ BOARD_METRICS: Mapping[str, BoardMetric] = {
 """By benchmark; VLMEvalKit has no score of the other ones."""
 
 
-def lacking(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[str]:
+def models_without_score(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[str]:
     """The models that have other scores but not this one under any judge, in the order of the rows."""
     models: dict[str, bool] = {}
     for row in scores:

@@ -105,10 +105,10 @@ def by_judge(
     scores: Iterable[Row], differences: Iterable[Row] = (), by_ability: Iterable[Row] = ()
 ) -> list[JudgeResults]:
     """The results of each judge and version that has scores, in the order of the rows."""
-    found: dict[tuple[str, str], tuple[list[Row], list[Row], list[Row]]] = {}
+    results: dict[tuple[str, str], tuple[list[Row], list[Row], list[Row]]] = {}
     for place, rows in enumerate((scores, differences, by_ability)):
         for row in rows:
-            of_judge = found.setdefault((row["judge"], row["judge_version"]), ([], [], []))
+            of_judge = results.setdefault((row["judge"], row["judge_version"]), ([], [], []))
             of_judge[place].append(row)
     return [
         JudgeResults(
@@ -118,26 +118,26 @@ def by_judge(
             differences=of_judge[1],
             by_ability=of_judge[2],
         )
-        for (judge, version), of_judge in found.items()
+        for (judge, version), of_judge in results.items()
         if of_judge[0]
     ]
 
 
-def compared(pairs: Mapping[Pair, Row], one: str, other: str) -> tuple[Row, int] | None:
+def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, int] | None:
     """The row of two models in either order, and the sign of the first less the second in it."""
-    if (one, other) in pairs:
-        return pairs[one, other], 1
-    if (other, one) in pairs:
-        return pairs[other, one], -1
+    if (model, other) in pairs:
+        return pairs[model, other], 1
+    if (other, model) in pairs:
+        return pairs[other, model], -1
     return None
 
 
-def counts(row: Row) -> bool:
+def is_significant(row: Row) -> bool:
     """Whether the difference of a row is more than chance."""
     return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
 
 
-def in_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
+def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
     """A key that sorts values of a label.
 
     Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, stand first, and 10 comes after 9.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.results_table import JudgeResults, MetricKey, Row, in_order, key_of
+from methods.results.results_table import JudgeResults, MetricKey, Row, key_of, label_order
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -69,7 +69,7 @@ def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Radar
         for label in benchmark.abilities:
             rows = [row for row in results.slices if row["subset_label"] == label]
             metric = _metric(benchmark, key_of(rows[0])) if rows else None
-            values = sorted({row["subset_value"] for row in rows}, key=in_order)
+            values = sorted({row["subset_value"] for row in rows}, key=label_order)
             yield from _radar(results, label, f"by {label}", metric, values, rows, "subset_value")
         return
     first = _metric(benchmark, results.leading)
@@ -87,8 +87,8 @@ def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Radar
         for row in results.metrics
         if row["metric"] in shown and first and row["aggregation"] == first.aggregation
     ]
-    known = {row["metric"] for row in rows}
-    axes = [name for name in shown if name in known]
+    metric_names = {row["metric"] for row in rows}
+    axes = [name for name in shown if name in metric_names]
     yield from _radar(results, "metrics", "by metric", first, axes, rows, "metric")
 
 
@@ -105,11 +105,11 @@ def planes(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Score
     if first is not None and steady is not None:
         words = (first.name, steady.name)
         yield from _plane(results, first, steady, words, QUADRANTS_OF_STEADINESS)
-    for (one, across), (other, up) in TURNS:
-        if one in named and other in named:
-            words = (f"{one}, {across}", f"{other}, {up}")
+    for (x_name, across), (y_name, up) in TURNS:
+        if x_name in named and y_name in named:
+            words = (f"{x_name}, {across}", f"{y_name}, {up}")
             corners = ((f"low {across}", f"high {across}"), (f"low {up}", f"high {up}"))
-            yield from _plane(results, named[one], named[other], words, corners)
+            yield from _plane(results, named[x_name], named[y_name], words, corners)
 
 
 def _radar(
@@ -127,10 +127,14 @@ def _radar(
     values = {(row["model"], row[column]): row["value"] for row in rows}
     models = [row["model"] for row in results.models if is_model(row["model"])]
     lines = [(model, tuple(values.get((model, axis)) for axis in axes)) for model in models]
-    known = [(model, line) for model, line in lines if any(value is not None for value in line)]
-    if known:
+    lines_with_values = [
+        (model, line) for model, line in lines if any(value is not None for value in line)
+    ]
+    if lines_with_values:
         title = by if column == "metric" else f"{metric.name} {by}"
-        yield RadarData(f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
+        yield RadarData(
+            f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), lines_with_values
+        )
 
 
 def _plane(

@@ -16,7 +16,7 @@ from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
     SHIFT,
-    in_order,
+    choices_in_order,
     question_and_hint,
     shifted,
 )
@@ -75,23 +75,23 @@ class SubmissionInput(NamedTuple):
         return self.answers.get((item.item_id, trial, turn))
 
 
-def submission(of: SubmissionInput) -> Submission | None:
+def submission(inputs: SubmissionInput) -> Submission | None:
     """The files that the benchmark's own evaluation takes; None where none is known."""
-    made = FORMS.get(of.edition.benchmark or "")
-    return made(of) if made else None
+    form = FORMS.get(inputs.edition.benchmark or "")
+    return form(inputs) if form else None
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
     """A name for a file or folder for each name, all different, whatever the names are."""
-    found: dict[str, str] = {}
+    name_of_file: dict[str, str] = {}
     for name in dict.fromkeys(names):
         safe = plain = file_name(name)
         number = 1
-        while safe in found.values():
+        while safe in name_of_file.values():
             number += 1
             safe = f"{plain}-{number}"
-        found[name] = safe
-    return found
+        name_of_file[name] = safe
+    return name_of_file
 
 
 def file_name(name: str) -> str:
@@ -122,31 +122,31 @@ def dataset_name(card: Card) -> str:
 # --- Multiple choice -------------------------------------------------------------------------------
 
 
-def _mmbench(of: SubmissionInput) -> Submission:
+def _mmbench(inputs: SubmissionInput) -> Submission:
     """A spreadsheet with a row for every pass, as VLMEvalKit writes them and the server reads them."""
-    letters = LETTERS[: max([len(SERVED), *(len(item.choices) for item in of.items)])]
+    letters = LETTERS[: max([len(SERVED), *(len(item.choices) for item in inputs.items)])]
     labels = [
-        name for name in (*ABILITIES, _SPLIT) if any(name in item.labels for item in of.items)
+        name for name in (*ABILITIES, _SPLIT) if any(name in item.labels for item in inputs.items)
     ]
-    numbered = are_indexes(item.item_id for item in of.items)
+    numbered = are_indexes(item.item_id for item in inputs.items)
     header = ("index", "question", "hint", *letters, *labels, "prediction")
-    passes = [(item, shift) for item in of.items for shift in range(len(item.choices))]
-    without = sum(_of_pass(of, item, shift) is None for item, shift in passes)
+    passes = [(item, shift) for item in inputs.items for shift in range(len(item.choices))]
+    without = sum(_of_pass(inputs, item, shift) is None for item, shift in passes)
 
     def rows() -> Iterator[Sequence[str | int]]:
-        for place, item in enumerate(of.items, start=1):
+        for place, item in enumerate(inputs.items, start=1):
             index = int(item.item_id) if numbered else place
             question, hint = question_and_hint(item.turns[0].question, HINT, len(item.image_ids))
             for shift in range(len(item.choices)):
-                said = _of_pass(of, item, shift)
+                answer = _of_pass(inputs, item, shift)
                 yield (
                     index + shift * STEP,
                     question,
                     hint,
-                    *in_order(item.choices, shifted(len(item.choices), shift)),
+                    *choices_in_order(item.choices, shifted(len(item.choices), shift)),
                     *[""] * (len(letters) - len(item.choices)),
                     *(item.labels.get(name, "") for name in labels),
-                    NO_CHOICE if said is None else said,
+                    NO_CHOICE if answer is None else answer,
                 )
 
     notes = []
@@ -166,36 +166,38 @@ def _mmbench(of: SubmissionInput) -> Submission:
             f"The release has no label {' and no '.join(lacking)}, which MMBench's server splits "
             "scores by."
         )
-    more = sum(len(item.choices) > len(SERVED) for item in of.items)
+    more = sum(len(item.choices) > len(SERVED) for item in inputs.items)
     if more:
         notes.append(
             f"{number_of(more, 'question')} with more than four choices: MMBench's server has columns "
             "for A to D."
         )
-    return Submission({f"{of.model}_{of.dataset}.xlsx": Sheet(header, rows())}, notes)
+    return Submission({f"{inputs.model}_{inputs.dataset}.xlsx": Sheet(header, rows())}, notes)
 
 
-def _of_pass(of: SubmissionInput, item: Item, shift: int) -> str | None:
-    return of.answer(item, f"{SHIFT}{shift}")
+def _of_pass(inputs: SubmissionInput, item: Item, shift: int) -> str | None:
+    return inputs.answer(item, f"{SHIFT}{shift}")
 
 
-def _mmiu(of: SubmissionInput) -> Submission:
+def _mmiu(inputs: SubmissionInput) -> Submission:
     """A folder for each task, in it one for the model, with the records and what it said to each."""
     ids = RecordIds()
-    records = [mmiu_record(_published(item, of.edition), ids) for item in of.items]
-    model = of.model
+    records = [mmiu_record(_published(item, inputs.edition), ids) for item in inputs.items]
+    model = inputs.model
     while any(model in record for record in records):
         # The scorer looks for the answer under the model's name, beside what the record says.
         model += "-"
     of_tasks: dict[str, list[dict[str, Any]]] = {}
-    for item, record in zip(of.items, records, strict=True):
-        of_tasks.setdefault(record[TASK], []).append({**record, model: of.answer(item) or ""})
+    for item, record in zip(inputs.items, records, strict=True):
+        of_tasks.setdefault(record[TASK], []).append({**record, model: inputs.answer(item) or ""})
     folders = file_names(of_tasks)
     files = {
         f"{folders[task]}/{model}/metadata_info.json": json.dumps(of_task)
         for task, of_task in of_tasks.items()
     }
-    notes = _empty(of, [(item, PLAIN, 1) for item in of.items], "which MMIU's scorer reads as Z")
+    notes = _empty(
+        inputs, [(item, PLAIN, 1) for item in inputs.items], "which MMIU's scorer reads as Z"
+    )
     without = sum(record["output"] is None for record in records)
     if without:
         notes.append(
@@ -208,35 +210,37 @@ def _mmiu(of: SubmissionInput) -> Submission:
 # --- Open questions and dialogues ------------------------------------------------------------------
 
 
-def _alignmmbench(of: SubmissionInput) -> Submission:
+def _alignmmbench(inputs: SubmissionInput) -> Submission:
     """A line {question_id, predict} for each question."""
-    asked = [(item, PLAIN, item.turns[-1].turn) for item in of.items]
+    questions = [(item, PLAIN, item.turns[-1].turn) for item in inputs.items]
     lines = [
-        json.dumps({"question_id": item.item_id, "predict": of.answer(item, trial, turn) or ""})
-        for item, trial, turn in asked
+        json.dumps({"question_id": item.item_id, "predict": inputs.answer(item, trial, turn) or ""})
+        for item, trial, turn in questions
     ]
-    notes = _empty(of, asked, "which the judge reads as it is")
-    return Submission({f"{of.model}.jsonl": "".join(f"{line}\n" for line in lines)}, notes)
+    notes = _empty(inputs, questions, "which the judge reads as it is")
+    return Submission({f"{inputs.model}.jsonl": "".join(f"{line}\n" for line in lines)}, notes)
 
 
-def _convbench(of: SubmissionInput) -> Submission:
+def _convbench(inputs: SubmissionInput) -> Submission:
     """A YAML file for each setting and conversation, which is numbered by its place in the sheet."""
     files = {}
-    asked = []
+    questions = []
     for setting, (trial, n_given) in enumerate(N_GIVEN.items()):
         turns = range(n_given + 1, N_TURNS + 1)
-        for place, item in enumerate(of.items, start=1):
-            said = {turn: of.answer(item, trial, turn) for turn in turns}
-            if all(text is None for text in said.values()):
+        for place, item in enumerate(inputs.items, start=1):
+            text_of_turn = {turn: inputs.answer(item, trial, turn) for turn in turns}
+            if all(text is None for text in text_of_turn.values()):
                 # The scorer counts a file that is not there as a loss.
                 continue
-            asked += [(item, trial, turn) for turn in turns]
-            answers = {f"{TURN_NAMES[turn - 1]}_turn_answer": said[turn] or "" for turn in turns}
-            files[f"{of.model}/{setting}/{place}.yaml"] = yaml.safe_dump(
+            questions += [(item, trial, turn) for turn in turns]
+            answers = {
+                f"{TURN_NAMES[turn - 1]}_turn_answer": text_of_turn[turn] or "" for turn in turns
+            }
+            files[f"{inputs.model}/{setting}/{place}.yaml"] = yaml.safe_dump(
                 answers, allow_unicode=True, sort_keys=False
             )
-    n_due = len(of.items) * len(N_GIVEN)
-    notes = _empty(of, asked, "which the judge reads as it is")
+    n_due = len(inputs.items) * len(N_GIVEN)
+    notes = _empty(inputs, questions, "which the judge reads as it is")
     if len(files) < n_due:
         notes.append(
             f"{n_due - len(files)} of {n_due} conversations have no answer and no file: ConvBench's "
@@ -249,17 +253,17 @@ def _convbench(of: SubmissionInput) -> Submission:
     return Submission(files, notes)
 
 
-def _mmdu(of: SubmissionInput) -> Submission:
+def _mmdu(inputs: SubmissionInput) -> Submission:
     """A JSON file for each dialogue: the authors' record with the model's answers in it."""
-    names = file_names(item.item_id for item in of.items)
+    names = file_names(item.item_id for item in inputs.items)
     files = {}
-    for item in of.items:
-        record = mmdu_record(_published(item, of.edition))
+    for item in inputs.items:
+        record = mmdu_record(_published(item, inputs.edition))
         for turn, message in zip(item.turns, record["conversations"][1::2], strict=True):
-            message["value"] = of.answer(item, PLAIN, turn.turn) or ""
-        files[f"{of.model}/{names[item.item_id]}.json"] = json.dumps(record)
-    asked = [(item, PLAIN, turn.turn) for item in of.items for turn in item.turns]
-    notes = _empty(of, asked, "which the judge reads as it is")
+            message["value"] = inputs.answer(item, PLAIN, turn.turn) or ""
+        files[f"{inputs.model}/{names[item.item_id]}.json"] = json.dumps(record)
+    questions = [(item, PLAIN, turn.turn) for item in inputs.items for turn in item.turns]
+    notes = _empty(inputs, questions, "which the judge reads as it is")
     renamed = sum(name != safe for name, safe in names.items())
     if renamed:
         notes.append(
@@ -279,12 +283,16 @@ def _published(item: Item, edition: Edition) -> PublishedItem:
     )
 
 
-def _empty(of: SubmissionInput, asked: Sequence[tuple[Item, str, int]], read: str) -> list[str]:
+def _empty(
+    inputs: SubmissionInput, questions: Sequence[tuple[Item, str, int]], effect: str
+) -> list[str]:
     """A sentence on the answers that there are not."""
-    without = sum(of.answer(*place) is None for place in asked)
+    without = sum(inputs.answer(*place) is None for place in questions)
     if not without:
         return []
-    return [f"{without} of {len(asked)} answers are none (lost or declined) and empty, {read}."]
+    return [
+        f"{without} of {len(questions)} answers are none (lost or declined) and empty, {effect}."
+    ]
 
 
 FORMS: Mapping[str, Callable[[SubmissionInput], Submission]] = {

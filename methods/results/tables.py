@@ -4,8 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, marked
-from methods.results.results_table import JudgeResults, Row, compared, counts, in_order
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
+from methods.results.results_table import (
+    JudgeResults,
+    Row,
+    is_significant,
+    label_order,
+    pair_difference,
+)
 
 NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
@@ -47,7 +53,7 @@ def best_alone(results: JudgeResults) -> str | None:
     """The model whose score is the best and whose difference to every other one counts; None: none."""
     first = next((row["model"] for row in results.models if row["rank"] == 1), None)
     against = [row for pair, row in results.pairs(results.leading).items() if first in pair]
-    return first if against and all(map(counts, against)) else None
+    return first if against and all(map(is_significant, against)) else None
 
 
 def _about(results: JudgeResults, metric: Row | None = None) -> str:
@@ -112,12 +118,12 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
     named = [row["model"] for row in results.models]
     models = [model for model in named if any(model in pair for pair in pairs)]
 
-    def cell(one: str, other: str) -> TableCell:
-        found = compared(pairs, one, other)
-        if found is None or found[0]["difference"] is None:
+    def cell(model: str, other: str) -> TableCell:
+        comparison = pair_difference(pairs, model, other)
+        if comparison is None or comparison[0]["difference"] is None:
             return TableCell(NOTHING)
-        row, sign = found
-        return TableCell(number=sign * row["difference"], bold=counts(row))
+        row, sign = comparison
+        return TableCell(number=sign * row["difference"], bold=is_significant(row))
 
     rows = [(TableCell(one), *(cell(one, other) for other in models)) for one in models]
     caption = (
@@ -135,24 +141,24 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
 
 
 def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
-    found = {
+    row_of = {
         (row["model"], row["subset_value"]): row
         for row in results.slices
         if row["subset_label"] == label
     }
-    values = sorted({value for _, value in found}, key=in_order)
+    values = sorted({value for _, value in row_of}, key=label_order)
     models = [
-        row["model"] for row in results.models if any(row["model"] == model for model, _ in found)
+        row["model"] for row in results.models if any(row["model"] == model for model, _ in row_of)
     ]
     clusters = {
         value: max(
-            (row["n_clusters"] or 0 for (_, of), row in found.items() if of == value), default=0
+            (row["n_clusters"] or 0 for (_, of), row in row_of.items() if of == value), default=0
         )
         for value in values
     }
 
     def cells(model: str, value: str) -> tuple[TableCell, TableCell]:
-        row = found.get((model, value))
+        row = row_of.get((model, value))
         if row is None:
             return TableCell(), TableCell()
         return TableCell(number=row["value"]), TableCell(_interval(row))
@@ -173,8 +179,8 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
             (TableCell(model), *(cell for value in values for cell in cells(model, value)))
             for model in models
         ]
-    of = next(iter(found.values()))
-    about = _about(results, {name: of[name] for name in ("metric", "aggregation")})
+    any_row = next(iter(row_of.values()))
+    about = _about(results, {name: any_row[name] for name in ("metric", "aggregation")})
     n_columns = min(len(values), len(models))
     return ResultTable(
         name,
@@ -189,4 +195,4 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
 def _interval(row: Row) -> str:
     if row["ci_low"] is None:
         return ""
-    return marked(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])
+    return mark_indicative(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])

@@ -44,35 +44,40 @@ _SPECIAL = {
 }
 
 
-def latex(of: ResultTable) -> str:
+def latex(result: ResultTable) -> str:
     """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points.
 
     What is wider than a column of a paper continues in further tables, each with the names of the rows.
     """
-    parts = _parts(of)
-    texts = [PACKAGES, *(_latex_part(of, columns, place) for place, columns in enumerate(parts))]
+    parts = _parts(result)
+    texts = [
+        PACKAGES,
+        *(_latex_part(result, columns, place) for place, columns in enumerate(parts)),
+    ]
     return "\n".join([*texts, ""])
 
 
-def _latex_part(of: ResultTable, columns: Sequence[int], place: int) -> str:
+def _latex_part(result: ResultTable, columns: Sequence[int], place: int) -> str:
     """The table of some columns; `place` is 0 for the first of several."""
-    heads = [_latex_head(of.heads[column], numeric=of.numeric[column]) for column in columns]
+    heads = [
+        _latex_head(result.heads[column], numeric=result.numeric[column]) for column in columns
+    ]
     lines = [
         " & ".join(
-            _latex_cell(row[column], of.numeric[column], breaks=column == of.names)
+            _latex_cell(row[column], result.numeric[column], breaks=column == result.names)
             for column in columns
         )
-        for row in of.rows
+        for row in result.rows
     ]
-    caption = of.caption if not place else f"The same with further columns ({place + 1})."
-    label = f"tab:{of.release}-{of.name}" + (f"-part-{place + 1}" if place else "")
+    caption = result.caption if not place else f"The same with further columns ({place + 1})."
+    label = f"tab:{result.release}-{result.name}" + (f"-part-{place + 1}" if place else "")
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering\footnotesize\sloppy\setlength{\tabcolsep}{3pt}",
             f"\\caption{{{latex_text(caption, breaks=True)}}}",
             f"\\label{{{label}}}",
-            f"\\begin{{tabular}}{{@{{}}{''.join(_column(of, column) for column in columns)}@{{}}}}",
+            f"\\begin{{tabular}}{{@{{}}{''.join(_column(result, column) for column in columns)}@{{}}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
@@ -84,37 +89,43 @@ def _latex_part(of: ResultTable, columns: Sequence[int], place: int) -> str:
     )
 
 
-def _parts(of: ResultTable) -> list[list[int]]:
+def _parts(result: ResultTable) -> list[list[int]]:
     """Columns that fit next to each other: the names of the rows are in each of these lists."""
     groups: list[list[int]] = []
-    for column in range(len(of.heads)):
+    for column in range(len(result.heads)):
         # A number and the interval to its right stay together.
-        if groups and groups[-1] == [column - 1] and of.numeric[column - 1] > of.numeric[column]:
+        if (
+            groups
+            and groups[-1] == [column - 1]
+            and result.numeric[column - 1] > result.numeric[column]
+        ):
             groups[-1].append(column)
-        elif column != of.names:
+        elif column != result.names:
             groups.append([column])
     parts: list[list[int]] = []
     room = 0.0
     for group in groups:
-        width = sum(_width(of, column) + GAP for column in group)
+        width = sum(_width(result, column) + GAP for column in group)
         if not parts or width > room:
-            parts.append([of.names])
-            room = COLUMN - _width(of, of.names)
+            parts.append([result.names])
+            room = COLUMN - _width(result, result.names)
         parts[-1] += group
         room -= width
-    return [sorted(part) for part in parts] or [[of.names]]
+    return [sorted(part) for part in parts] or [[result.names]]
 
 
-def _width(of: ResultTable, column: int) -> float:
+def _width(result: ResultTable, column: int) -> float:
     """The points of a column: names of rows and heads are broken where they are too long."""
-    shown = [row[column] for row in of.rows]
+    shown = [row[column] for row in result.rows]
     texts = [
         points(cell.text if cell.number is None else _decimal(cell.number), bold=cell.bold)
         for cell in shown
     ]
     content = max(texts, default=0.0)
-    head = points(of.heads[column])
-    return min(max(content, head), NAMES) if column == of.names else max(content, min(head, HEAD))
+    head = points(result.heads[column])
+    return (
+        min(max(content, head), NAMES) if column == result.names else max(content, min(head, HEAD))
+    )
 
 
 def points(text: str, *, bold: bool = False) -> float:
@@ -127,10 +138,10 @@ def _em(sign: str) -> float:
     return next((em for signs, em in _EMS if sign in signs), 0.8 if sign.isascii() else 1.05)
 
 
-def _column(of: ResultTable, column: int) -> str:
-    if of.numeric[column]:
-        return f"S[table-format={_format(of, column)}, detect-weight, mode=text]"
-    if column == of.names and _width(of, column) >= NAMES:
+def _column(result: ResultTable, column: int) -> str:
+    if result.numeric[column]:
+        return f"S[table-format={_format(result, column)}, detect-weight, mode=text]"
+    if column == result.names and _width(result, column) >= NAMES:
         return f">{{\\raggedright\\arraybackslash}}p{{{NAMES:g}pt}}"
     return "l"
 
@@ -142,11 +153,11 @@ def _latex_head(head: str, *, numeric: bool) -> str:
     return f"{{{text}}}" if numeric else text
 
 
-def markdown(of: ResultTable) -> str:
+def markdown(result: ResultTable) -> str:
     """The same in Markdown."""
-    rows = [[_markdown_cell(cell) for cell in row] for row in of.rows]
-    heads = list(map(_shown, of.heads))
-    return "\n".join([f"**{_plain(of.caption)}**", "", *table(heads, rows), ""])
+    rows = [[_markdown_cell(cell) for cell in row] for row in result.rows]
+    heads = list(map(_shown, result.heads))
+    return "\n".join([f"**{_plain(result.caption)}**", "", *table(heads, rows), ""])
 
 
 def latex_text(text: str, *, breaks: bool = False) -> str:
@@ -180,12 +191,12 @@ def _shown(text: str) -> str:
     return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–-]", text) else text
 
 
-def _format(of: ResultTable, place: int) -> str:
+def _format(result: ResultTable, place: int) -> str:
     """Digits before and after the point of a column, with a sign where one has it."""
-    numbers = [row[place].number for row in of.rows]
-    known = [_decimal(number) for number in numbers if number is not None]
-    digits = max((len(number.lstrip("-")) - DECIMALS - 1 for number in known), default=1)
-    sign = "-" if any(number.startswith("-") for number in known) else ""
+    numbers = [row[place].number for row in result.rows]
+    decimals = [_decimal(number) for number in numbers if number is not None]
+    digits = max((len(number.lstrip("-")) - DECIMALS - 1 for number in decimals), default=1)
+    sign = "-" if any(number.startswith("-") for number in decimals) else ""
     return f"{sign}{digits}.{DECIMALS}"
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.measured import N_RESAMPLES, Ratings, rated_twice
 from methods.agreement.measures import (
     LABELS_OF_ALL,
     LABELS_OF_PAIR,
@@ -14,6 +13,7 @@ from methods.agreement.measures import (
     SCORES_OF_PAIR,
     measured_rows,
 )
+from methods.agreement.rating_matrix import N_RESAMPLES, Ratings, with_two_ratings
 from methods.evaluation.judging import PEOPLE
 from methods.review.ratings import SCORE, Rating, mean_by_item
 
@@ -130,7 +130,7 @@ def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, 
         matrix[row[rating.item_id], column[rating.rater]] = value
         clusters[rating.item_id] = rating.cluster
     twice = (~np.isnan(matrix)).sum(axis=1) >= 2
-    return rated_twice(matrix), [clusters[item_ids[i]] for i in np.flatnonzero(twice)]
+    return with_two_ratings(matrix), [clusters[item_ids[i]] for i in np.flatnonzero(twice)]
 
 
 def _escaped(name: str) -> str:

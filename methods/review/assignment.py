@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from methods.ids import content_id, drawn
+from methods.ids import content_id, seeded_fraction
 from methods.review.process import ReviewState
 
 BUCKETS = 16
@@ -55,7 +55,7 @@ class Assignment:
 
 def place_of(item_id: str, set_id: str | None) -> float:
     """The place of an item, 0 to 1: that of its image set, or its own where it has none."""
-    return drawn("assignment", set_id or item_id)
+    return seeded_fraction("assignment", set_id or item_id)
 
 
 def next_start(

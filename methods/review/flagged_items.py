@@ -64,7 +64,7 @@ def _apart(text: str, n_images: int) -> tuple[str, str]:
     return next((candidate for candidate in candidates if candidate[1]), candidates[0])
 
 
-def queued(item_id: str, content: Row) -> QueueItem:
+def flagged_queue_item(item_id: str, content: Row) -> QueueItem:
     """The item of the review queue for an item and its content as released."""
     return QueueItem(
         item_id=content_id(FLAGGED, item_id, content),
@@ -142,7 +142,7 @@ def _short(answer: str | None) -> str:
 # --- What follows from decisions -------------------------------------------------------------------
 
 
-def people_said(
+def decision_in_words(
     item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
 ) -> Resolution | None:
     """What people decided on a flagged item; None where nothing is decided.
@@ -166,7 +166,7 @@ def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
     return "keep" if resolution.content_hash == item["content_hash"] else "edit"
 
 
-def after_flagging(
+def apply_flag_decision(
     approved: Resolution, decided: Mapping[str, Sequence[Decision]], rules: Rules
 ) -> tuple[Resolution, list[Decision]]:
     """An approval of a multiple-choice item after what people decided on it when it was flagged.
@@ -179,7 +179,7 @@ def after_flagging(
     later_decisions: list[Decision] = []
     item_ids: set[str] = set()
     while approved.status == "approved":
-        item = queued(approved.item_id, as_released(approved.content))
+        item = flagged_queue_item(approved.item_id, as_released(approved.content))
         if item["item_id"] in item_ids or not (decisions := decided.get(item["item_id"], ())):
             break
         item_ids.add(item["item_id"])
@@ -193,7 +193,7 @@ def after_flagging(
             )
             for decision in decisions
         ]
-        by_people = people_said(item, decisions, approved.demanded, rules)
+        by_people = decision_in_words(item, decisions, approved.demanded, rules)
         if by_people is None:
             break
         reviewers = tuple(dict.fromkeys((*approved.reviewers, *by_people.reviewers)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from methods.ids import drawn
+from methods.ids import seeded_fraction
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import day_of
@@ -60,10 +60,10 @@ def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
     `n_gold` of `n_decided` items were. Where in its stretch of 1 / share items each stands is drawn by
     a hash, so that nobody can count them off.
     """
-    return n_gold + drawn("gold", reviewer, n_gold) < (n_decided + 1) * share
+    return n_gold + seeded_fraction("gold", reviewer, n_gold) < (n_decided + 1) * share
 
 
-def passed(hits: Sequence[bool], rule: Calibration) -> bool:
+def passes_calibration(hits: Sequence[bool], rule: Calibration) -> bool:
     """Whether the last `rule.items` answers to gold items have the share of hits that is asked for."""
     last = hits[-rule.items :]
     return len(last) == rule.items and sum(last) >= rule.hits * rule.items
@@ -78,7 +78,7 @@ class DecisionComparison(NamedTuple):
     same: bool
 
 
-def compared(blind: Iterable[tuple[QueueItem, Decision]]) -> list[DecisionComparison]:
+def compare_with_others(blind: Iterable[tuple[QueueItem, Decision]]) -> list[DecisionComparison]:
     """Each blind decision beside those of others on the same item: the same verdict and label or not.
 
     Of scores there is none: whether they are near is a matter of `methods/agreement/scores.py`.

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from methods.ids import canonical_json, content_id, drawn
+from methods.ids import canonical_json, content_id, seeded_fraction
 from methods.naming import nearest
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
@@ -191,7 +191,7 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
 
 def in_sample(purpose: str, item_id: str, share: float) -> bool:
     """Whether an item is in a sample of `share`, by a hash of its id: the answer never changes."""
-    return drawn(purpose, item_id) < share
+    return seeded_fraction(purpose, item_id) < share
 
 
 def _starts_rework(event: Decision, state: ReviewState) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.choice.strict import folded
+from methods.choice.strict import normalized
 from methods.choice.translation_checks import written_numbers
 from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of
@@ -108,20 +108,20 @@ def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) ->
 
     Raises ParseError (`too_few_rewrites`) where fewer than `n_rewrites` can.
     """
-    read = ParsedRewrites([], [])
+    parsed = ParsedRewrites([], [])
     for line in lines_of(reply):
-        if fault := fault_in(line, question, reference, read.rewrites):
-            read.lost.append((line, fault))
+        if fault := fault_in(line, question, reference, parsed.rewrites):
+            parsed.lost.append((line, fault))
         else:
-            read.rewrites.append(line)
-    if len(read.rewrites) < n_rewrites:
-        why = Counter(fault for _, fault in read.lost)
-        told = "".join(f", {n} {fault}" for fault, n in sorted(why.items()))
+            parsed.rewrites.append(line)
+    if len(parsed.rewrites) < n_rewrites:
+        why = Counter(fault for _, fault in parsed.lost)
+        reasons = "".join(f", {n} {fault}" for fault, n in sorted(why.items()))
         raise ParseError(
             "too_few_rewrites",
-            f"{len(read.rewrites)} usable rewrites of {n_rewrites} that are needed{told}.",
+            f"{len(parsed.rewrites)} usable rewrites of {n_rewrites} that are needed{reasons}.",
         )
-    return read
+    return parsed
 
 
 def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]) -> str | None:
@@ -141,7 +141,7 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
     return LEAK if leaks(rewrite, question, reference) else None
 
 
-def kept_by_meaning(
+def choose_by_meaning(
     similarities: Sequence[Sequence[float]], band: SimilarityBand, n_kept: int
 ) -> RewriteSelection:
     """The first `n_kept` rewrites whose meaning and style are right, by place from 0.
@@ -170,7 +170,7 @@ def kept_by_meaning(
 
 
 def _comparable(text: str) -> str:
-    return folded(text).rstrip("?？. ")
+    return normalized(text).rstrip("?？. ")
 
 
 def _terms(text: str) -> Iterator[str]:

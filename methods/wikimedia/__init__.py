@@ -1,7 +1,7 @@
 """Wikipedia's words as plain data: its API's answers, and the addresses of its images."""
 
 from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
-from methods.wikimedia.answers import Json, MissingTitle, find_asked, merge_answers, sent_form
+from methods.wikimedia.answers import Json, MissingTitle, find_pages, merge_answers, sent_form
 from methods.wikimedia.facts import (
     FileFacts,
     PageFacts,
@@ -23,7 +23,7 @@ __all__ = [
     "check_width",
     "file_facts",
     "file_title",
-    "find_asked",
+    "find_pages",
     "introduction",
     "merge_answers",
     "page_facts",

@@ -62,7 +62,7 @@ def sent_form(title: str) -> str | None:
     return unicodedata.normalize("NFC", title)
 
 
-def find_asked(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:
+def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:
     """The page of a merged query that each title leads to, through normalization and redirects."""
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):

@@ -41,7 +41,7 @@ class TextComparison(NamedTuple):
     compared: bool
 
 
-def compared(
+def compare_requests(
     a: tuple[LedgerEntry, RequestParts | None], b: tuple[LedgerEntry, RequestParts | None]
 ) -> tuple[list[TextComparison], list[TextComparison]]:
     """The requests' messages and schemas in pairs, and the replies and reasonings in pairs."""

@@ -15,13 +15,13 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from methods.errors import UserError
-from resources.calls_page.comparing import compared, facts
+from resources.calls_page.comparing import compare_requests, facts
 from resources.calls_page.request_parts import (
     RequestParts,
-    asked,
     cut,
     moment,
     one_line,
+    request_view,
     usd,
     visible,
 )
@@ -89,10 +89,10 @@ def query_of(params: Mapping[str, str]) -> CallListQuery:
         cost_usd=_cost(values.get("cost")),
         text=values.get("text"),
     )
-    return CallListQuery(wanted, _place(values.get("before")), chosen(values, "a"))
+    return CallListQuery(wanted, _place(values.get("before")), chosen_call(values, "a"))
 
 
-def chosen(params: Mapping[str, str | None], which: str) -> LedgerRowId | None:
+def chosen_call(params: Mapping[str, str | None], which: str) -> LedgerRowId | None:
     """The call that parameter `a` or `b` names. Raises QueryError."""
     value = (params.get(which) or "").strip()
     return name_of(value, _NAMES[which]) if value else None
@@ -172,7 +172,7 @@ class _Pages:
         """A page of the list, or two calls side by side where `a` and `b` name them."""
         try:
             params = request.query_params
-            b = chosen(params, "b")
+            b = chosen_call(params, "b")
             query = query_of(params)
             if query.a and b:
                 return self._compared(query.a, b)
@@ -220,7 +220,7 @@ class _Pages:
     def _compared(self, a: LedgerRowId, b: LedgerRowId) -> HTMLResponse:
         entries = self._entry(a), self._entry(b)
         requests = [self._asked(entry) for entry in entries]
-        in_pairs, replies = compared((entries[0], requests[0]), (entries[1], requests[1]))
+        in_pairs, replies = compare_requests((entries[0], requests[0]), (entries[1], requests[1]))
         return _show(
             "compare.html",
             entries=entries,
@@ -237,7 +237,7 @@ class _Pages:
         return entry
 
     def _asked(self, entry: LedgerEntry) -> RequestParts | None:
-        return None if entry.request is None else asked(entry.request, self._images)
+        return None if entry.request is None else request_view(entry.request, self._images)
 
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""

@@ -94,7 +94,7 @@ class RequestParts(NamedTuple):
     others: list[tuple[str, str]]
 
 
-def asked(request: Mapping[str, object], images: ImageStore) -> RequestParts:
+def request_view(request: Mapping[str, object], images: ImageStore) -> RequestParts:
     """The request with its pictures."""
     others = {name: value for name, value in request.items() if name not in _APART}
     params = request.get("params")

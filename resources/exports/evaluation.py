@@ -17,7 +17,7 @@ from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item
-from methods.evaluation.published_tables import encoded
+from methods.evaluation.published_tables import encode_image
 from methods.evaluation.sample_logs import METRIC
 from methods.exports.conversations import ModelAnswerSlot, conversations
 from methods.exports.letters import counted, letter_metric
@@ -100,20 +100,20 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
             ["index", "item_id", *named.values(), "question", *letters, "answer", "image"]
         )
         for number, item in enumerate(_items(source), start=1):
-            images = [encoded(source.read(picture.image_id)) for picture in item.pictures]
-            said = [(item.labels or {}).get(label, "") for label in named]
+            images = [encode_image(source.read(picture.image_id)) for picture in item.pictures]
+            label_values = [(item.labels or {}).get(label, "") for label in named]
             if n_turns > 1:
                 cells = [repr([turn.question for turn in item.turns])]
                 answers = [_target(item, place) for place in range(len(item.turns))]
                 cells += [*[""] * n_choices, repr(answers), repr(images)]
-                writer.writerow([item.item_id, item.item_id, *said, *cells])
+                writer.writerow([item.item_id, item.item_id, *label_values, *cells])
             else:
                 choices = [*item.choices, *[""] * (n_choices - len(item.choices))]
                 question = item.turns[0].question.replace(IMAGE_HERE, "<image>")
                 shown = images[0] if len(images) == 1 else repr(images)
                 cells = [question, *choices, _target(item, 0), shown]
                 index = item.item_id if numbered else number
-                writer.writerow([index, item.item_id, *said, *cells])
+                writer.writerow([index, item.item_id, *label_values, *cells])
     write_page(source, folder, {file: "the items as VLMEvalKit reads them, pictures inside"})
 
 
@@ -176,7 +176,7 @@ def write_inspect(source: ExportSource, folder: Path) -> None:
 
 def _reader(folder: Path) -> dict[str, str]:
     """Write the reader of letters; the file, and what it is."""
-    text = self_contained("resources.exports.letter_scores", ("strict", "summary"))
+    text = self_contained("resources.exports.letter_scores", ("read_letter", "summary"))
     (folder / READER).write_text(text, encoding="utf-8")
     return {READER: "how letters are read and scored, generated from vlm-loom's own rules"}
 
@@ -215,11 +215,11 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
                 exported.labels or {},
                 source.edition.language,
             )
-            asked = list(conversations(item, benchmark, limits))
-            if not asked:
+            item_conversations = list(conversations(item, benchmark, limits))
+            if not item_conversations:
                 source.leave_out(exported, NOT_ASKED)
-            for number, conversation in enumerate(asked, start=1):
-                name = f"#{number} {conversation.trial}" if len(asked) > 1 else ""
+            for number, conversation in enumerate(item_conversations, start=1):
+                name = f"#{number} {conversation.trial}" if len(item_conversations) > 1 else ""
                 count = counted(metric, item, conversation.trial) if metric else None
                 yield {
                     "id": f"{item.item_id}{name}",
@@ -233,17 +233,17 @@ def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any
                 }
 
 
-def _message(said: Message | ModelAnswerSlot, pictures: ImageCopier) -> dict[str, Any]:
-    if isinstance(said, ModelAnswerSlot):
-        return {"role": "assistant", "turn": said.turn, "content": []}
+def _message(message: Message | ModelAnswerSlot, pictures: ImageCopier) -> dict[str, Any]:
+    if isinstance(message, ModelAnswerSlot):
+        return {"role": "assistant", "turn": message.turn, "content": []}
     return {
-        "role": said.role,
+        "role": message.role,
         "turn": None,
         "content": [
             {"text": part.text, "image": None}
             if isinstance(part, Text)
             else {"text": None, "image": pictures.copied(part.image_id)}
-            for part in said.parts
+            for part in message.parts
         ],
     }
 

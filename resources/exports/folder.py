@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
-from methods.spreadsheet_cells import marked
+from methods.spreadsheet_cells import mark_formula
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
-from resources.files.atomic import drafted
+from resources.files.atomic import draft_folder
 from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
@@ -55,10 +55,20 @@ class FolderVerification(NamedTuple):
 
 
 def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list[ExportedFile]:
-    """Make `target` the release in a form, whole or not at all, and list its files.
+    """Write a release in a form as a folder, whole or not at all.
 
-    One that is there stays as it is; every file of it is read. Raises ExportError where it was
-    changed, or was made of other rows.
+    A folder that exists stays as it is, and every file in it is checked.
+
+    Args:
+        target: The folder.
+        form: The form to write.
+        source: The release.
+
+    Returns:
+        The files of the folder.
+
+    Raises:
+        ExportError: The folder exists and was changed, or has other rows.
     """
     made_of = {
         "release_id": source.release_id,
@@ -76,7 +86,7 @@ def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list
             named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
             raise ExportError(f"{target} was made otherwise ({named}): {ANEW}.")
         return listed_files(target)
-    with drafted(target, "export") as draft:
+    with draft_folder(target, "export") as draft:
         with _attributing(draft / ATTRIBUTION, source):
             form.write(source, draft)
         if not source.totals.items:
@@ -99,8 +109,17 @@ def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list
 def checked_files(folder: Path, todo: str = "") -> FolderVerification:
     """Check every file of a folder against its list, by size and SHA-256.
 
-    Raises ExportError for the first file that is not as listed; `todo` is what it says to do there,
-    else to get the folder from where it was made.
+    Args:
+        folder: The folder.
+        todo: What to do about a wrong file, for the message; by default to get the folder from where it
+            was
+        made.
+
+    Returns:
+        The list, counts, and files that are not in the list.
+
+    Raises:
+        ExportError: A file is not as listed.
     """
     manifest, files = _listed(folder, todo)
     for name, (sha256, n_bytes) in files.items():
@@ -114,20 +133,27 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
             wrong = "has other content than was written"
         if wrong:
             raise ExportError(f"{name} of {folder} {wrong}: {todo or AGAIN}.")
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    existing_files = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    }
     return FolderVerification(
         manifest,
         len(files),
         sum(size for _, size in files.values()),
-        sorted(there - {*files, MANIFEST}),
+        sorted(existing_files - {*files, MANIFEST}),
     )
 
 
 @contextmanager
 def with_page(folder: Path, page: str) -> Iterator[Path]:
-    """The folder, with another text as its page and a list that has it; its own files stay.
+    """Make a copy of a folder with another page, for the time of the block. All other files are links.
 
-    Other files are links to those of the folder.
+    Args:
+        folder: The folder.
+        page: The text of its `README.md`.
+
+    Yields:
+        The copy, whose list has the hash of the new page.
     """
     with TemporaryDirectory() as above:
         copy = Path(above) / folder.name
@@ -141,8 +167,16 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
         yield copy
 
 
-def told(folder: Path, checked: FolderVerification) -> str:
-    """What checking came to, in a sentence."""
+def verification_message(folder: Path, checked: FolderVerification) -> str:
+    """Say that a folder is as it was written.
+
+    Args:
+        folder: The folder.
+        checked: The result of `checked_files`.
+
+    Returns:
+        One sentence.
+    """
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""
     return (
@@ -157,17 +191,17 @@ def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("image", *CreditedImage._fields[1:]))
-        seen: set[str] = set()
+        image_ids: set[str] = set()
 
         def attribute(items: list[ExportedItem]) -> None:
             for item in items:
                 for picture in item.pictures:
-                    if picture.image_id not in seen:
-                        seen.add(picture.image_id)
-                        writer.writerow(map(marked, picture))
+                    if picture.image_id not in image_ids:
+                        image_ids.add(picture.image_id)
+                        writer.writerow(map(mark_formula, picture))
 
-        for each in source.all():
-            each.on_batch = attribute
+        for exported in source.all():
+            exported.on_batch = attribute
         yield
 
 

@@ -41,18 +41,18 @@ class ExportFormat:
         if source.beside and not self.several:
             raise ExportError(f"{self.name} has one release a folder: leave --with out.")
         module, function = self.writer.split(":")
-        told = {
+        arguments = {
             **self.told,
             **({"shard_bytes": self.shard_mb * 1_000_000} if self.in_shards else {}),
         }
-        getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **told)
+        getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **arguments)
 
 
-def _records(name: str, purpose: str, record: str, file: str, **told: Any) -> ExportFormat:
+def _records(name: str, purpose: str, record: str, file: str, **options: Any) -> ExportFormat:
     """A form of records that a model is trained on."""
-    told = {"record": record, "file": file, **told}
+    options = {"record": record, "file": file, **options}
     return ExportFormat(
-        name, purpose, "records:write_records", told, with_answers=True, stacks=True
+        name, purpose, "records:write_records", options, with_answers=True, stacks=True
     )
 
 
@@ -131,6 +131,17 @@ def require_form(name: str) -> None:
 
 
 def form_named(name: str, shard_mb: int) -> ExportFormat:
-    """The form of a name, with shards of about `shard_mb` million bytes. Raises ExportError."""
+    """Find an export format.
+
+    Args:
+        name: The name of the format.
+        shard_mb: The size of a shard in million bytes.
+
+    Returns:
+        The format.
+
+    Raises:
+        ExportError: There is no such format.
+    """
     require_form(name)
     return replace(FORMS[name], shard_mb=shard_mb)

@@ -96,7 +96,15 @@ def write(
 
 
 def page_in_repository(page: str, repository: str) -> str:
-    """The page of a folder as it stands in the repository `owner/name`, which it is loaded from."""
+    """Adapt the page of a folder to the repository that it is loaded from.
+
+    Args:
+        page: The text of the page.
+        repository: `owner/name`.
+
+    Returns:
+        The text that loads the dataset from the repository.
+    """
     return _NAME.sub(f'rows = load_dataset("{repository}"', page)
 
 

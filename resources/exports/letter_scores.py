@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 
-__all__ = ["strict", "summary"]
+__all__ = ["read_letter", "summary"]
 
 
 def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -29,9 +29,9 @@ def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         counts.
     """
     items: dict[str, list[Mapping[str, Any]]] = {}
-    for each in passes:
-        if each["passes"]:
-            items.setdefault(each["item"], []).append(each)
+    for question in passes:
+        if question["passes"]:
+            items.setdefault(question["item"], []).append(question)
     strata: dict[str, list[tuple[str, float]]] = {}
     n_lost = 0
     for of_item in items.values():
@@ -44,9 +44,9 @@ def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             strata.setdefault(of_item[0]["stratum"], []).append((of_item[0]["group"], value))
     means = {stratum: sum(value for _, value in of) / len(of) for stratum, of in strata.items()}
     deviations: dict[str, float] = {}
-    for stratum, of in strata.items():
-        for group, value in of:
-            share = (value - means[stratum]) / len(of) / len(strata)
+    for stratum, members in strata.items():
+        for group, value in members:
+            share = (value - means[stratum]) / len(members) / len(strata)
             deviations[group] = deviations.get(group, 0.0) + share
     return {
         "score": sum(means.values()) / len(means) if means else math.nan,

@@ -14,10 +14,19 @@ REFERENCES = ("answer", "key", "caption", "focus")
 
 
 def require_publishable(source: ExportSource, folder: Path) -> FolderVerification:
-    """Check that a folder may go out; raises ExportError where it may not.
+    """Check that a folder may be published.
 
-    Every file has to be as it was written, the licence of the whole known, and no answer there that is
-    held out.
+    Args:
+        source: The release that the folder was made of.
+        folder: The folder.
+
+    Returns:
+        The result of checking its files.
+
+    Raises:
+        ExportError: A file was changed, no licence of the whole is known, or an answer that is held out
+            is in
+        it.
     """
     checked = checked_files(folder)
     if source.licence.licence is None:
@@ -27,9 +36,9 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
             f"{{{name}: <its licence>}} under release.exports in settings.yaml if you know it, or "
             f"licences_left_out: {{{name}: [unknown]}}, and rename {folder} to have it written again."
         )
-    for each in source.all():
-        if not each.with_answers:
-            _require_no_answers(folder, f"data/{each.config}/{each.split}-*.parquet")
+    for exported in source.all():
+        if not exported.with_answers:
+            _require_no_answers(folder, f"data/{exported.config}/{exported.split}-*.parquet")
     return checked
 
 
@@ -49,10 +58,20 @@ def require_repository(name: str) -> None:
 
 
 def push(folder: Path, repository: str) -> str:
-    """Send a folder to the dataset repository `owner/name`; the address of the commit.
+    """Push a folder to a dataset repository of the Hugging Face hub.
 
-    A repository that is not there is made, private. The page that is sent, and its hash in the list,
-    have the repository's name where the folder's is. Raises ExportError.
+    A repository that does not exist is created, private. The page that is sent, and its hash in the
+    list, have the name of the repository.
+
+    Args:
+        folder: The folder.
+        repository: `owner/name`.
+
+    Returns:
+        The address of the commit.
+
+    Raises:
+        ExportError: The hub refuses or does not answer.
     """
     # This is the one command that is about the hub: what keeps others off it is not meant here.
     os.environ["HF_HUB_OFFLINE"] = "0"

@@ -11,7 +11,14 @@ from pathlib import Path
 import methods.exports.training as training
 from methods.exports.dataset_card import DatasetCardInput, page_text
 from methods.exports.rows import ExportedItem, messages, table_row
-from methods.exports.stacking import Count, TokenBudget, by_rule, in_words, joined, stacks
+from methods.exports.stacking import (
+    Count,
+    TokenBudget,
+    estimate_tokens,
+    join_dialogues,
+    stacking_summary,
+    stacks,
+)
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import ExportError, ExportSource
 
@@ -48,7 +55,7 @@ def write_openai(source: ExportSource, folder: Path) -> None:
 
     def counted() -> Iterator[training.Record]:
         for record in _records(source, training.openai, source.url, stacking):
-            not_taken.update(training.not_taken_by_openai(record))
+            not_taken.update(training.openai_rejection(record))
             yield record
 
     with (folder / OPENAI_FILE).open("w", encoding="utf-8", newline="\n") as lines:
@@ -94,7 +101,14 @@ def write_webdataset(source: ExportSource, folder: Path, shard_bytes: int) -> No
 def write_page(
     source: ExportSource, folder: Path, files: dict[str, str], notes: Sequence[str] = ()
 ) -> None:
-    """Write `README.md` of a folder with these files."""
+    """Write `README.md` of a folder.
+
+    Args:
+        source: The release.
+        folder: The folder.
+        files: What is in each file, by name.
+        notes: Further sentences.
+    """
     page = DatasetCardInput(
         [source.card],
         source.licence,
@@ -134,7 +148,7 @@ class DialogueStacker:
 
     def __init__(self, budget: TokenBudget | None) -> None:
         self._budget = budget
-        self._count = _counter(budget.tokenizer) if budget else by_rule
+        self._count = _counter(budget.tokenizer) if budget else estimate_tokens
         self._sizes: list[int] = []
         self._n_longer = 0
 
@@ -146,7 +160,7 @@ class DialogueStacker:
     @property
     def told(self) -> str:
         """What the page says of it; nothing where nothing is stacked."""
-        return in_words(self._budget, self._sizes, self._n_longer) if self._budget else ""
+        return stacking_summary(self._budget, self._sizes, self._n_longer) if self._budget else ""
 
     def items(self, batch: Sequence[ExportedItem]) -> Iterator[ExportedItem]:
         """The items of the records; what has no answers stands alone."""
@@ -156,7 +170,7 @@ class DialogueStacker:
         yield from (item for item in batch if not messages(item))
         for stack in stacks([item for item in batch if messages(item)], self._count, self._budget):
             self._n_longer += not stack.whole
-            yield joined(stack.items)
+            yield join_dialogues(stack.items)
 
     def count(self, item: ExportedItem) -> None:
         """An item became a record."""
@@ -166,18 +180,18 @@ class DialogueStacker:
 def _counter(tokenizer: str) -> Count:
     """What counts tokens: a `tokenizer.json`, or the folder of one. Raises ExportError."""
     if not tokenizer:
-        return by_rule
+        return estimate_tokens
     from tokenizers import Tokenizer
 
     path = Path(tokenizer)
     try:
-        read = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
+        loaded = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
     except Exception as error:
         raise ExportError(
             f"{tokenizer} is no tokenizer ({error}): let stack_tokenizer under release.exports in "
             "settings.yaml be the path of a tokenizer.json."
         ) from None
-    return lambda text: len(read.encode(text, add_special_tokens=False).ids)
+    return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
 
 
 def _records(

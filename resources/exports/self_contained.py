@@ -41,14 +41,18 @@ def self_contained(module: str, names: Sequence[str]) -> str:
         f'"""Generated from {made_of} of vlm-loom: change it there."""\n'
         "from types import SimpleNamespace"
     ).body
-    for each, of in wanted.items():
-        variable = _variable(each)
+    for needed, part in wanted.items():
+        variable = _variable(needed)
         function, call = ast.parse(
             f"def {variable}(): return SimpleNamespace(**locals())\n{variable} = {variable}()"
         ).body
         assert isinstance(function, ast.FunctionDef)
         function.body = [
-            *(stands for stmt in of.statements(sorted(of.names)) for stands in of.emitted(stmt)),
+            *(
+                stands
+                for stmt in part.statements(sorted(part.names))
+                for stands in part.emitted(stmt)
+            ),
             *function.body,
         ]
         body += [function, call]
@@ -77,30 +81,30 @@ class _Source:
 
     def statements(self, names: Sequence[str]) -> list[ast.stmt]:
         """The statements that names rest on, in the order of the module."""
-        found: set[int] = set()
+        ids: set[int] = set()
         open_names = list(names)
         while open_names:
             for stmt in self._defining.get(open_names.pop(), ()):
-                if id(stmt) not in found:
-                    found.add(id(stmt))
+                if id(stmt) not in ids:
+                    ids.add(id(stmt))
                     open_names += [] if isinstance(stmt, _IMPORTS) else _used(stmt)
-        return [stmt for stmt in self._body if id(stmt) in found]
+        return [stmt for stmt in self._body if id(stmt) in ids]
 
     def imported(self, stmt: ast.stmt) -> dict[str, _Import]:
         """What a statement imports of the project, by the name that it has here."""
         if isinstance(stmt, ast.ImportFrom) and (stmt.module or "").split(".")[0] in PACKAGES:
-            of = str(stmt.module)
+            package = str(stmt.module)
             return {
-                alias.asname or alias.name: _Import(f"{of}.{alias.name}", None)
-                if _is_module(f"{of}.{alias.name}")
-                else _Import(of, alias.name)
+                alias.asname or alias.name: _Import(f"{package}.{alias.name}", None)
+                if _is_module(f"{package}.{alias.name}")
+                else _Import(package, alias.name)
                 for alias in stmt.names
             }
         modules = [alias.name for alias in stmt.names] if isinstance(stmt, ast.Import) else []
         modules += [str(stmt.module)] if isinstance(stmt, ast.ImportFrom) else []
-        for each in modules:
-            if each.split(".")[0] not in sys.stdlib_module_names:
-                raise CannotStandAloneError(f"{_path(self.module)} needs {each}.")
+        for module in modules:
+            if module.split(".")[0] not in sys.stdlib_module_names:
+                raise CannotStandAloneError(f"{_path(self.module)} needs {module}.")
         return {}
 
     def emitted(self, stmt: ast.stmt) -> list[ast.stmt]:
@@ -152,19 +156,19 @@ def _wanted(module: str, names: Sequence[str]) -> dict[str, _Source]:
     uses: dict[str, set[str]] = {}
     open_imports = [_Import(module, name) for name in names]
     while open_imports:
-        of, name = open_imports.pop()
-        source = sources.setdefault(of, _Source(of))
+        module_name, name = open_imports.pop()
+        source = sources.setdefault(module_name, _Source(module_name))
         if name is not None and name not in source.names:
             source.names.add(name)
             needed = list(source.needs())
-            uses[of] = {each.module for each in needed}
+            uses[module_name] = {each.module for each in needed}
             open_imports += needed
     ordered: dict[str, _Source] = {}
 
-    def put(of: str) -> None:
-        for each in sorted(uses[of]):
-            put(each)
-        ordered.setdefault(of, sources[of])
+    def put(name: str) -> None:
+        for needed_module in sorted(uses[name]):
+            put(needed_module)
+        ordered.setdefault(name, sources[name])
 
     put(module)
     return ordered

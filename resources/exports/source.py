@@ -13,8 +13,8 @@ from methods.exports.rows import ExportedItem
 from methods.exports.rows import exported_of as item_of
 from methods.exports.stacking import TokenBudget
 from methods.ingest.image_check import EXTENSION_OF
+from methods.licences.combination import SetLicence, licence_of_set
 from methods.licences.terms import Term, reason
-from methods.licences.together import SetLicence, licence_of_set
 from methods.release import held_out
 from methods.release_card import card_of, edition_of, exported_card
 from resources.images.store import ImageStore
@@ -87,10 +87,10 @@ class ExportSource:
         """Let other releases go out with it. Raises ExportError where they cannot stand together."""
         self.beside = tuple(others)
         places = [(each.config, each.split) for each in self.all()]
-        for one, place in zip(self.all(), places, strict=True):
+        for source, place in zip(self.all(), places, strict=True):
             if places.count(place) > 1:
                 raise ExportError(
-                    f"{one.release_id} and another release are both split {place[1]} of {place[0]}: "
+                    f"{source.release_id} and another release are both split {place[1]} of {place[0]}: "
                     "leave one of them out of --with."
                 )
         self.licence = self._licence_of_all()
@@ -130,14 +130,14 @@ class ExportSource:
                 "release/export_rows", {**self._where, "first": first, "last": last}
             )
             batch = [self._item(row) for row in rows.to_pylist()]
-            kept = [item for item in batch if not self._left_out(item)]
-            for item in kept:
+            remaining = [item for item in batch if not self._left_out(item)]
+            for item in remaining:
                 self.require(item)
                 self.totals.items += 1
                 self.totals.turns += len(item.turns)
                 self.totals.pictures.update(picture.image_id for picture in item.pictures)
-            self.on_batch(kept)
-            yield kept
+            self.on_batch(remaining)
+            yield remaining
             self._progress(min(last, n_items), n_items)
 
     def read(self, image_id: str) -> bytes:
@@ -163,11 +163,11 @@ class ExportSource:
         item = item_of(row, with_answers=self.with_answers)
         if not self.stated:
             return item
-        known = [
+        credited = [
             picture if picture.licence else picture._replace(licence=self.stated)
             for picture in item.pictures
         ]
-        return replace(item, pictures=tuple(known))
+        return replace(item, pictures=tuple(credited))
 
     def _left_out(self, item: ExportedItem) -> bool:
         why = reason((picture.licence for picture in item.pictures), self.left_out)
@@ -201,21 +201,21 @@ class ExportSource:
         return sum(n for licences, n in self._items() if not reason(licences, left_out))
 
     def _conflict(self, licence: SetLicence) -> str:
-        one, other = licence.conflict or ("", "")
+        first, second = licence.conflict or ("", "")
         what = (
-            f"pictures under {one}, which lets nobody pass them on"
-            if one == other
-            else f"pictures under {one} and under {other}, which no licence of the whole allows "
+            f"pictures under {first}, which lets nobody pass them on"
+            if first == second
+            else f"pictures under {first} and under {second}, which no licence of the whole allows "
             "together"
         )
         left_out = {
             each.card["name"]: sorted({*each.left_out, *licence.leave_out}) for each in self.all()
         }
         terms = ", ".join(f"{name}: [{', '.join(these)}]" for name, these in left_out.items())
-        left = any(each._items_without(left_out[each.card["name"]]) for each in self.all())
+        has_items = any(each._items_without(left_out[each.card["name"]]) for each in self.all())
         names = ", ".join(each.release_id for each in self.all())
         return (
             f"{names} {'have' if self.beside else 'has'} {what}: to leave items with such pictures "
             f"out, set licences_left_out: {{{terms}}} under release.exports in settings.yaml."
-            + ("" if left else " No item would be left.")
+            + ("" if has_items else " No item would be left.")
         )

@@ -13,7 +13,7 @@ from filelock import FileLock
 
 
 @contextmanager
-def drafted(target: Path, purpose: str) -> Iterator[Path]:
+def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
     """Give a folder to fill; it gets its name if the block succeeds and is removed otherwise.
 
     Only one block of a purpose runs next to `target` at a time. Drafts of the same purpose that are

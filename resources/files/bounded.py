@@ -124,11 +124,18 @@ def read_inside(folder: Path, path: Path, most: int) -> bytes:
 
 
 def inside(folder: Path, path: Path) -> Path:
-    """Return where a file really stands, which is in `folder`.
+    """Resolve a path, and check that the file is in a folder.
+
+    Args:
+        folder: The folder.
+        path: The path, which may be a link.
+
+    Returns:
+        The resolved path.
 
     Raises:
-        BoundedReadError: It is a link out of the folder.
-        OSError: It is missing.
+        BoundedReadError: The file is a link out of the folder.
+        OSError: The file is missing.
     """
     place = path.resolve(strict=True)
     if not place.is_relative_to(folder.resolve()):
@@ -137,7 +144,18 @@ def inside(folder: Path, path: Path) -> Path:
 
 
 def read(file: IO[bytes], most: int) -> bytes:
-    """Read an open file, or a member of an archive, to its end. Raises BoundedReadError."""
+    """Read an open file, or a member of an archive, to its end.
+
+    Args:
+        file: The open file.
+        most: The most bytes.
+
+    Returns:
+        The content.
+
+    Raises:
+        BoundedReadError: There are more than `most` bytes.
+    """
     content = file.read(most + 1)
     if len(content) > most:
         raise oversized(len(content), most)
@@ -145,13 +163,36 @@ def read(file: IO[bytes], most: int) -> bytes:
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member of a zip file, of at most `most` bytes unpacked. Raises BoundedReadError."""
+    """Read a member of a zip file.
+
+    Args:
+        archive: The open archive.
+        name: The name of the member.
+        most: The most bytes, unpacked.
+
+    Returns:
+        The content.
+
+    Raises:
+        BoundedReadError: There are more than `most` bytes.
+    """
     with archive.open(name) as file:
         return read(file, most)
 
 
 async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
-    """Join the parts of a body, of together at most `most` bytes. Raises BoundedReadError."""
+    """Join the parts of a body.
+
+    Args:
+        parts: The parts.
+        most: The most bytes of all parts together.
+
+    Returns:
+        The body.
+
+    Raises:
+        BoundedReadError: There are more than `most` bytes.
+    """
     body = io.BytesIO()
     async for part in parts:
         if body.tell() + len(part) > most:

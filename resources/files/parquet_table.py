@@ -102,9 +102,14 @@ def _cells(where: str, names: list[str], values: tuple[object, ...]) -> list[str
 
 
 def write_table(lines: Iterable[str], file: Path) -> None:
-    """Write the table of a TSV, line by line, whose `index` is a number; an empty cell is null.
+    """Write a TSV as a Parquet file, line by line.
 
-    The file has nothing but the cells: no statistics, and no metadata of a tool.
+    The column `index` is a number; an empty cell is null. The file has only the cells: no statistics,
+    and no metadata of a tool.
+
+    Args:
+        lines: The lines of the TSV, its header first.
+        file: The file to write.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

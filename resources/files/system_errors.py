@@ -48,7 +48,7 @@ class ResourceExhausted(StoreError):
     """A disk is full, or a limit of the system was reached."""
 
 
-def exhausted(error: BaseException) -> ResourceExhausted | None:
+def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
     """The sentence for an error that, or whose cause, says that something ran out.
 
     Args:
@@ -106,7 +106,7 @@ def _number(error: BaseException) -> int | None:
     return None
 
 
-def exhausted_in(text: str) -> str | None:
+def exhaustion_in_text(text: str) -> str | None:
     """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
     if match := _SAID.search(text):
         return match[0]

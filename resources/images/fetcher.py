@@ -33,7 +33,7 @@ from resources.images.request import (
     Redirect,
     RequestFailure,
     as_httpcore,
-    parsed,
+    parse_address,
     rejection,
 )
 from resources.web.host_pauses import HostPauses
@@ -351,7 +351,7 @@ def _new_buffer() -> _Buffer:
 def _origin(base_url: str) -> tuple[str, int]:
     """Host and port of a mirror server, as connections are asked for."""
     try:
-        origin = as_httpcore(parsed(base_url)).origin
+        origin = as_httpcore(parse_address(base_url)).origin
     except ImageRejected:
         raise ImageSourceError(
             f"The image mirror {without_secrets(base_url)} is not a valid http(s) address: correct "

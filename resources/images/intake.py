@@ -103,7 +103,7 @@ class ImageIntake:
             for url, data in carried
             if url in missing
         )
-        for image, result in checked(arrived, self._store, CORES):
+        for image, result in check_images(arrived, self._store, CORES):
             yield image, self._judged(result)
         for image, facts in self._known(list(missing.values())):
             del missing[image.url]
@@ -112,7 +112,7 @@ class ImageIntake:
             for image, result in self._fetched_on(self._on_workers, missing):
                 missing.pop(image.url, None)
                 yield image, self._judged(result)
-        arriving = checked(self._fetched(missing), self._store, CORES)
+        arriving = check_images(self._fetched(missing), self._store, CORES)
         for portion in batched(arriving, RECORDED_AT_ONCE):
             self._remember(portion)
             for image, result in portion:
@@ -231,7 +231,7 @@ def _facts_of(entry: ImageIndexEntry) -> ImageFacts | None:
     return ImageFacts(**entry.facts)
 
 
-def checked(
+def check_images(
     arrived: Iterable[tuple[Key, Arrived]], store: ImageStore, n_threads: int
 ) -> Iterator[tuple[Key, ImageResult]]:
     """Check and store images in so many threads; results keep the order."""
@@ -271,7 +271,9 @@ def fetch_on_worker(**fetcher: Any) -> Callable[[pa.Table], pa.Table]:
     def fetch(rows: pa.Table) -> pa.Table:
         arrived = at_one_pace.fetch_each(rows["address"].to_pylist())
         # A worker has one core.
-        results = [_row(address, taken, store) for address, taken in checked(arrived, store, 1)]
+        results = [
+            _row(address, taken, store) for address, taken in check_images(arrived, store, 1)
+        ]
         return pa.Table.from_pylist(results, _BY_WORKER)
 
     return fetch

@@ -93,7 +93,7 @@ class ImageRequests:
         that it raises ends the request.
         """
         try:
-            url = parsed(address)
+            url = parse_address(address)
             if is_wikimedia(url.host) and not self._contact:
                 return ImageRejected("no_contact", NO_CONTACT)
             with anyio.fail_after(self._timeout):
@@ -140,7 +140,7 @@ class ImageRequests:
 def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
     status, headers = response.status, httpx2.Headers(response.headers)
     if status in _REDIRECTS and "location" in headers:
-        return Redirect(str(parsed(headers["location"], url)))
+        return Redirect(str(parse_address(headers["location"], url)))
     if status in _REFUSALS:
         return HostRefusal(status, retry_after(headers.get("retry-after")))
     reason = "missing" if status in _MISSING else "http_error"
@@ -148,7 +148,7 @@ def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
     return RequestFailure(rejected) if status >= 500 else rejected
 
 
-def parsed(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
+def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
     """An http or https address, perhaps relative to another. Raises ImageRejected."""
     try:
         url = httpx2.URL(address) if base is None else base.join(address)

@@ -29,9 +29,17 @@ from resources.importing.record_file import read_records
 
 
 def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
-    """The records of `file` with the columns that are needed; raises HumanScoresError.
+    """Read the records of a file of people's scores.
 
-    `quoting` is how the quotes of a CSV or TSV are read.
+    Args:
+        file: The file.
+        quoting: How the quotes of a CSV or TSV are read.
+
+    Returns:
+        The records with the columns of scores.
+
+    Raises:
+        HumanScoresError: The file cannot be read, or a column is missing.
     """
     try:
         return read_records(file, SCORE_COLUMNS, SCORE_COLUMNS, quoting=quoting)

@@ -20,7 +20,7 @@ from methods.evaluation.published import (
     PublishedTable,
     TableFormats,
 )
-from methods.evaluation.published_tables import decoded, is_data_url, requoted
+from methods.evaluation.published_tables import decode_image, is_data_url, quote_all_cells
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.files.bounded import BoundedReadError, open_text, read_inside
 from resources.files.parquet_table import ENDING, tsv_lines_of
@@ -51,15 +51,28 @@ def read_items(
     quoting: Quoting = "checked",
     skipped: Counter[str] | None = None,
 ) -> list[Item]:
-    """The items of `file`, their pictures put into `store`; raises PublishedFileError.
+    """Read the items of a published file, and store their images.
 
-    Paths that the file names are looked up in the folder `pictures`, by default the file's own. They
-    never lead out of it: a leading slash is that folder (the authors' file names /mmdu_pics/...), and
-    the folder's own name may stand first. Pictures of records before a wrong one stay in the store.
-    `say` is told in a clause what of the file is left out. Of a benchmark that is published as tables
-    `file` may be a folder of such files. `quoting` is how the quotes of a CSV or TSV are read.
-    An item with an image that cannot be used is left out and counted in `skipped` by its reason;
-    without `skipped` all such images are named in the error.
+    Paths in the file are looked up in the folder of images and never lead out of it: a leading slash
+    stands for that folder (the authors' file names /mmdu_pics/...), and the folder's own name may come
+    first. Images of records before a faulty one stay in the store.
+
+    Args:
+        forms: The published forms of the benchmark.
+        file: The file; a folder of files for a benchmark that is published as several tables.
+        pictures: The folder with the images; by default the folder of the file.
+        store: Where the images are stored.
+        say: Called with a clause for each part of the file that is left out.
+        quoting: How the quotes of a CSV or TSV are read.
+        skipped: Counts items that are left out because of an image that cannot be used, by reason. If
+            it is
+        None, all such images are named in the error.
+
+    Returns:
+        The items.
+
+    Raises:
+        PublishedFileError: The file or an image cannot be used.
     """
     folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
@@ -128,7 +141,7 @@ def _read(
             as_meant = (
                 lines
                 if delimiter is None or quoting == "checked"
-                else requoted(lines, delimiter, quoting)
+                else quote_all_cells(lines, delimiter, quoting)
             )
             yield from forms.read_published(file.name, as_meant)
     except UnicodeDecodeError as error:
@@ -200,7 +213,7 @@ def _by_path(
 def _taken_in(image: str | bytes, store: ImageStore) -> str:
     """The id of an image that stands in its record. Raises ImageRejected."""
     if isinstance(image, str) and not isinstance(image, BrokenImage):
-        image = decoded(image)
+        image = decode_image(image)
     if isinstance(image, BrokenImage):
         raise ImageRejected(image.reason, str(image))
     return take_in(image, store).image_id
@@ -213,10 +226,19 @@ def _without_images(item: PublishedItem) -> Item:
 
 
 def picture_in(folder: Path, name: str) -> bytes:
-    """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected.
+    """Read an image in a folder under an untrusted name.
 
-    A name that leads out of it, or is absolute and no file's in there, is refused (`outside`) whether
-    or not pictures may be absent.
+    Args:
+        folder: The folder.
+        name: The name from a file.
+
+    Returns:
+        The bytes of the image.
+
+    Raises:
+        ImageRejected: The image is missing or too large; or the name leads out of the folder
+            (`outside`), even
+        where images may be absent.
     """
     outside = ImageRejected(
         "outside", f"its path is absolute or leads out of {folder}, where no file is called so"

@@ -45,11 +45,22 @@ def read_records(
     meant: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]] = lambda record: [record],
     quoting: Quoting = "checked",
 ) -> list[FileRow]:
-    """The records of `file` with the columns `wanted_columns`, of which `plain` have no lists.
+    """Read the records of a CSV, TSV, JSON, JSON Lines or spreadsheet file.
 
-    `meant` makes of a record those that it stands for; `quoting` is how the quotes of a CSV or TSV are
-    read. Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError,
-    which says why the file cannot be read.
+    Half characters (lone surrogates) are replaced, as nothing can store them.
+
+    Args:
+        file: The file.
+        wanted_columns: The columns to read.
+        plain: Those of them that have no lists.
+        meant: Makes of a record the records that it stands for.
+        quoting: How the quotes of a CSV or TSV are read.
+
+    Returns:
+        The records.
+
+    Raises:
+        PublishedError: The file cannot be read.
     """
     ending = file.suffix.lower()
     try:
@@ -78,11 +89,17 @@ def read_records(
 
 
 def read_tables(file: Path, quoting: Quoting = "checked") -> list[PublishedTable]:
-    """Every table of `file`: each sheet of a spreadsheet, by its name, or the one of a CSV or TSV.
+    """Read every table of a file: each sheet of a spreadsheet, or the only table of a CSV or TSV.
 
-    `quoting` is how the quotes of a CSV or TSV are read.
+    Args:
+        file: The file.
+        quoting: How the quotes of a CSV or TSV are read.
 
-    Raises PublishedError, which says why the file cannot be read.
+    Returns:
+        The tables with their names.
+
+    Raises:
+        PublishedError: The file cannot be read.
     """
     ending = file.suffix.lower()
     try:

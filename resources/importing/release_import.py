@@ -25,11 +25,22 @@ class ReleaseFolderError(UserError):
 
 
 def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
-    """Put the release in `folder` into the tables, the images and the releases under `root`; its id.
+    """Import a release from its folder.
 
-    It is in force if no other release of its name is. Doing it twice is doing it once; a file of the
-    release that was changed under `root` is as it was written again. Raises ReleaseFolderError, and
-    changes nothing, when the folder is not as it was written.
+    It becomes the current release if no other release of its name is. Importing it again changes
+    nothing, but restores files that were changed under `root`.
+
+    Args:
+        folder: The folder of the release.
+        root: The folder of all releases of this workspace.
+        warehouse: The tables.
+        store: The images.
+
+    Returns:
+        The id of the release.
+
+    Raises:
+        ReleaseFolderError: The folder is not as it was written; nothing is changed.
     """
     import pyarrow as pa
 

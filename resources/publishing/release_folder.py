@@ -22,7 +22,7 @@ from methods.evaluation.published import PublishedItem
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
-from methods.spreadsheet_cells import has_marks, marked, marked_rows
+from methods.spreadsheet_cells import has_marks, mark_formula, marked_rows
 from resources.files.parquet_table import ENDING, write_table
 from resources.images.store import ImageStore
 
@@ -56,12 +56,20 @@ def write_release(
     *,
     mark_formulas: bool = True,
 ) -> list[ExportedFile]:
-    """Write the folder, whole or not at all, and list its files (images apart).
+    """Write the folder of a release, whole or not at all.
 
-    `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
-    release's id. References that are held out are in no file. `mark_formulas` says whether cells of
-    tables that a spreadsheet would compute are marked. A folder that an earlier version wrote gets the
-    page, the rows and the published forms that it lacks; nothing else in it is touched.
+    References that are held out are in no file. A folder of an earlier version gets the page, the rows
+    and the published forms that it lacks; nothing else in it is changed.
+
+    Args:
+        root: The folder of all releases.
+        card: The row of `release.releases`.
+        rows: The rows of `RELEASE_TABLES` in order, without the release's id.
+        store: The images.
+        mark_formulas: Whether cells that a spreadsheet would compute are marked.
+
+    Returns:
+        The files, without images.
     """
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
@@ -168,7 +176,10 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["image", *ORIGIN])
     rows = {
-        (image_name(store, image["image_id"]), *(marked(image[column] or "") for column in ORIGIN))
+        (
+            image_name(store, image["image_id"]),
+            *(mark_formula(image[column] or "") for column in ORIGIN),
+        )
         for image in images
     }
     writer.writerows(sorted(rows))

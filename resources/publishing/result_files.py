@@ -24,12 +24,12 @@ from methods.results.methods_paragraph import (
     citations,
     methods_paragraph,
 )
-from methods.results.open_vlm import BOARD_METRICS, lacking, open_vlm
+from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_vlm
 from methods.results.results_table import FLOOR, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
 from methods.results.tables import tables
 from methods.results.texts import latex, markdown
-from methods.spreadsheet_cells import marked
+from methods.spreadsheet_cells import mark_formula
 from resources.files.atomic import write_atomically
 from resources.llm.ledger import Call, Ledger
 from resources.reports import figures
@@ -90,7 +90,18 @@ class ReleaseResults(NamedTuple):
 
 
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
-    """The scores of a release. Raises ResultError where it has none."""
+    """Read the scores of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The id of the release.
+
+    Returns:
+        Scores and comparisons.
+
+    Raises:
+        ResultError: The release has no scores.
+    """
     results = ReleaseResults(
         warehouse.read("evaluate/results_of", {"release_id": release_id}),
         warehouse.select(
@@ -113,7 +124,16 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
 
 
 def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> EvaluationCalls:
-    """The settings, dates and versions of the calls behind the scores of a release."""
+    """Read the settings, dates and versions of the model calls behind the scores of a release.
+
+    Args:
+        warehouse: The tables.
+        ledger: The model calls.
+        release_id: The id of the release.
+
+    Returns:
+        The settings by role and model.
+    """
     rows = warehouse.read("evaluate/calls_behind", {"release_id": release_id}).to_pylist()
     rows = [row for row in rows if is_model(row["candidate"])]
     keys = dict.fromkeys(row["call_key"] for row in rows if row["call_key"])
@@ -193,7 +213,18 @@ def write_results(
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
-    """Write files into a folder; their paths. Raises ResultError where that cannot be."""
+    """Write files into a folder.
+
+    Args:
+        folder: The folder.
+        files: The name and content of each file.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ResultError: The folder cannot be written.
+    """
     written = []
     try:
         for name, data in files:
@@ -238,7 +269,7 @@ def _csv(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
         writer.writerow(table.column_names)
         for row in table.to_pylist():
             writer.writerow(
-                [marked(cell) if isinstance(cell, str) else cell for cell in row.values()]
+                [mark_formula(cell) if isinstance(cell, str) else cell for cell in row.values()]
             )
         yield f"{name}.csv", text.getvalue().encode()
 
@@ -341,7 +372,7 @@ def write_open_vlm(
         )
     rows = warehouse.read("evaluate/results_of", {"release_id": release_id}).to_pylist()
     named = f"{metric.name}/{metric.aggregation}"
-    if without := lacking(rows, metric):
+    if without := models_without_score(rows, metric):
         raise ResultError(
             f"{release_id}: the score {named}, which VLMEvalKit computes, is not stored for "
             f"{listed(without)}. Score the release again with vlm-loom run evaluate."

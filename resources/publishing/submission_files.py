@@ -34,10 +34,19 @@ _TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 def write_submissions(
     warehouse: Warehouse, row: Mapping[str, Any], folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """Write the answers of every model on the release of a row of `release.releases`.
+    """Write the answers of every model on a release, as the benchmark's own evaluation takes them.
 
-    Returns the files, and sentences on what they lack, each with its model. Raises ResultError where
-    there are no answers, where the benchmark has no form, or where nothing can be written.
+    Args:
+        warehouse: The tables.
+        row: The row of `release.releases`.
+        folder: The folder to write to.
+
+    Returns:
+        The files, and sentences on what each model's files lack.
+
+    Raises:
+        ResultError: There are no answers, the benchmark has no such form, or the folder cannot be
+            written.
     """
     card = card_of(row)
     release_id: str = card["release_id"]

@@ -30,7 +30,7 @@ from methods.clustering.neighbours import (
 )
 from methods.clustering.pair_filter import PairFilter
 from methods.json_text import from_json
-from resources.files.atomic import drafted, open_atomically
+from resources.files.atomic import draft_folder, open_atomically
 
 FIND_ON_WORKER = "resources.ray_rows.neighbour_pairs:find_on_worker"
 """The function that makes the work of one worker."""
@@ -55,7 +55,7 @@ class PairFolder:
             return
         prepared = prepare(vectors, tau)
         numbers = {"tau": tau, "bound": prepared.pair_filter.bound, "rows": rows_per_block}
-        with drafted(self._prepared, "vectors") as draft:
+        with draft_folder(self._prepared, "vectors") as draft:
             _save(draft / "vectors.npy", prepared.vectors)
             _save(draft / "heads.npy", prepared.pair_filter.heads)
             _save(draft / "first.npy", prepared.first)

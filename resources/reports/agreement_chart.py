@@ -29,14 +29,18 @@ def agreement_figure(rows: Sequence[Row]) -> "Figure | None":
         Coefficients on the left, errors in points on the right where there are scores; None if no row
         has a value.
     """
-    known = [row for row in rows if row["value"] is not None]
-    lines = sorted({_line(row) for row in known}, key=_together_first)
+    with_value = [row for row in rows if row["value"] is not None]
+    lines = sorted({_line(row) for row in with_value}, key=_together_first)
     if not lines:
         return None
     n_left_out = max(0, len(lines) - MOST_RATERS)
     lines = sorted(lines[:MOST_RATERS])
     panels = [
-        [row for row in known if _line(row) in lines and (row["measure"] == IN_POINTS) is in_points]
+        [
+            row
+            for row in with_value
+            if _line(row) in lines and (row["measure"] == IN_POINTS) is in_points
+        ]
         for in_points in (False, True)
     ]
     panels = [panel for panel in panels if panel]
@@ -44,7 +48,9 @@ def agreement_figure(rows: Sequence[Row]) -> "Figure | None":
     axes = figure.subplots(
         1, len(panels), sharey=True, squeeze=False, width_ratios=[3, 1][: len(panels)]
     )[0]
-    colours = dict(zip(sorted({row["measure"] for row in known}), figures.PALETTE, strict=False))
+    colours = dict(
+        zip(sorted({row["measure"] for row in with_value}), figures.PALETTE, strict=False)
+    )
     for axis, panel in zip(axes, panels, strict=True):
         _draw_measures(axis, panel, lines, colours)
     figures.name_ticks(

@@ -82,7 +82,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     )
     return render_page(
         "report.html",
-        here="leaderboard",
+        nav_name="leaderboard",
         of_release=quote(release["release_id"]),
         release=release,
         noun=noun,
@@ -148,19 +148,19 @@ def write_report(path: Path, html: str) -> str:
 
 def _offline(data: Report) -> str | None:
     """The parts of the page that the offline model server made, in words, or None."""
-    made = []
+    parts = []
     if _OFFLINE in data["release"]["provider"].lower():
-        made += ["questions", "references"]
+        parts += ["questions", "references"]
     providers = {row["provider"].lower() for row in data["scores"]} - {BASELINE}
     if providers and all(
         set(provider.split(" + ")) <= {_OFFLINE, BASELINE} for provider in providers
     ):
-        made += ["answers", "judgments"]
+        parts += ["answers", "judgments"]
     elif any(_OFFLINE in provider for provider in providers):
         # Only the names of those who took part are known, not who did what.
-        made += ["some of the answers or judgments"]
+        parts += ["some of the answers or judgments"]
     # Reads as a list in words: "a, b and c".
-    return " and ".join(", ".join(made).rsplit(", ", 1)).capitalize() or None
+    return " and ".join(", ".join(parts).rsplit(", ", 1)).capitalize() or None
 
 
 def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:

@@ -9,7 +9,12 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from methods.results.results_table import COUNTS_BELOW, JudgeResults, compared, counts
+from methods.results.results_table import (
+    COUNTS_BELOW,
+    JudgeResults,
+    is_significant,
+    pair_difference,
+)
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
 
@@ -128,8 +133,8 @@ def radar_figure(
         )
         if words and not number:
             # The line ends where it begins.
-            known = [*words, words[0]] if values[0] is not None else words
-            figures.label_marks(line, known)
+            line_words = [*words, words[0]] if values[0] is not None else words
+            figures.label_marks(line, line_words)
     axes.set_xlim(-1.05, 1.05)
     axes.set_ylim(-1.05, 1.05)
     _list(figure, axes, len(radar.lines), legend, f"{radar.title}; {low:g} is the middle")
@@ -310,20 +315,20 @@ def differences_figure(results: JudgeResults) -> "Figure":
     figure = figures.new_figure(size + 1.6, size)
     axes = figure.add_subplot()
 
-    def difference(one: str, other: str) -> float:
-        found = compared(pairs, one, other)
-        if found is None or found[0]["difference"] is None:
+    def difference(first: str, second: str) -> float:
+        comparison = pair_difference(pairs, first, second)
+        if comparison is None or comparison[0]["difference"] is None:
             return math.nan
-        row, sign = found
+        row, sign = comparison
         return float(sign * row["difference"])
 
     values = [[difference(one, other) for other in models] for one in models]
     most = max((abs(value) for row in values for value in row if not math.isnan(value)), default=1)
     image = axes.imshow(values, cmap="RdBu", vmin=-most or -1, vmax=most or 1)
     for pair, row in pairs.items():
-        if counts(row):
-            here, there = models.index(pair[0]), models.index(pair[1])
-            axes.plot([there, here], [here, there], "o", color=figures.INK, markersize=3)
+        if is_significant(row):
+            first, second = models.index(pair[0]), models.index(pair[1])
+            axes.plot([second, first], [first, second], "o", color=figures.INK, markersize=3)
     figures.name_ticks(axes.set_yticks, range(len(models)), models)
     figures.name_ticks(axes.set_xticks, range(len(models)), models, rotation=90)
     figure.colorbar(image, label="row less column")
@@ -343,7 +348,7 @@ def _list(figure: "Figure", axes: Any, n_models: int, legend: Legend, title: str
     if n_models > len(names):
         title += f"; the best {len(names)} of {n_models} models"
     wide = legend == "right"
-    made = figure.legend(
+    drawn_legend = figure.legend(
         handles,
         names,
         loc="outside right center" if wide else "outside lower center",
@@ -357,7 +362,7 @@ def _list(figure: "Figure", axes: Any, n_models: int, legend: Legend, title: str
         labelspacing=0.3,
         alignment="left",
     )
-    made.get_title().set_color(figures.SOFT)
+    drawn_legend.get_title().set_color(figures.SOFT)
 
 
 def _styles() -> Iterator[dict[str, Any]]:

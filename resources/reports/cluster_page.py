@@ -80,7 +80,7 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
     figure = map_figure(dots(points), of_map, MAP_WIDTH)
     html = render_page(
         "clusters.html",
-        here="corpus",
+        nav_name="corpus",
         root="../",
         own_script=(TEMPLATES / "clusters.js").read_text(encoding="utf-8"),
         shape=clustering.shape,

@@ -83,27 +83,27 @@ def diff_pages() -> list[tuple[str, str]]:
 def render_diff(
     first: ReleaseContents,
     second: ReleaseContents,
-    found: ReleaseDifference,
+    difference: ReleaseDifference,
     common: Sequence[CommonScores],
     image_store: ImageStore,
     generated: str,
 ) -> str:
     """The page. An image that is not stored is shown as missing."""
-    listed = listed_changes(found)
+    listed = listed_changes(difference)
     sides = (first.card["release_id"], second.card["release_id"])
     return render_page(
         "diff.html",
-        here="diff",
+        nav_name="diff",
         root=ROOT,
         first=_head(first.card),
         second=_head(second.card),
-        found=found,
+        difference=difference,
         boards=_boards(common),
-        why_nothing=None if common else why_nothing_common(found, second.card),
-        n_common=len(found.common),
+        why_nothing=None if common else why_nothing_common(difference, second.card),
+        n_common=len(difference.common),
         whole=[
             (model, judge, version, score(was), score(now))
-            for model, judge, version, was, now in found.scores
+            for model, judge, version, was, now in difference.scores
         ],
         items=[_item(how, change, sides, image_store) for how, change in listed[:N_SHOWN]],
         n_more=max(0, len(listed) - N_SHOWN),
@@ -114,18 +114,18 @@ def render_diff(
 def _head(card: Card) -> dict[str, Any]:
     """A release as the page shows it, with links to its report and its items; None if there is none."""
     report = f"{card['release_id']}.html"
-    there = (reports_path() / report).is_file()
+    exists = (reports_path() / report).is_file()
     return {
         **card,
-        "report": ROOT + quote(report) if there else None,
+        "report": ROOT + quote(report) if exists else None,
         "browser": _items_link(card["release_id"]),
     }
 
 
 def _items_link(release_id: str, **shown: str) -> str | None:
     """The link to a release's sample browser; None where it is not written."""
-    there = (reports_path() / unquote(items_page(release_id))).is_file()
-    return ROOT + items_page(release_id, **shown) if there else None
+    exists = (reports_path() / unquote(items_page(release_id))).is_file()
+    return ROOT + items_page(release_id, **shown) if exists else None
 
 
 def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
@@ -165,73 +165,77 @@ def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
     return boards
 
 
-def _sides(of: CommonScores, metrics: Sequence[Metric]) -> list[ScoreDifference | None]:
+def _sides(common: CommonScores, metrics: Sequence[Metric]) -> list[ScoreDifference | None]:
     """One for each metric; None where the model has no score."""
-    scores = {one.metric: one for one in of.scores}
+    scores = {one.metric: one for one in common.scores}
     return [_side(scores[metric]) if metric in scores else None for metric in metrics]
 
 
-def _side(of: CommonScore) -> ScoreDifference:
-    scale = Scale(*of.metric.shown_ends)
+def _side(score: CommonScore) -> ScoreDifference:
+    scale = Scale(*score.metric.shown_ends)
     interval = ""
-    if of.ci_low is not None and of.ci_high is not None:
-        interval = f"{scale.difference(of.ci_low)} – {scale.difference(of.ci_high)}"
+    if score.ci_low is not None and score.ci_high is not None:
+        interval = f"{scale.difference(score.ci_low)} – {scale.difference(score.ci_high)}"
     # Where less is better, or the number falls where the mean rises, a rise is no gain.
-    sign = 1 if of.metric.higher_is_better != of.metric.inverse else -1
+    sign = 1 if score.metric.higher_is_better != score.metric.inverse else -1
     verdict = ""
-    if of.ci_low is not None and of.ci_high is not None and (of.ci_low > 0 or of.ci_high < 0):
-        verdict = "better" if sign * of.difference > 0 else "worse"
+    if (
+        score.ci_low is not None
+        and score.ci_high is not None
+        and (score.ci_low > 0 or score.ci_high < 0)
+    ):
+        verdict = "better" if sign * score.difference > 0 else "worse"
     return ScoreDifference(
-        scale.shown(of.before),
-        scale.shown(of.after),
-        scale.difference(of.difference),
+        scale.shown(score.before),
+        scale.shown(score.after),
+        scale.difference(score.difference),
         interval,
         verdict,
     )
 
 
 def _item(
-    how: str, of: ItemChange, releases: tuple[str, str], image_store: ImageStore
+    how: str, item: ItemChange, releases: tuple[str, str], image_store: ImageStore
 ) -> dict[str, Any]:
     """An item as the page lists it; `places` are where it is shown whole: side, id and link."""
     before, after = releases
     sides = {"removed": [("A", before)], "added": [("B", after)]}.get(
         how, [("A", before), ("B", after)]
     )
-    ids = of.item_ids if len(of.item_ids) == len(sides) else of.item_ids * len(sides)
+    ids = item.item_ids if len(item.item_ids) == len(sides) else item.item_ids * len(sides)
     return {
         "how": how,
         "places": [
             (side, item_id, _items_link(release_id, item=item_id))
             for (side, release_id), item_id in zip(sides, ids, strict=True)
         ],
-        "what": of.what,
-        "opening": _cut(" ".join(of.opening.split()), MAX_OPENING),
-        "changes": [_change(change, image_store) for change in of.changes],
+        "what": item.what,
+        "opening": _cut(" ".join(item.opening.split()), MAX_OPENING),
+        "changes": [_change(change, image_store) for change in item.changes],
     }
 
 
-def _change(of: ContentChange, image_store: ImageStore) -> dict[str, Any]:
-    label = of.kind
-    if of.turn is not None:
+def _change(change: ContentChange, image_store: ImageStore) -> dict[str, Any]:
+    label = change.kind
+    if change.turn is not None:
         label = (
-            f"{of.kind.removeprefix('turn ')} turn {of.turn}"
-            if of.kind.startswith("turn ")
-            else (f"{of.kind} of turn {of.turn}")
+            f"{change.kind.removeprefix('turn ')} turn {change.turn}"
+            if change.kind.startswith("turn ")
+            else (f"{change.kind} of turn {change.turn}")
         )
-    if of.of_images:
+    if change.of_images:
         sides = [
-            [_image(image_id, image_store) for image_id in ids[:MAX_IMAGES]] for ids in of[2:4]
+            [_image(image_id, image_store) for image_id in ids[:MAX_IMAGES]] for ids in change[2:4]
         ]
         return {"label": label, "images": sides, "pieces": None, "lists": None}
-    if len(of.before) > 1 or len(of.after) > 1:
-        lists = [[_cut(text, MAX_CHARACTERS) for text in texts] for texts in of[2:4]]
+    if len(change.before) > 1 or len(change.after) > 1:
+        lists = [[_cut(text, MAX_CHARACTERS) for text in texts] for texts in change[2:4]]
         return {"label": label, "images": None, "pieces": None, "lists": lists}
-    return {"label": label, "images": None, "pieces": _pieces(of), "lists": None}
+    return {"label": label, "images": None, "pieces": _pieces(change), "lists": None}
 
 
-def _pieces(of: ContentChange) -> list[tuple[Op, str]]:
-    before, after = ("\n".join(texts) for texts in (of.before, of.after))
+def _pieces(change: ContentChange) -> list[tuple[Op, str]]:
+    before, after = ("\n".join(texts) for texts in (change.before, change.after))
     return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS), quickly=True)
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from methods.evaluation.statistics.estimates import marked
+from methods.evaluation.statistics.estimates import mark_indicative
 
 _MISSING = "–"
 _COARSE = 20.0
@@ -52,16 +52,16 @@ class Scale(NamedTuple):
 
     def closed(self, values: Iterable[float | None]) -> "Scale":
         """The scale with ends where it had none: those of the finite `values`."""
-        known = [value for value in values if value is not None and math.isfinite(value)]
-        if (self.low is not None and self.high is not None) or not known:
+        finite = [value for value in values if value is not None and math.isfinite(value)]
+        if (self.low is not None and self.high is not None) or not finite:
             return Scale(self.low or 0.0, 1.0 if self.high is None else self.high)
-        low = min(known) if self.low is None else self.low
-        return Scale(low, max(known) if self.high is None else self.high)
+        low = min(finite) if self.low is None else self.low
+        return Scale(low, max(finite) if self.high is None else self.high)
 
 
 def over(ends: str, n_clusters: int | None) -> str:
     """The ends of an interval with the number of clusters, marked where these are few."""
-    shown = marked(ends, n_clusters)
+    shown = mark_indicative(ends, n_clusters)
     return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"
 
 

@@ -320,10 +320,12 @@ def _installed(*families: str) -> tuple[tuple[str, str], ...]:
     fonts = []
     for family in families:
         try:
-            found = fontManager.findfont(FontProperties(family=family), fallback_to_default=False)
+            font_path = fontManager.findfont(
+                FontProperties(family=family), fallback_to_default=False
+            )
         except ValueError:
             continue
-        fonts.append((family, found))
+        fonts.append((family, font_path))
     return tuple(fonts)
 
 

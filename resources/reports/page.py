@@ -54,7 +54,7 @@ def sentences(name: str, **values: Any) -> Markup:
 def render_page(
     template: str,
     *,
-    here: str,
+    nav_name: str,
     root: str = "",
     of_release: str = "",
     own_script: str = "",
@@ -64,7 +64,7 @@ def render_page(
 
     Args:
         template: The name of its template.
-        here: The page's name in the navigation.
+        nav_name: The page's name in the navigation.
         root: The address of the folder of reports, seen from the page.
         of_release: The address of the page's release without the ending, if it has one.
         own_script: A script that the other pages do not have.
@@ -76,7 +76,7 @@ def render_page(
     script = site_script() + own_script
     return render(
         template,
-        here=here,
+        nav_name=nav_name,
         root=root,
         of_release=of_release,
         script=Markup(script),

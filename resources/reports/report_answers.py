@@ -8,7 +8,7 @@ from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
 from methods.results.results_table import COUNTS_BELOW, JUDGED
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import MultipleChoiceInput, Row
 from resources.reports.report_pairs import in_words
 from resources.reports.report_scores import CandidateLabel, ScoresByJudge
@@ -57,14 +57,14 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
     yield block.Table("Refusals", block.heads("Model", *heads), lines, "refusals")
 
 
-def lengths(of: Sequence[Row], order: Sequence[str]) -> block.Section:
+def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Section:
     """Boxes of words: the references, the models in this order, others; none without an answer."""
-    rows = {row["model"]: row for row in of}
+    rows = {row["model"]: row for row in answer_lengths}
     blocks: list[block.Block] = []
     if len(rows) > 1:
         names = [REFERENCES, *_ordered([name for name in rows if name != REFERENCES], order)]
         end = max(row["high"] for row in rows.values())
-        axis = said("<span>0</span><span>{end:.0f} words</span>", end=end)
+        axis = markup("<span>0</span><span>{end:.0f} words</span>", end=end)
         heads = block.heads("Model", "n", "Median", "Middle half", "Nine of ten", "Ratio")
         table = block.Table(
             "Lengths of answers",
@@ -98,7 +98,7 @@ def _length(row: Row, end: float) -> list[Cell]:
         Cell(f"{row['first_quartile']:.0f}–{row['third_quartile']:.0f}"),
         Cell(f"{row['low']:.0f}–{row['high']:.0f}"),
         Cell("–" if row["ratio"] is None else f"× {row['ratio']:.2f}"),
-        Cell(said(BOX, line=round(at["high"] - at["low"], 2), half=half, **at), kind="plot"),
+        Cell(markup(BOX, line=round(at["high"] - at["low"], 2), half=half, **at), kind="plot"),
     ]
 
 
@@ -178,8 +178,8 @@ def _shares(counts: Mapping[str, int], columns: Sequence[str]) -> dict[str, floa
 
 def _bar(height: float, share: float, truth: float | None, count: int, n: int) -> Cell:
     """A bar of this height, with the truth across it, in shares of the plot."""
-    across = said('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
-    bar = said(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
+    across = markup('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
+    bar = markup(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
     return Cell(bar, kind="n column", title=f"{count} of {n}")
 
 
@@ -187,26 +187,26 @@ def _percent(share: float) -> float:
     return round(100 * share, 1)
 
 
-def _distance(of: LetterShares) -> Cell:
-    value, low, high = of.distance.value, of.distance.ci_low, of.distance.ci_high
+def _distance(shares: LetterShares) -> Cell:
+    value, low, high = shares.distance.value, shares.distance.ci_low, shares.distance.ci_high
     small = [] if low is None or high is None else [f"{low:.3f}–{high:.3f}"]
-    if of.p_holm is not None:
-        small.append(in_words(of.p_holm))
+    if shares.p_holm is not None:
+        small.append(in_words(shares.p_holm))
     return Cell(
         "–" if value is None else f"{value:.3f}",
         small,
-        "n worse" if of.p_holm is not None and of.p_holm < COUNTS_BELOW else "n",
-        f"On {block.count(of.compared, 'question')}" if of.compared else "",
+        "n worse" if shares.p_holm is not None and shares.p_holm < COUNTS_BELOW else "n",
+        f"On {block.count(shares.compared, 'question')}" if shares.compared else "",
     )
 
 
-def _saved(name: str, of: PassCounts) -> list[Cell]:
+def _saved(name: str, counts: PassCounts) -> list[Cell]:
     """The passes of a model, and the share of all that was saved."""
-    share = of.n_saved / of.n_all if of.n_all else 0.0
+    share = counts.n_saved / counts.n_all if counts.n_all else 0.0
     return [
         block.model(name),
-        Cell(str(of.n_all)),
-        Cell(str(of.n_asked)),
-        Cell(str(of.n_saved), [f"{100 * share:.1f} %"], "n tint", shade=round(share, 3)),
-        Cell(str(of.n_open), kind="n lossy" if of.n_open else "n"),
+        Cell(str(counts.n_all)),
+        Cell(str(counts.n_asked)),
+        Cell(str(counts.n_saved), [f"{100 * share:.1f} %"], "n tint", shade=round(share, 3)),
+        Cell(str(counts.n_open), kind="n lossy" if counts.n_open else "n"),
     ]

@@ -17,7 +17,7 @@ from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Cause, Row, Terms
-from resources.reports.report_pairs import ModelDifference, difference_of, shown
+from resources.reports.report_pairs import ModelDifference, difference_cell, difference_of
 from resources.reports.report_parts import heat, slices_by_label, span
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
@@ -39,8 +39,8 @@ def attribution(
         if own and terms:
             by_judge.append((pane.title, list(_pane(pane, own, terms))))
     of_judges = [block.Panes("attribution", "Judge", by_judge)] if by_judge else []
-    title, found = "Where errors come from", _found(rows, terms) if terms else ""
-    return block.Section("attribution", title, title, of_judges, finding=found)
+    title, finding = "Where errors come from", _found(rows, terms) if terms else ""
+    return block.Section("attribution", title, title, of_judges, finding=finding)
 
 
 def _found(rows: Sequence[Row], terms: Terms) -> str:
@@ -65,21 +65,23 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
     ]
     # In the order of the method, whatever that of the rows.
     changes = [entry for entry in terms["changes"] if entry["key"] in by_change]
-    given = [entry["key"] for entry in changes if not entry["is_later_turn"]]
+    with_reference = [entry["key"] for entry in changes if not entry["is_later_turn"]]
     later = [entry["key"] for entry in changes if entry["is_later_turn"]]
 
     yield block.note("followed")
     yield block.Table(
         "Errors that go when turns are given",
-        block.heads("Model", *(Cell(dimension, [change]) for change, _, dimension in given)),
+        block.heads(
+            "Model", *(Cell(dimension, [change]) for change, _, dimension in with_reference)
+        ),
         [
-            [block.who(who), *(_followed(by_change[key].get(who.name)) for key in given)]
+            [block.who(who), *(_followed(by_change[key].get(who.name)) for key in with_reference)]
             for who in models
         ],
         "matrix",
     )
     # With both given the sentence would say the other two again: the table has it.
-    named = [key for key in given if key[0] in terms["causes"]]
+    named = [key for key in with_reference if key[0] in terms["causes"]]
     yield block.Terms(
         [
             (
@@ -93,7 +95,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
             for who in models
         ]
     )
-    if left_out := _left_out(row for key in given for row in by_change[key].values()):
+    if left_out := _left_out(row for key in with_reference for row in by_change[key].values()):
         yield block.FoldedBlocks(LEFT_OUT, [block.Sentences(left_out, "")])
     for entry in changes:
         for label in entry["labels"] if entry["key"][0] in terms["causes"] else ():
@@ -115,7 +117,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
             [
                 [
                     block.who(who),
-                    *(shown(_of(by_change[key].get(who.name))) for key in later),
+                    *(difference_cell(_of(by_change[key].get(who.name))) for key in later),
                 ]
                 for who in models
             ],
@@ -134,7 +136,7 @@ def _of(row: Row | None) -> ModelDifference | None:
 def _followed(row: Row | None) -> Cell:
     """One model and one change: the net with its test, errors that went and answers that were lost."""
     difference = _of(row)
-    return shown(difference, *(_counts(row) if row and difference else ()))
+    return difference_cell(difference, *(_counts(row) if row and difference else ()))
 
 
 def _counts(row: Row) -> tuple[str, str]:
@@ -144,9 +146,9 @@ def _counts(row: Row) -> tuple[str, str]:
     )
 
 
-def sentence(row: Row, of: Cause) -> str:
+def sentence(row: Row, phrases: Cause) -> str:
     """What a row says, in plain words; a cause is named only where its test does."""
-    cause, when, which = of
+    cause, when, which = phrases
     errors = f"errors in {row['dimension'].lower()}"
     if not row["n_items"]:
         return f"No {errors} can be followed when {when}. {row['reason']}"

@@ -165,13 +165,13 @@ class Section(NamedTuple):
 
 def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     """Blocks that begin with a heading, folded below it and what they say in a line; none of none."""
-    given = list(blocks)
-    if not given:
+    parts = list(blocks)
+    if not parts:
         return []
-    heading, *others = given
+    heading, *others = parts
     assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
-    return [FoldedBlocks(said(line, title=heading.text, finding=finding), others)]
+    return [FoldedBlocks(markup(line, title=heading.text, finding=finding), others)]
 
 
 def note(name: str, /, style: str = "note", **values: object) -> Note:
@@ -179,7 +179,7 @@ def note(name: str, /, style: str = "note", **values: object) -> Note:
     return Note(sentences(name, **values), style)
 
 
-def said(text: str, /, **values: object) -> Markup:
+def markup(text: str, /, **values: object) -> Markup:
     """A text of ours, which is HTML, with values that are none in the place of its {names}."""
     return Markup(" ".join(text.split())).format(**values)
 
@@ -191,7 +191,7 @@ def count(n: int, noun: str) -> str:
 
 def bold(shown: str) -> Markup:
     """A text in bold."""
-    return said("<b>{shown}</b>", shown=shown)
+    return markup("<b>{shown}</b>", shown=shown)
 
 
 def heads(first: str, *others: str | Cell) -> list[Cell]:
@@ -201,7 +201,7 @@ def heads(first: str, *others: str | Cell) -> list[Cell]:
 
 def clamped(name: str) -> Cell:
     """The head of a column whose name may be too long."""
-    return Cell(said('<span class="clamp">{name}</span>', name=name), title=name)
+    return Cell(markup('<span class="clamp">{name}</span>', name=name), title=name)
 
 
 def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list[Cell]:
@@ -211,13 +211,15 @@ def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list
 
 def model(name: str, small: Sequence[str] = ()) -> Cell:
     """The model that a line is of."""
-    return Cell(said('<span class="model">{name}</span>', name=name), small, "who")
+    return Cell(markup('<span class="model">{name}</span>', name=name), small, "who")
 
 
-def who(of: CandidateLabel, small: Sequence[str] = ()) -> Cell:
+def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
     """The contestant that a line is of, with the remarks on it."""
-    named = model(of.name, small)
-    return named._replace(text=named.text + Markup("<br>") + tags(of.tags)) if of.tags else named
+    named = model(label.name, small)
+    return (
+        named._replace(text=named.text + Markup("<br>") + tags(label.tags)) if label.tags else named
+    )
 
 
 def tinted(estimate: ReportEstimate) -> Cell:
@@ -225,15 +227,17 @@ def tinted(estimate: ReportEstimate) -> Cell:
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
 
 
-def tags(of: Iterable[str]) -> Markup:
+def tags(remarks: Iterable[str]) -> Markup:
     """Short remarks."""
-    return Markup("").join(said('<span class="is-tag">{tag}</span>', tag=tag) for tag in of)
+    return Markup("").join(markup('<span class="is-tag">{tag}</span>', tag=tag) for tag in remarks)
 
 
-def keys(of: Mapping[str, str | None]) -> Markup:
+def keys(key_of: Mapping[str, str | None]) -> Markup:
     """The beginnings of keys of rows or calls, by what they are of; a dash for none."""
     shown = []
-    for name, key in of.items():
-        short = said('<code title="{key}">{short}</code>', key=key, short=key[:12]) if key else "–"
-        shown.append(said('<span class="key">{name} {short}</span>', name=name, short=short))
+    for name, key in key_of.items():
+        short = (
+            markup('<code title="{key}">{short}</code>', key=key, short=key[:12]) if key else "–"
+        )
+        shown.append(markup('<span class="key">{name} {short}</span>', name=name, short=short))
     return Markup(" ").join(shown)

@@ -11,9 +11,9 @@ from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.page import sentences
 from resources.reports.report_answers import refusals
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import LeaderboardInput, Row
-from resources.reports.report_pairs import looking, pairs
+from resources.reports.report_pairs import image_ablation, pairs
 from resources.reports.report_parts import abilities, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
@@ -171,12 +171,12 @@ def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Bloc
         Cell("Rank"),
         Cell("Model", kind="l who"),
         Cell(metric.name),
-        Cell(said("Judged<br>only"), title="Without the turns that have no judgment"),
+        Cell(markup("Judged<br>only"), title="Without the turns that have no judgment"),
         Cell("Common", title="Only what every model was judged on"),
-        *([Cell(said("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
+        *([Cell(markup("Pictures<br>lost"), title=PICTURES_LOST)] if view.has_lost else []),
         *(Cell(other.averaged) for other in view.others),
         Cell("Judged", title=JUDGED_SHARE),
-        Cell(said("No<br>answer"), title=NO_ANSWER),
+        Cell(markup("No<br>answer"), title=NO_ANSWER),
         Cell("Failed"),
         Cell("Refused"),
     ]
@@ -189,32 +189,33 @@ def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Bloc
     yield block.Table(f"Leaderboard, {view.name}", heads, lines, "board", parts=parts)
 
 
-def _line(of: LeaderboardRow, has_lost: bool) -> list[Cell]:
-    counts, floor = of.counts, of.floor
+def _line(row: LeaderboardRow, has_lost: bool) -> list[Cell]:
+    counts, floor = row.counts, row.floor
     cut, reasoning, empty = (counts[f"n_{n}"] for n in ("truncated", "reasoning_only", "empty"))
     without = f"{cut} cut off, {reasoning} reasoning only, {empty} empty"
     no_interval = "not scored" if floor.value is None else "no interval"
-    common = [] if of.n_common is None else [f"n = {of.n_common}"]
+    common = [] if row.n_common is None else [f"n = {row.n_common}"]
     return [
-        Cell(f"{of.rank or '–'}{'*' if of.mark else ''}", [of.ranks] if of.rank else []),
+        Cell(f"{row.rank or '–'}{'*' if row.mark else ''}", [row.ranks] if row.rank else []),
         block.who(
-            of.who, [*([f"No rank: {of.why}"] if of.why else []), *([of.mark] if of.mark else [])]
+            row.who,
+            [*([f"No rank: {row.why}"] if row.why else []), *([row.mark] if row.mark else [])],
         ),
         Cell(
-            said('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
+            markup('<span class="big">{of}</span>', of=floor.shown), [floor.interval or no_interval]
         ),
-        _with_interval(of.judged),
-        _with_interval(of.common)._replace(small=common),
-        *([_with_interval(of.all_items)] if has_lost else []),
-        *map(_with_interval, of.others),
-        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [of.coverage]),
+        _with_interval(row.judged),
+        _with_interval(row.common)._replace(small=common),
+        *([_with_interval(row.all_items)] if has_lost else []),
+        *map(_with_interval, row.others),
+        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [row.coverage]),
         _lost(cut + reasoning + empty)._replace(title=without),
         *(_lost(counts[name]) for name in ("n_failed", "n_refused")),
     ]
 
 
-def _with_interval(of: ReportEstimate) -> Cell:
-    return Cell(of.shown, title=f"95 % interval {of.interval or '–'}")
+def _with_interval(estimate: ReportEstimate) -> Cell:
+    return Cell(estimate.shown, title=f"95 % interval {estimate.interval or '–'}")
 
 
 def _lost(n: int) -> Cell:
@@ -312,7 +313,7 @@ def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> L
                 ],
             ),
             *pairs(judged, leading, order, release),
-            *looking(judged, leading, order, noun_of(release)),
+            *image_ablation(judged, leading, order, noun_of(release)),
         ],
     )
 

@@ -10,7 +10,7 @@ from resources.reports import report_blocks as block
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import COLUMN, OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_examples import source_of
 from resources.reports.report_input import Row, Rows
 from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
@@ -70,19 +70,19 @@ class CorpusImageGroup(NamedTuple):
 def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: str) -> str:
     """The page. A picture that is not stored is shown as missing. Raises ImageDamaged."""
     counts = corpus["counts"]
-    there = bool(counts["n_shards"] or counts["n_entries"])
+    has_content = bool(counts["n_shards"] or counts["n_entries"])
     sections = [
-        *(_of_corpus(corpus, image_store) if there else ()),
-        _left_out(corpus["left_out"]) if there or corpus["left_out"] else None,
+        *(_of_corpus(corpus, image_store) if has_content else ()),
+        _left_out(corpus["left_out"]) if has_content or corpus["left_out"] else None,
         _checks(corpus["checks"]),
         _review(corpus),
         _costs(corpus["costs"]),
     ]
     return render_page(
         "corpus.html",
-        here="corpus",
+        nav_name="corpus",
         counts=counts,
-        there=there,
+        there=has_content,
         megabytes=f"{counts['n_bytes'] / 1e6:,.1f}",
         sections=[section for section in sections if section and section.blocks],
         generated=generated,
@@ -242,19 +242,19 @@ def _left_out(rows: Rows) -> block.Section:
     return block.Section("left-out", "What was left out", "What was left out, and why", blocks)
 
 
-def _example(of: Row) -> str:
-    detail = f": {of['detail']}" if of["detail"] else ""
-    return said("<b>{reference}</b>{detail}", reference=of["reference"], detail=detail)
+def _example(row: Row) -> str:
+    detail = f": {row['detail']}" if row["detail"] else ""
+    return markup("<b>{reference}</b>{detail}", reference=row["reference"], detail=detail)
 
 
 def _checks(rows: Rows) -> block.Section:
     """Pairs by outcome, and by what was found in them."""
     kinds = sorted({row["kind"] for row in rows})
     outcomes = ("pass", "review", "drop")
-    found = {(row["kind"], row["reason"], row["outcome"]): row["n"] for row in rows}
+    n_of_reason = {(row["kind"], row["reason"], row["outcome"]): row["n"] for row in rows}
     lines = []
     for reason in sorted({row["reason"] for row in rows}):
-        counts = [found.get((kind, reason, of), 0) for kind in kinds for of in outcomes]
+        counts = [n_of_reason.get((kind, reason, of), 0) for kind in kinds for of in outcomes]
         name = reason.replace("_", " ") if reason else "all pairs"
         cells = [Cell(str(n), kind="n" if n else "n quiet") for n in counts]
         lines.append([Cell(name, kind="who"), *cells])
@@ -364,11 +364,11 @@ def _costs(rows: Rows) -> block.Section:
 
 
 def _cost(name: str, rows: Sequence[Row], days: Sequence[Any], by_calls: bool) -> list[Cell]:
-    def calls(of: Sequence[Row]) -> int:
-        return sum(row["n_answered"] + row["n_lost"] for row in of)
+    def calls(rows: Sequence[Row]) -> int:
+        return sum(row["n_answered"] + row["n_lost"] for row in rows)
 
-    def usd(of: Sequence[Row]) -> float:
-        return float(sum(row["cost_usd"] for row in of))
+    def usd(rows: Sequence[Row]) -> float:
+        return float(sum(row["cost_usd"] for row in rows))
 
     numbers = (
         calls(rows),

@@ -92,19 +92,19 @@ def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | in
     return [*parts, ("text", text[end:])]
 
 
-def _judgment(said: Row, best: float | None) -> dict[str, Any]:
+def _judgment(judgment: Row, best: float | None) -> dict[str, Any]:
     """A judgment with its verdict in short: a grade, or what a rule observed."""
-    explanation = said["explanation"] or ""
-    said = {
-        **said,
+    explanation = judgment["explanation"] or ""
+    judgment = {
+        **judgment,
         "explanation": explanation[:MOST_SHOWN],
-        **_rest(explanation, said["call_key"]),
+        **_rest(explanation, judgment["call_key"]),
     }
-    grade, out_of = said["score"], f" / {best:g}" if best else ""
+    grade, out_of = judgment["score"], f" / {best:g}" if best else ""
     if grade is not None:
-        return {**said, "verdict": f"{grade:g}{out_of}", "shade": grade / best if best else 0.0}
-    observed = [f"{name} {value:g}" for name, value in said["scores"].items()]
-    return {**said, "verdict": ", ".join(observed) or "no score", "shade": 0.0}
+        return {**judgment, "verdict": f"{grade:g}{out_of}", "shade": grade / best if best else 0.0}
+    observed = [f"{name} {value:g}" for name, value in judgment["scores"].items()]
+    return {**judgment, "verdict": ", ".join(observed) or "no score", "shade": 0.0}
 
 
 def _reviewer(name: str) -> str:

@@ -9,7 +9,7 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render_page
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_board import JudgePane, LeaderboardRow, LeaderboardView, panes_of
 from resources.reports.report_input import LeaderboardInput
 from resources.reports.report_plots import Chart
@@ -109,7 +109,7 @@ def render_index(
     ordered = sorted(latest, key=lambda line: (not line.release["in_force"], line.release["name"]))
     return render_page(
         "index.html",
-        here="home",
+        nav_name="home",
         lines=ordered,
         matrix=matrix(ordered),
         since=since,
@@ -143,7 +143,7 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
         heads,
         [
             [
-                Cell(said('<span class="model">{name}</span>', name=model), kind="who"),
+                Cell(markup('<span class="model">{name}</span>', name=model), kind="who"),
                 *(_score(entries[model].get(place), of) for place, of in enumerate(charts)),
             ]
             for model in models
@@ -158,7 +158,7 @@ def _head(line: ReleaseLine) -> Cell:
     assert line.view is not None
     metric = line.view.metrics[0]
     lower = [] if metric.higher_is_better else ["lower is better"]
-    text = said('<a href="{page}">{name}</a>', page=line.page, name=line.release["name"])
+    text = markup('<a href="{page}">{name}</a>', page=line.page, name=line.release["name"])
     return Cell(text, [metric.name, *lower], title=f"{line.metric}, {line.judge}")
 
 
@@ -171,7 +171,7 @@ def _score(entry: LeaderboardRow | None, chart: Chart) -> Cell:
     rank = f"rank {entry.ranks}{'*' if entry.mark else ''}" if entry.ranks else "no rank"
     shown = f"95 % interval {entry.floor.interval}" if entry.floor.interval else ""
     return Cell(
-        said("<b>{shown}</b>{track}", shown=entry.floor.shown, track=mark.track),
+        markup("<b>{shown}</b>{track}", shown=entry.floor.shown, track=mark.track),
         [interval, rank],
         title=". ".join(filter(None, (shown, entry.mark))),
         sort=entry.floor.value,

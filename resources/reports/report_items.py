@@ -51,21 +51,21 @@ def item_section(data: ItemAnalysisInput | None, image_store: ImageStore) -> dic
     }
 
 
-def _flagged(of: Row, image_store: ImageStore) -> dict[str, Any]:
-    content = of["content"]
-    decision = of["decision"]
+def _flagged(item: Row, image_store: ImageStore) -> dict[str, Any]:
+    content = item["content"]
+    decision = item["decision"]
     return {
-        "item_id": of["item_id"],
-        "images": [source_of(image_id, image_store) for image_id in of["image_ids"]],
+        "item_id": item["item_id"],
+        "images": [source_of(image_id, image_store) for image_id in item["image_ids"]],
         "question": pieces(
-            content["question"] if content else of["text"], range(1, len(of["image_ids"]) + 1)
+            content["question"] if content else item["text"], range(1, len(item["image_ids"]) + 1)
         ),
         "hint": content["hint"] if content else None,
         "choices": [
             (letter, pieces(text), letter == content["answer"])
             for letter, text in (content["choices"] if content else {}).items()
         ],
-        "flags": [(FLAGS[row["flag"]], _votes(row)) for row in of["flags"]],
+        "flags": [(FLAGS[row["flag"]], _votes(row)) for row in item["flags"]],
         "decision": DECISIONS[decision["decision"]] if decision else "not queued",
         "reason": decision["reason"] if decision else None,
         "reviewers": decision["reviewers"] if decision else [],

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
-from methods.results.results_table import counts
+from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import tested
+from resources.reports.report_pairs import finding_cell
 from resources.reports.report_scores import RULE, DisplayedMetric, metrics_of
 from resources.reports.report_shape import noun_of
 
@@ -38,7 +38,7 @@ def _found(rows: Sequence[Row]) -> str:
         if (row["measure"], row["metric"]) == ("difference", metric) and not row["subset_label"]
     ]
     models = {row["subject"] for row in of_models}
-    differ = {row["subject"] for row in of_models if counts(row)}
+    differ = {row["subject"] for row in of_models if is_significant(row)}
     return (
         f"{len(differ) or 'None'} of {block.count(len(models), 'model')} "
         f"{'differ' if len(differ) > 1 else 'differs'} surely between the languages"
@@ -128,4 +128,4 @@ def _line(
 def _difference(
     figures: Figures, subset: tuple[str, str], metric: DisplayedMetric, name: str
 ) -> Cell:
-    return tested(figures.get((*subset, *metric.key, name, "difference")), metric)
+    return finding_cell(figures.get((*subset, *metric.key, name, "difference")), metric)

@@ -5,10 +5,10 @@ from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model, model_of
-from methods.results.results_table import Pair, compared, counts
+from methods.results.results_table import Pair, is_significant, pair_difference
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Row
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 from resources.reports.report_shape import noun_of
@@ -28,28 +28,28 @@ class ModelDifference(NamedTuple):
     verdict: str
 
 
-def between(
-    rows: Mapping[Pair, Row], one: str, other: str, metric: DisplayedMetric
+def difference_between(
+    rows: Mapping[Pair, Row], model: str, other: str, metric: DisplayedMetric
 ) -> ModelDifference | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
-    found = compared(rows, one, other)
-    return None if found is None else difference_of(found[0], metric, found[1])
+    comparison = pair_difference(rows, model, other)
+    return None if comparison is None else difference_of(comparison[0], metric, comparison[1])
 
 
 def difference_of(
-    row: Row, metric: DisplayedMetric, sign: int = 1, of: str = "difference"
+    row: Row, metric: DisplayedMetric, sign: int = 1, column: str = "difference"
 ) -> ModelDifference | None:
     """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
 
-    It stands in the column `of`.
+    It stands in the column `column`.
     """
-    difference = row[of]
+    difference = row[column]
     if difference is None:
         return None
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     verdict = ""
-    if counts(row):
+    if is_significant(row):
         # Differences are of means of units, which fall where an inverse metric rises.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
@@ -75,20 +75,20 @@ def in_words(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
-def shown(of: ModelDifference | None, *below: str, link: str = "") -> Cell:
+def difference_cell(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
     """A difference with its interval and p, marked where it counts; or a dot where there is none."""
-    if of is None:
+    if difference is None:
         return Cell("·")
-    small = [of.interval or "no interval", of.p, *below]
-    text = block.bold(of.difference)
+    small = [difference.interval or "no interval", difference.p, *below]
+    text = block.bold(difference.difference)
     if link:
-        text = said('<a href="{link}">{text}</a>', link=link, text=text)
-    return Cell(text, small, f"n {of.verdict}".strip())
+        text = markup('<a href="{link}">{text}</a>', link=link, text=text)
+    return Cell(text, small, f"n {difference.verdict}".strip())
 
 
-def tested(finding: Row | None, metric: DisplayedMetric) -> Cell:
+def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
     """The difference that a finding is."""
-    return shown(difference_of(finding, metric, of="value") if finding else None)
+    return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 
 
 def pairs(
@@ -105,8 +105,8 @@ def pairs(
         [
             block.who(one),
             *(
-                shown(
-                    between(rows, one.name, other.name, metric),
+                difference_cell(
+                    difference_between(rows, one.name, other.name, metric),
                     link=items_page(
                         release["release_id"],
                         a=one.name,
@@ -146,18 +146,22 @@ def pairs(
     )
 
 
-def looking(
+def image_ablation(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], noun: str
 ) -> list[block.Block]:
     """Every model that was asked without its images, too; nothing where none was."""
     rows = judged.pairs(metric.key)
-    found = [
-        between(rows, model, without.name, metric)
+    differences = [
+        difference_between(rows, model, without.name, metric)
         for without in order
         if without.ablation and (model := model_of(without.name))
     ]
-    better = sum(difference is not None and difference.verdict == "better" for difference in found)
-    finding = f"{better} of {block.count(len(found), 'comparison')} surely better with its images"
+    better = sum(
+        difference is not None and difference.verdict == "better" for difference in differences
+    )
+    finding = (
+        f"{better} of {block.count(len(differences), 'comparison')} surely better with its images"
+    )
     return block.folded(_looking(judged, metric, order, noun, rows), finding)
 
 
@@ -174,7 +178,7 @@ def _looking(
             block.tinted(judged.estimate(model.name, metric)),
             Cell(without.tags[0], kind=""),
             block.tinted(judged.estimate(without.name, metric)),
-            shown(between(rows, model.name, without.name, metric)),
+            difference_cell(difference_between(rows, model.name, without.name, metric)),
         ]
         for model in order
         for without in order

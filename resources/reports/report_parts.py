@@ -8,12 +8,12 @@ from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
-from methods.results.results_table import Pair, in_order, key_of
+from methods.results.results_table import Pair, key_of, label_order
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
-from resources.reports.report_blocks import Cell, TableSection, said
+from resources.reports.report_blocks import Cell, TableSection, markup
 from resources.reports.report_input import Row
-from resources.reports.report_pairs import between, shown
+from resources.reports.report_pairs import difference_between, difference_cell
 from resources.reports.report_plots import multiples, radars
 from resources.reports.report_scores import (
     CandidateLabel,
@@ -63,12 +63,12 @@ def _slice(
     models: Sequence[CandidateLabel],
 ) -> Iterator[block.Block]:
     """The scores by one label: drawn, and in numbers."""
-    drawn, of = parts[:MOST_DRAWN], models[:MANY_MODELS]
-    small = [(part.value, part.n, part.scores[: len(of)]) for part in drawn]
+    drawn, drawn_models = parts[:MOST_DRAWN], models[:MANY_MODELS]
+    small = [(part.value, part.n, part.scores[: len(drawn_models)]) for part in drawn]
     yield block.Heading(f"By {label}", 4)
-    if len(drawn) < len(parts) or len(of) < len(models):
-        yield block.note("drawn", n_parts=len(drawn), n_models=len(of))
-    charts = multiples(metric, of, small)
+    if len(drawn) < len(parts) or len(drawn_models) < len(models):
+        yield block.note("drawn", n_parts=len(drawn), n_models=len(drawn_models))
+    charts = multiples(metric, drawn_models, small)
     yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
     yield block.FoldedBlocks("The same in numbers", [table])
@@ -85,8 +85,8 @@ def abilities(
     `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
     it is part of.
     """
-    of = ", ".join(labels)
-    return block.folded(_abilities(judged, order, labels, above), f"By {of}")
+    label_names = ", ".join(labels)
+    return block.folded(_abilities(judged, order, labels, above), f"By {label_names}")
 
 
 def _abilities(
@@ -128,7 +128,7 @@ def _abilities(
 def _table(
     name: str,
     label: str,
-    of: Sequence[SubsetScores],
+    parts: Sequence[SubsetScores],
     models: Sequence[CandidateLabel],
     style: str = "",
 ) -> block.Table:
@@ -138,7 +138,7 @@ def _table(
             Cell(part.n, kind="n quiet"),
             *map(block.tinted, part.scores),
         ]
-        for part in of
+        for part in parts
     ]
     return block.Table(name, block.by_model(label, models, "n"), lines, style)
 
@@ -150,18 +150,18 @@ def heat(
 ) -> block.Table:
     """The scores as a map: a line a part, in groups of what the parts are part of."""
 
-    def cell(who: CandidateLabel, of: ReportEstimate) -> Cell:
-        interval = f" ({of.interval})" if of.interval else ""
-        known = of.value is not None
-        shown = f"{of.value:.0f}" if known else "–"
-        title = f"{who.name}: {of.shown}{interval}" if known else ""
-        return Cell(shown, kind="tint", title=title, shade=of.shade)
+    def cell(who: CandidateLabel, estimate: ReportEstimate) -> Cell:
+        interval = f" ({estimate.interval})" if estimate.interval else ""
+        has_value = estimate.value is not None
+        shown = f"{estimate.value:.0f}" if has_value else "–"
+        title = f"{who.name}: {estimate.shown}{interval}" if has_value else ""
+        return Cell(shown, kind="tint", title=title, shade=estimate.shade)
 
-    def line(of: SubsetScores) -> list[Cell]:
-        cells = map(cell, models, of.scores)
-        return [Cell(of.value, kind="who"), Cell(of.n, kind="n quiet"), *cells]
+    def line(part: SubsetScores) -> list[Cell]:
+        cells = map(cell, models, part.scores)
+        return [Cell(part.value, kind="who"), Cell(part.n, kind="n quiet"), *cells]
 
-    upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
+    upright = (Cell(markup("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
     parts = [TableSection([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
@@ -192,7 +192,7 @@ def _slices(
     for row in rows:
         by_value.setdefault(row["subset_value"], {})[row["model"]] = row
     parts = []
-    for value in sorted(by_value, key=in_order):
+    for value in sorted(by_value, key=label_order):
         by_model = by_value[value]
         scores = [
             estimate_of(by_model[who.name], metric.scale)
@@ -219,11 +219,11 @@ def _whole(
 
 
 def _grouped(
-    of: Sequence[SubsetScores], above: Mapping[str, str]
+    parts: Sequence[SubsetScores], above: Mapping[str, str]
 ) -> list[tuple[str, list[SubsetScores]]]:
     """The finest level by what each is part of; what is part of nothing known comes last."""
     groups: dict[str, list[SubsetScores]] = {}
-    for part in of:
+    for part in parts:
         groups.setdefault(above.get(part.value, ""), []).append(part)
     return sorted(groups.items(), key=lambda group: (not group[0], group[0]))
 
@@ -276,7 +276,7 @@ def _against(
             [
                 Cell(one.name, [f"less {other.name}"], "who"),
                 *(
-                    shown(between(by_pair, one.name, other.name, metric))
+                    difference_cell(difference_between(by_pair, one.name, other.name, metric))
                     for by_pair in by_value.values()
                 ),
             ]
@@ -292,18 +292,22 @@ def _against(
 
 
 def _verdicts(
-    of: Mapping[Pair, Row] | None,
+    pairs: Mapping[Pair, Row] | None,
     metric: DisplayedMetric,
-    one: CandidateLabel,
+    model: CandidateLabel,
     models: Sequence[CandidateLabel],
 ) -> str:
     """How many models it is surely better and surely worse than; None for too few items."""
-    if of is None:
-        return said('<span class="quiet">too few items</span>')
-    differences = (between(of, one.name, other.name, metric) for other in models if other != one)
+    if pairs is None:
+        return markup('<span class="quiet">too few items</span>')
+    differences = (
+        difference_between(pairs, model.name, other.name, metric)
+        for other in models
+        if other != model
+    )
     verdicts = [difference.verdict for difference in differences if difference]
     return Markup(" ").join(
-        said(
+        markup(
             '<span class="{style}">{sign} {n}</span>',
             style=f"count {verdict}" if (n := verdicts.count(verdict)) else "quiet",
             sign=sign,

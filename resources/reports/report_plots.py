@@ -16,7 +16,7 @@ from resources.reports import report_blocks as block
 from resources.reports.charts import HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.figures import COLUMN, inline_svg
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 FEWEST, MOST = 3, 12
@@ -39,9 +39,9 @@ class ChartMark(NamedTuple):
     @property
     def track(self) -> Markup:
         """The bar and the dot on the track of their axis."""
-        bar = said(BAR, left=self.left, width=self.width) if self.left is not None else ""
-        dot = said(DOT, at=self.dot) if self.dot is not None else ""
-        return said('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
+        bar = markup(BAR, left=self.left, width=self.width) if self.left is not None else ""
+        dot = markup(DOT, at=self.dot) if self.dot is not None else ""
+        return markup('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
 
 
 class Chart(NamedTuple):
@@ -96,12 +96,12 @@ def _chart(
     """A chart on the axis `scale`, whose ends are written as on the scale `shown`."""
     marks = []
     for who, estimate in scores:
-        left = width = None
+        start = width = None
         if estimate.low is not None and estimate.high is not None:
-            left = _percent(scale, estimate.low)
-            width = round(_percent(scale, estimate.high) - left, 2)
+            start = _percent(scale, estimate.low)
+            width = round(_percent(scale, estimate.high) - start, 2)
         dot = None if estimate.value is None else _percent(scale, estimate.value)
-        marks.append(ChartMark(who, estimate, dot, left, width))
+        marks.append(ChartMark(who, estimate, dot, start, width))
     low, high = (shown.shown(end).removesuffix(".0") for end in scale)
     return Chart(title, note, low, high, marks)
 
@@ -147,8 +147,8 @@ def radars(
 
 
 def _mean(row: Sequence[ReportEstimate]) -> float | None:
-    known = [estimate.value for estimate in row if estimate.value is not None]
-    return fmean(known) if known else None
+    values = [estimate.value for estimate in row if estimate.value is not None]
+    return fmean(values) if values else None
 
 
 class QuadrantEntry(NamedTuple):
@@ -258,15 +258,15 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         yield block.note("without_alignment", alignment=plot.alignment, names=names)
 
 
-def _line(of: QuadrantEntry) -> list[Cell]:
-    infinite = math.isinf(of.alignment.value or 0.0)
+def _line(entry: QuadrantEntry) -> list[Cell]:
+    infinite = math.isinf(entry.alignment.value or 0.0)
     return [
-        Cell(str(of.number)),
-        block.who(of.who),
-        block.tinted(of.mean),
-        Cell(of.alignment.shown, [of.alignment.interval or "no interval"]),
-        Cell(str(of.n_groups), kind="n quiet"),
-        Cell(of.quadrant, [ALL_ALIKE.format(n=of.n_groups)] if infinite else [], ""),
+        Cell(str(entry.number)),
+        block.who(entry.who),
+        block.tinted(entry.mean),
+        Cell(entry.alignment.shown, [entry.alignment.interval or "no interval"]),
+        Cell(str(entry.n_groups), kind="n quiet"),
+        Cell(entry.quadrant, [ALL_ALIKE.format(n=entry.n_groups)] if infinite else [], ""),
     ]
 
 

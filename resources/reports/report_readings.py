@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.contestants import is_model
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale, over
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 from resources.reports.report_scores import estimate_of
 
@@ -48,13 +48,13 @@ def readings(data: Report) -> block.Section:
     figures = {tuple(row[name] for name in _KEY): row for row in rows}
     models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
     blocks: list[block.Block] = []
-    found = ""
+    finding = ""
     if rows:
         by_rule, unread = (
             _percent(figures["", measure, reader, *_WHOLE]).shown
             for measure, reader in (("read", "rule"), ("unread", "strict"))
         )
-        found = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
+        finding = f"Rules read {by_rule} % of the answers, and {unread} % were read by nobody"
         blocks = [
             block.note("readers"),
             _shares(figures, models),
@@ -66,7 +66,7 @@ def readings(data: Report) -> block.Section:
             *_agreement(figures),
         ]
     return block.Section(
-        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=found
+        "readings", "Reading of letters", "How letters were read", blocks, "pane", finding=finding
     )
 
 
@@ -93,7 +93,7 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
             ]
         )
     heads = ["By rule", "By VLMEvalKit's rules", "By the extractor", "Z", "Unread"]
-    shares = [Cell(said("{of},&nbsp;%", of=head)) for head in heads]
+    shares = [Cell(markup("{of},&nbsp;%", of=head)) for head in heads]
     columns = [Cell("Model", kind="l who"), Cell("Answers"), *shares]
     return block.Table("Who read the letters", columns, lines, "readings")
 
@@ -152,7 +152,7 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
         named = "; ".join(not_compared).lower().replace("vlmevalkit", "VLMEvalKit")
         yield block.note("read_by_one", readers=named)
     if lines:
-        same = Cell(said("Same letter,&nbsp;%"))
+        same = Cell(markup("Same letter,&nbsp;%"))
         texts = [Cell("Readers", kind="l who"), Cell("Answers", kind="l")]
         heads = [*texts, Cell("n"), same, Cell("Cohen's kappa")]
         yield block.Table("Agreement of readers", heads, lines, "readings stacked")

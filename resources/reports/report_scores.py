@@ -12,7 +12,7 @@ from methods.evaluation.contestants import (
     is_model,
 )
 from methods.evaluation.judging import PANEL, RULE
-from methods.evaluation.related import related
+from methods.evaluation.related import relations_to_judges
 from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
@@ -100,38 +100,43 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
     results = by_judge(data["scores"], data["comparisons"], data["ability_comparisons"])
     places = {name: place for place, name in enumerate(data["judges"])}
 
-    def place_of(of: JudgeResults) -> tuple[bool, int, str, int]:
-        n_judged = sum(row["n_judged"] for row in of.scores)
-        return of.judge == PANEL, places.get(of.judge, len(places)), of.judge, -n_judged
+    def place_of(results: JudgeResults) -> tuple[bool, int, str, int]:
+        n_judged = sum(row["n_judged"] for row in results.scores)
+        return (
+            results.judge == PANEL,
+            places.get(results.judge, len(places)),
+            results.judge,
+            -n_judged,
+        )
 
     results.sort(key=place_of)
     members = [of.judge for of in results if of.judge != PANEL]
     return [_shown(data, of, members if of.judge == PANEL else [of.judge]) for of in results]
 
 
-def _shown(data: LeaderboardInput, of: JudgeResults, judges: Sequence[str]) -> ScoresByJudge:
+def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str]) -> ScoresByJudge:
     """Results as the page shows them; `judges` are who scored."""
-    found = {(row["place"], row["metric"], row["aggregation"]) for row in of.scores}
+    keys = {(row["place"], row["metric"], row["aggregation"]) for row in results.scores}
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
     return ScoresByJudge(
-        judge=of.judge,
-        version=of.version,
-        scores=of.scores,
-        differences=of.differences,
-        by_ability=of.by_ability,
-        shown_metrics=list(metrics_of(declared, found)),
+        judge=results.judge,
+        version=results.version,
+        scores=results.scores,
+        differences=results.differences,
+        by_ability=results.by_ability,
+        shown_metrics=list(metrics_of(declared, keys)),
         contestants=[
-            _who(model, judges, data) for model in sorted({row["model"] for row in of.scores})
+            _who(model, judges, data) for model in sorted({row["model"] for row in results.scores})
         ],
     )
 
 
 def metrics_of(
-    declared: Sequence[Row], found: Iterable[tuple[int, str, str]]
+    declared: Sequence[Row], keys: Iterable[tuple[int, str, str]]
 ) -> Iterator[DisplayedMetric]:
     """The metrics of these places, names and aggregations, with what their benchmark says of them."""
     by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
-    for place, name, aggregation in sorted(found):
+    for place, name, aggregation in sorted(keys):
         # A benchmark may have changed since: then the scale is that of the scores.
         declaration = by_name.get((name, aggregation), {})
         yield DisplayedMetric(
@@ -150,4 +155,4 @@ def _who(model: str, judges: Sequence[str], data: LeaderboardInput) -> Candidate
         ablation = ablation_of(model)
         return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,))
     writers = data["release"]["writers"] or ()
-    return CandidateLabel(model, related(model, judges, writers, data["families"]))
+    return CandidateLabel(model, relations_to_judges(model, judges, writers, data["families"]))

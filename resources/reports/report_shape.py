@@ -7,7 +7,7 @@ from methods.ids import canonical_json
 from methods.release_card import card_of, facts, settings_of
 from methods.release_statistics import CategoryCounts, Distribution, histogram, summary
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 
 MOST_ROWS = 12
@@ -40,13 +40,19 @@ def noun_of(release: Row) -> str:
     return "dialogue" if release["n_turns"] > release["n_items"] else "item"
 
 
-def histogram_chart(of: Distribution) -> BarChart:
+def histogram_chart(distribution: Distribution) -> BarChart:
     """The values of a distribution, counted in bins."""
     counts = [
         (f"{each.first}" if each.first == each.last else f"{each.first}–{each.last}", each.n)
-        for each in histogram(of.values)
+        for each in histogram(distribution.values)
     ]
-    return BarChart(of.name, summary(of.values), bars_of(counts), of.unit, of.of)
+    return BarChart(
+        distribution.name,
+        summary(distribution.values),
+        bars_of(counts),
+        distribution.unit,
+        distribution.of,
+    )
 
 
 def share_chart(share: CategoryCounts) -> BarChart:
@@ -71,9 +77,9 @@ def shape(data: Report) -> block.Section:
     drawings = [block.Drawing("bars", chart) for chart in charts if chart]
     nothing = block.Note("It has nothing to show.", "lead")
     heads = [Cell("How it was made", kind="l"), Cell("Value", kind="l")]
-    known, settings = (
+    facts, settings = (
         [
-            [Cell(name, kind=""), Cell(said("<code>{value}</code>", value=value), kind="")]
+            [Cell(name, kind=""), Cell(markup("<code>{value}</code>", value=value), kind="")]
             for name, value in of_card
         ]
         for of_card in card(release)
@@ -85,7 +91,7 @@ def shape(data: Report) -> block.Section:
     blocks: list[block.Block] = [
         block.Pane(drawings, "charts") if drawings else nothing,
         block.Heading("Card", id="card"),
-        block.Table("How the release was made", heads, known),
+        block.Table("How the release was made", heads, facts),
     ]
     if settings:
         table = block.Table("Settings of the release", heads, settings)

@@ -100,12 +100,12 @@ def _found(agreed: Sequence[Row], probes: Sequence[Row]) -> str:
     """Whether people were asked, and how many probes shift a judge, in a line."""
     by_people = any(row["other"] in _PEOPLE for row in agreed)
     people = "Compared with people" if by_people else "Not compared with people"
-    known = [row for row in probes if row["ci_low"] is not None]
-    if not known:
+    measured = [row for row in probes if row["ci_low"] is not None]
+    if not measured:
         return f"{people}; no bias test was made"
-    led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in known)
+    led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in measured)
     verb = "shift" if led > 1 else "shifts"
-    return f"{people}; {led or 'none'} of {block.count(len(known), 'probe')} {verb} a judge"
+    return f"{people}; {led or 'none'} of {block.count(len(measured), 'probe')} {verb} a judge"
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:
@@ -171,8 +171,8 @@ def _said(row: Row, judge: str) -> str:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
     above, below, none = _DOES.get(row["probe"], ("", "", ""))
     unit, decimals = ("wins", 2) if row["probe"] in IN_WINS else ("points", 1)
-    found, equal = row["verdict"] == FOUND, row["verdict"] == NONE
-    does = (above if row["shift"] > 0 else below) if found else none if equal else ""
+    is_shifted, equal = row["verdict"] == FOUND, row["verdict"] == NONE
+    does = (above if row["shift"] > 0 else below) if is_shifted else none if equal else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
     figures = [f"{_signed(row['shift'], decimals)} {unit}"]
     if row["ci_low"] is not None:
@@ -183,12 +183,12 @@ def _said(row: Row, judge: str) -> str:
     if equal:
         figures.append(f"within ±{row['least']:.2f}")
     noun = "comparisons" if row["probe"] == VERDICTS else "answers"
-    of = "" if row["n_clusters"] is None else f" of {_counted(row['n_clusters'])}"
-    figures.append(f"on {row['n']} {noun}{of}")
+    clusters = "" if row["n_clusters"] is None else f" of {_counted(row['n_clusters'])}"
+    figures.append(f"on {row['n']} {noun}{clusters}")
     if row["n_lost"]:
         figures.append(f"{row['n_lost']} more were lost")
     sentence = f"{about}: {', '.join(figures)}."
-    return sentence if found or equal else f"{sentence} {_not_enough(row, unit)}"
+    return sentence if is_shifted or equal else f"{sentence} {_not_enough(row, unit)}"
 
 
 def _not_enough(row: Row, unit: str) -> str:

@@ -7,12 +7,12 @@ from itertools import groupby
 
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.wording_effects import BY_RULE, GROUP
-from methods.results.results_table import counts
+from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
-from resources.reports.report_blocks import Cell, said
+from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
-from resources.reports.report_pairs import difference_of, tested
+from resources.reports.report_pairs import difference_of, finding_cell
 from resources.reports.report_scores import DisplayedMetric
 
 
@@ -39,7 +39,7 @@ def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
         for row in data["findings"].get("wording_effects", [])
         if row["subset_label"] != GROUP and row["measure"] == "difference"
     ]
-    n = sum(map(counts, effects))
+    n = sum(map(is_significant, effects))
     verb = "count" if n > 1 else "counts"
     finding = f"{n or 'None'} of {block.count(len(effects), 'effect')} of styles {verb}"
     return block.Section("wordings", "Wordings", "Wordings", of_judges, finding=finding)
@@ -66,7 +66,7 @@ def _effects(
         for style in styles
         for name in having
         if (row := differences.get((style, name)))
-        and (cell := difference_of(row, metric, of="value"))
+        and (cell := difference_of(row, metric, column="value"))
         and cell.verdict
     ]
     if verdicts:
@@ -74,8 +74,8 @@ def _effects(
     else:
         yield block.note("no_style_counts")
 
-    def most(of: Mapping[tuple[str, str], Row], style: str) -> int:
-        return max(row["n"] for key, row in of.items() if key[0] == style)
+    def most(rows: Mapping[tuple[str, str], Row], style: str) -> int:
+        return max(row["n"] for key, row in rows.items() if key[0] == style)
 
     yield block.Table(
         f"Effects of styles, {pane.title}",
@@ -84,7 +84,7 @@ def _effects(
             [
                 Cell(style, [block.count(most(sizes, style), "wording")], "who"),
                 Cell(str(most(differences, style)), kind="n quiet"),
-                *(tested(differences.get((style, name)), metric) for name in models),
+                *(finding_cell(differences.get((style, name)), metric) for name in models),
             ]
             for style in styles
         ],
@@ -108,7 +108,7 @@ def _least_steady(
         tables = [_wordings(metric, name, group, titles[group[0]["group_id"]]) for group in groups]
         if groups:
             yield block.FoldedBlocks(
-                said('<b>{name}</b><span class="preview">{of}</span>', name=name, of=preview),
+                markup('<b>{name}</b><span class="preview">{of}</span>', name=name, of=preview),
                 [part for pair in tables for part in pair],
             )
 

@@ -96,7 +96,7 @@ def since_last(path: Path, state: State) -> ChangesSinceLast | None:
     return ChangesSinceLast(since["made"], _changes(since["changes"])) if since else None
 
 
-def keep_state(path: Path, state: State, since: ChangesSinceLast | None, made: str) -> None:
+def keep_state(path: Path, state: State, since: ChangesSinceLast | None, date: str) -> None:
     """Remember the state of a page that was made, and what it says has changed.
 
     Where the state is the one that was kept, the time stays the one when it came about.
@@ -104,12 +104,12 @@ def keep_state(path: Path, state: State, since: ChangesSinceLast | None, made: s
     last = _read(path)
     if last is not None and last["state"] == state:
         return
-    kept = {
-        "made": made,
+    stored = {
+        "made": date,
         "state": state,
         "since": {"made": since.made, "changes": since.changes._asdict()} if since else None,
     }
-    write_atomically(path, to_json(kept, indent=1).encode())
+    write_atomically(path, to_json(stored, indent=1).encode())
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -124,6 +124,6 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _changes(of: Mapping[str, Sequence[Any]]) -> Changes:
-    new, gone, back, otherwise = (list(of[name]) for name in Changes._fields[:-1])
-    return Changes(new, gone, back, otherwise, [ScoreChange(*change) for change in of["scores"]])
+def _changes(lists: Mapping[str, Sequence[Any]]) -> Changes:
+    new, gone, back, otherwise = (list(lists[name]) for name in Changes._fields[:-1])
+    return Changes(new, gone, back, otherwise, [ScoreChange(*change) for change in lists["scores"]])

@@ -52,7 +52,7 @@ def append(connection: Connection, decision: Decision) -> int | None:
     return connection.execute(_APPEND, _values(decision)).scalar()
 
 
-def same(connection: Connection, decision: Decision) -> int | None:
+def same_decision(connection: Connection, decision: Decision) -> int | None:
     """The event id of a stored decision that says the same at the same time, whatever its person is
     called now; None for a new one."""
     return connection.execute(_SAME, _values(decision)).scalar()

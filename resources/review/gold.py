@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, TextClause, text
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
-from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passed
+from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passes_calibration
 from methods.review.process import RuleBook, review_state
 from resources.review import events
 from resources.review.statements import sql
@@ -170,7 +170,7 @@ def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bo
         return False
     if connection.execute(_DECIDED_OTHER, {"reviewer": reviewer}).first() is not None:
         return False
-    return not passed([answer.hit for answer in answers(connection, reviewer)], rule)
+    return not passes_calibration([answer.hit for answer in answers(connection, reviewer)], rule)
 
 
 def next_gold(
@@ -189,7 +189,7 @@ def next_gold(
     return connection.execute(sql("next_gold"), values | {"step": step}).first()
 
 
-def taken_back(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
+def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
     """The gold item that a person asks for whose decision on it they took back; else None."""
     return connection.execute(_TAKEN_BACK, values).first()
 
@@ -217,7 +217,9 @@ def _calibrated(
         return "in_calibration"
     # Later answers, mixed in among others, do not undo it.
     n_answers = range(rule.items, len(hits) + 1)
-    return "passed" if any(passed(hits[:n], rule) for n in n_answers) else "not_calibrated"
+    return (
+        "passed" if any(passes_calibration(hits[:n], rule) for n in n_answers) else "not_calibrated"
+    )
 
 
 def _count(connection: Connection, query: TextClause, **values: str) -> int:

@@ -62,7 +62,7 @@ def rules_of(stored: str | None) -> RuleBook:
     return RuleBook() if stored is None else RuleBook.model_validate_json(stored)
 
 
-def follow(connection: Connection, rules: RuleBook) -> bool:
+def follows_rules(connection: Connection, rules: RuleBook) -> bool:
     """Whether the stored statuses follow `rules`, written as they are now: a version before may have
     known fewer rules."""
     return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())

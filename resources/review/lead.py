@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, text
 from methods.json_text import from_json
 from methods.review.agreement import ALL, people_rows
 from methods.review.decisions import QueueItem
-from methods.review.gold import compared, weeks
+from methods.review.gold import compare_with_others, weeks
 from methods.review.overview import (
     DecisionEffort,
     ReviewForecast,
@@ -99,10 +99,10 @@ class Overview(ReviewOutlook):
 def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     """The figures now; `today` is the day in UTC."""
     efforts, answers = work(connection), gold.answers(connection)
-    twice = rated_twice(connection)
+    twice = items_rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
     rows = people_rows(ratings_of(twice, decided, rules), seed=0, n_resamples=RESAMPLES)
-    comparisons = compared(blind_on_current(twice, decided, rules))
+    comparisons = compare_with_others(blind_on_current(twice, decided, rules))
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
     return Overview(
@@ -132,7 +132,7 @@ def _outlook(
     return ReviewOutlook(
         disputes=disputes,
         n_disputes=n_disputes,
-        forecast=forecast(needed(connection, rules), efforts, today),
+        forecast=forecast(needed_decisions(connection, rules), efforts, today),
         gold=gold.overview(connection, rules, answers),
     )
 
@@ -142,7 +142,7 @@ def work(connection: Connection) -> list[DecisionEffort]:
     return [DecisionEffort(*row) for row in connection.execute(sql("work"))]
 
 
-def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
+def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
     """The decisions that are still needed, by round: those of experts as many as are to be expected."""
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
@@ -155,7 +155,7 @@ def needed(connection: Connection, rules: RuleBook) -> dict[int, int]:
     return {1: annotators, 2: round(experts)}
 
 
-def rated_twice(connection: Connection) -> list[QueueItem]:
+def items_rated_twice(connection: Connection) -> list[QueueItem]:
     """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
     values = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
     return [

@@ -45,7 +45,7 @@ def load(
         gold.insert(connection, new)
     for decision, ended in decided:
         event_id = None
-        if events.same(connection, decision) is None:
+        if events.same_decision(connection, decision) is None:
             event_id = events.append(connection, decision)
         added = event_id is not None
         # A decision that is there already is left as it is, and does not end.

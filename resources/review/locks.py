@@ -153,7 +153,7 @@ def lock_item(
     values["full"] = "".join(f" {kind} " for kind in full)
     values["any"] = rules.after_assigned == "any"
     item: Row[Any] | None
-    if item_id is not None and (again := gold.taken_back(connection, values)) is not None:
+    if item_id is not None and (again := gold.taken_back_gold(connection, values)) is not None:
         item = again
     elif round == 1 and gold.in_calibration(connection, reviewer, rules):
         item = None
@@ -187,7 +187,7 @@ one of annotators or of an expert; they are in calibration or at their quota; it
 many others as it needs have locked it."""
 
 
-def why_not(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
+def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
     """Why `lock_item` gave the person no lock on this item."""
     round = ROUND_OF_ROLE[role]
     rules = item_status.current_rules(connection)

@@ -67,7 +67,7 @@ class ReviewStore:
             return  # Who only reads sees the rules that the store has.
         own_rules = rules_path.exists() or database() is None
         with self._store.read() as connection:
-            outdated = own_rules and not item_status.follow(connection, rules)
+            outdated = own_rules and not item_status.follows_rules(connection, rules)
             spelled = bool(names.spellings(connection, folded_name))
         if outdated:
             with self._store.transaction() as connection:
@@ -255,7 +255,7 @@ class ReviewStore:
     def why_not(self, reviewer: str, role: str, item_id: str) -> WhyNot:
         """Why `lock_item` gives the person no lock on this item."""
         with self._store.snapshot() as connection:
-            return locks.why_not(connection, reviewer, role, item_id)
+            return locks.no_lock_reason(connection, reviewer, role, item_id)
 
     def renew_lock(self, claim: LockClaim) -> bool:
         """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is
@@ -380,7 +380,7 @@ class ReviewStore:
     def event_of(self, decision: Decision) -> int | None:
         """The id of the same decision in this store, whatever its person is called now; else None."""
         with self._store.read() as connection:
-            return events.same(connection, decision)
+            return events.same_decision(connection, decision)
 
     def has_decided(self, reviewer: str) -> bool:
         """Whether the person has decided or skipped anything."""

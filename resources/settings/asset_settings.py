@@ -74,7 +74,7 @@ class Settings(BaseModel):
         return value
 
 
-def checked(table: str, model: type[S], values: Mapping[str, Any]) -> S:
+def check_settings(table: str, model: type[S], values: Mapping[str, Any]) -> S:
     """Validate the settings of a table.
 
     Args:
@@ -94,7 +94,7 @@ def checked(table: str, model: type[S], values: Mapping[str, Any]) -> S:
         raise SettingsError(sentence(table, model, error)) from None
 
 
-def differing(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Select the values that differ from the defaults.
 
     Args:
@@ -188,7 +188,7 @@ def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
         once = sections[table].RUN_ONLY & section.keys()
         if once:
             raise SettingsError(f"{table}.{min(once)} is for one run: give it in the Launchpad.")
-        checked(table, sections[table], section)
+        check_settings(table, sections[table], section)
 
 
 def json_schema(sections: Sections) -> dict[str, Any]:

@@ -107,7 +107,18 @@ def _load(name: str, override: str | None) -> PromptTemplate:
 
 
 def require_task(task: str, prompt_version: str) -> str:
-    """`task`, which the mock model server needs. Raises PromptError where it is empty."""
+    """Check that a prompt names a task, which the mock model server needs.
+
+    Args:
+        task: The task; empty for none.
+        prompt_version: The prompt, for the message.
+
+    Returns:
+        The task.
+
+    Raises:
+        PromptError: The task is empty.
+    """
     if not task:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the mock model server needs. Begin its "

@@ -18,14 +18,14 @@ WORDS_BYTES = 64_000
 """Characters of words and their items that are loaded at once."""
 
 
-def as_json(value: Any) -> str:
+def compact_json(value: Any) -> str:
     """JSON without spaces. Raises ValueError for numbers that JSON has not."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def write_piece(folder: Path, name: str, value: Any) -> int:
     """Write `<name>.js` below the folder; returns its bytes."""
-    return _write(folder, name, as_json(value))
+    return _write(folder, name, compact_json(value))
 
 
 class ItemPieces:
@@ -41,7 +41,7 @@ class ItemPieces:
 
     def add(self, item: Any) -> None:
         """The next item."""
-        text = as_json(item)
+        text = compact_json(item)
         if self._waiting and self._size + len(text) > PIECE_BYTES:
             self.close()
         if not self._waiting:
@@ -77,7 +77,7 @@ class WordIndexPieces:
         firsts, n_bytes = [], 0
         for place, words in enumerate(self._files()):
             firsts.append(words[0][0] if place else "")
-            value = ",".join(f"{as_json(word)}:[{numbers}]" for word, numbers in words)
+            value = ",".join(f"{compact_json(word)}:[{numbers}]" for word, numbers in words)
             n_bytes += _write(folder, f"words/{place}", f"{{{value}}}")
         return firsts, n_bytes
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from methods.json_text import from_json
-from resources.files.atomic import drafted, write_atomically
+from resources.files.atomic import draft_folder, write_atomically
 from resources.files.home import reports_path
 from resources.reports.page import TEMPLATES, environment
 from resources.site.pictures import PICTURES, THUMBS
-from resources.site.pieces import ItemPieces, WordIndexPieces, as_json, write_piece
+from resources.site.pieces import ItemPieces, WordIndexPieces, compact_json, write_piece
 
 HEADS = 1_000
 """Items in a file of what lists show of them."""
@@ -74,7 +74,7 @@ def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContent
     """Write the data of a release, whole or not at all; returns their bytes."""
     # What is there has lost a part.
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
-    with drafted(site_path() / release_id / fingerprint, "site") as draft:
+    with draft_folder(site_path() / release_id / fingerprint, "site") as draft:
         n_bytes = write_piece(draft, "prompts", contents.prompts)
         described = []
         for place, (about, values) in enumerate(contents.columns):
@@ -104,7 +104,7 @@ def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContent
             "columns": described,
         }
         n_bytes += items.n_bytes + of_words + write_piece(draft, "release", facts)
-        (draft / _SIZES).write_text(as_json(_sizes_of(draft)), encoding="utf-8")
+        (draft / _SIZES).write_text(compact_json(_sizes_of(draft)), encoding="utf-8")
         draft.chmod(0o755)
     return n_bytes
 

@@ -47,7 +47,15 @@ T = TypeVar("T")
 
 
 def open_store(kind: StoreKind, path: Path | str) -> Store:
-    """Open the store of a kind: the file at `path`, or its schema in the database of `LOOM_STORES`."""
+    """Open a store: its SQLite file, or its schema in the database that `LOOM_STORES` names.
+
+    Args:
+        kind: The kind of store.
+        path: The file.
+
+    Returns:
+        The open store.
+    """
     address = database()
     if address is None:
         return SqliteStore(kind, path)
@@ -57,9 +65,17 @@ def open_store(kind: StoreKind, path: Path | str) -> Store:
 
 
 def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
-    """What `question` returns for a connection that only reads, with the store as it is at one moment.
+    """Ask a store a question on a read-only connection, with the store as it is at one moment.
 
-    A file is not changed, and not made. `question` may be called twice.
+    A file is neither changed nor created.
+
+    Args:
+        kind: The kind of store.
+        path: The file.
+        question: Called with the connection, perhaps twice.
+
+    Returns:
+        The result of `question`.
     """
     if database() is None:
         return sqlite.look(kind, path, question)

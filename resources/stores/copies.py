@@ -17,7 +17,13 @@ _ROWS_AT_ONCE = 1000
 
 
 def copy_store(kind: StoreKind, path: Path, target: Path) -> None:
-    """Copy a store to the new SQLite file `target`, as it is at one moment, while others write it."""
+    """Copy a store to a new SQLite file, as it is at one moment, while others write to it.
+
+    Args:
+        kind: The kind of store.
+        path: The file of the store; not used if the store is in a database.
+        target: The new file.
+    """
     if database() is None:
         sqlite.copy_sqlite(path, target)
         return

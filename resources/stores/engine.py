@@ -76,7 +76,7 @@ class Store(Protocol):
         """Close the connections that nobody uses; the next use opens others."""
 
 
-def tracked(engine: Engine, explain: Callable[[BaseException], BaseException]) -> Engine:
+def track_engine(engine: Engine, explain: Callable[[BaseException], BaseException]) -> Engine:
     """Translate the errors of an engine, and keep its connections out of child processes.
 
     Args:

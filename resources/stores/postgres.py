@@ -19,7 +19,7 @@ from sqlalchemy.exc import DataError
 from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import versions
 from resources.stores.address import shown_address
-from resources.stores.engine import StoreKind, tracked
+from resources.stores.engine import StoreKind, track_engine
 
 LOCK_SECONDS = 60
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
@@ -64,7 +64,15 @@ _opening = threading.Lock()
 
 
 def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
-    """The store of a kind in a database: one in a process, so that its users share connections."""
+    """Open the store of a kind in a database, once in a process, so that its users share connections.
+
+    Args:
+        kind: The kind of store.
+        address: The address of the database.
+
+    Returns:
+        The store.
+    """
     with _opening:
         if (kind.name, address) not in _opened:
             _opened[kind.name, address] = PostgresStore(kind, address)
@@ -153,7 +161,7 @@ class PostgresStore:
         except psycopg.Error as error:
             if session.closed:
                 connection.invalidate(error)
-            raise explained(error, self.shown, self.kind.name) from error
+            raise store_error(error, self.shown, self.kind.name) from error
         begun.set_result(-1)
         *_, transaction, at = begun.fetchone()
         return transaction, at
@@ -171,7 +179,7 @@ class PostgresStore:
     def _bring_up_to_date(self) -> None:
         newest = self.kind.newest_version()
         with self.read() as connection:
-            if versions.recorded(connection) == newest:
+            if versions.recorded_version(connection) == newest:
                 return
         with self.transaction() as connection:
             # Another process may have been quicker.
@@ -219,10 +227,10 @@ def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> 
         pool_pre_ping=True,
         hide_parameters=True,
     )
-    return tracked(engine, lambda error: explained(error, shown, name))
+    return track_engine(engine, lambda error: store_error(error, shown, name))
 
 
-def explained(error: BaseException, shown: str, name: str) -> BaseException:
+def store_error(error: BaseException, shown: str, name: str) -> BaseException:
     """The StoreError for an error of the server or database; else the error itself."""
     if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.IntegrityError):
         return error
@@ -283,7 +291,7 @@ def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
 
 def _version(connection: Connection) -> int:
     """The version of a store; 0 if there is none."""
-    version = versions.recorded(connection)
+    version = versions.recorded_version(connection)
     if version is not None:
         return version
     has_table = connection.exec_driver_sql(

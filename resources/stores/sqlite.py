@@ -12,10 +12,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from methods.naming import listed
 from resources.files.home import is_writable
-from resources.files.system_errors import exhausted
-from resources.migrations import StoreError, another_version, missing_steps, require_kept
+from resources.files.system_errors import exhaustion_message
+from resources.migrations import StoreError, missing_steps, other_version_message, require_kept
 from resources.stores import versions
-from resources.stores.engine import RESTORE, StoreKind, tracked
+from resources.stores.engine import RESTORE, StoreKind, track_engine
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
 BUSY_TIMEOUT = 60.0
@@ -117,7 +117,7 @@ class SqliteStore:
             message = str(error).partition(" with text ")[0]
             return StoreError(f"{self.path} is damaged ({message}): {self.kind.if_damaged}.")
         if code in REFUSED:
-            if code == sqlite3.SQLITE_CANTOPEN and (limit := exhausted(error)):
+            if code == sqlite3.SQLITE_CANTOPEN and (limit := exhaustion_message(error)):
                 return limit
             advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
             return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
@@ -159,7 +159,7 @@ class SqliteStore:
         with self._engine.connect() as connection:
             _require_known(connection, self.kind, self.path)
             connection.exec_driver_sql("PRAGMA journal_mode = WAL").fetchone()
-            version = versions.recorded(connection)
+            version = versions.recorded_version(connection)
             if version == _version(connection) == self.kind.newest_version():
                 return
         with self.transaction() as connection:
@@ -175,7 +175,7 @@ def _engine(store: SqliteStore) -> Engine:
         max_overflow=-1,
         hide_parameters=True,
     )
-    return tracked(engine, store.explain)
+    return track_engine(engine, store.explain)
 
 
 @contextmanager
@@ -187,9 +187,16 @@ def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection
 
 
 def require_upgradable(kind: StoreKind, path: Path) -> None:
-    """Raise StoreError unless the file can be brought to this version; the file is not changed.
+    """Check that a file can be upgraded to this version, without changing it.
 
-    The steps that it lacks are run on the same tables in memory, without rows.
+    The missing steps are run on the same tables in memory, without rows.
+
+    Args:
+        kind: The kind of store.
+        path: The file.
+
+    Raises:
+        StoreError: The file cannot be upgraded.
     """
 
     def connect() -> sqlite3.Connection:
@@ -211,8 +218,8 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
         except OperationalError as error:
             raise StoreError(
                 f"{path} cannot be brought to this version, as the step to version "
-                f"{(versions.recorded(like_it) or version) + 1} does not fit it ({error.orig}): "
-                f"{another_version(version)}"
+                f"{(versions.recorded_version(like_it) or version) + 1} does not fit it "
+                f"({error.orig}): {other_version_message(version)}"
             ) from None
         with _connected(_in_memory) as declared_alone:
             versions.create(declared_alone, kind)
@@ -220,7 +227,7 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
         if missing:
             raise StoreError(
                 f"{path} is a file of version {version}, but lacks {listed(missing)}: "
-                f"{another_version(version)}"
+                f"{other_version_message(version)}"
             )
 
 

@@ -35,7 +35,15 @@ def is_damaged(error: sqlite3.Error) -> bool:
 
 
 def unwritable(path: Path, error: Exception) -> str:
-    """The sentence about a file that may not be written: there is nothing wrong with it."""
+    """Say that a file may not be written. The file itself is sound.
+
+    Args:
+        path: The file.
+        error: The error of the operating system or of SQLite.
+
+    Returns:
+        One sentence with what to do.
+    """
     return (
         f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
         "home to one and set LOOM_HOME to it."

@@ -22,7 +22,7 @@ TABLE = "alembic_version"
 _VERSION = Table(TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-def recorded(connection: Connection) -> int | None:
+def recorded_version(connection: Connection) -> int | None:
     """The number that Alembic's table has; None if there is no such table or number."""
     if connection.dialect.name == "sqlite":
         # Not the inspector: a file that is damaged is to be noticed by the same error everywhere.
@@ -39,7 +39,12 @@ def recorded(connection: Connection) -> int | None:
 
 
 def create(connection: Connection, kind: StoreKind) -> None:
-    """Make the tables of a new store, inside the caller's transaction."""
+    """Create the tables of a new store inside the caller's transaction.
+
+    Args:
+        connection: The open connection.
+        kind: The kind of store.
+    """
     kind.metadata.create_all(connection, checkfirst=False)
     record(connection, kind.newest_version())
 
@@ -52,8 +57,14 @@ def record(connection: Connection, version: int) -> None:
 
 
 def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
-    """Bring a store of a known version to the newest one, inside the caller's transaction."""
-    if recorded(connection) != version:
+    """Upgrade a store to the newest version inside the caller's transaction.
+
+    Args:
+        connection: The open connection.
+        kind: The kind of store.
+        version: The version that the store has.
+    """
+    if recorded_version(connection) != version:
         record(connection, version)
     if version == kind.newest_version():
         return

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
 from resources.files import home
-from resources.files.atomic import drafted
+from resources.files.atomic import draft_folder
 from resources.files.bounded import read_file
 from resources.llm.ledger.check import unreadable_row
 from resources.store_damage import (
@@ -115,7 +115,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
             f"{target} is inside the home {source}: give a folder outside (TO=folder)."
         )
     failed = f"{source} was not backed up to {target}"
-    with _in_one_sentence(failed), drafted(target, "backing-up") as draft:
+    with _in_one_sentence(failed), draft_folder(target, "backing-up") as draft:
         _require_absent(target)
         files: dict[str, BackupFile] = {}
         left_out: list[str] = []
@@ -151,7 +151,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                 f"{target} is a volume of its own, which nothing can take the place of: set LOOM_HOME "
                 f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
             )
-        with drafted(target, "restoring") as draft:
+        with draft_folder(target, "restoring") as draft:
             occupied = target.exists() and any(target.iterdir())
             if occupied and not overwrite:
                 raise BackupError(

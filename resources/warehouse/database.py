@@ -28,7 +28,7 @@ _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 
 
 @contextmanager
-def interrupts_raised() -> Iterator[None]:
+def raise_interrupts() -> Iterator[None]:
     """Raise the interrupt that ended a query in the block.
 
     Where a handler of SIGINT raises during a query, DuckDB raises RuntimeError, with what the handler
@@ -119,7 +119,7 @@ class Database(ABC):
         if (open_connection := getattr(self._kept, "connection", None)) is not None:
             yield open_connection
             return
-        with interrupts_raised(), self.opened(own_instance, rows_at_once) as connection:
+        with raise_interrupts(), self.opened(own_instance, rows_at_once) as connection:
             # Once a process: no other version of the code writes the tables while this one runs.
             if not self._ready:
                 with self._upgrade_errors():

@@ -42,12 +42,22 @@ def quoted(text: str) -> str:
 def attached(
     path: Path, *, own_instance: bool = False, rows_at_once: int | None = None
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """A connection whose default database is the file at `path`, which is made where there is none.
+    """Open a connection whose default database is a DuckDB file, which is created if it does not exist.
 
-    A file that this user may not write is only read. The file is closed, and other processes may open
-    it, when the context ends. Settings that hold for a whole instance need one of their own.
-    `rows_at_once` are DuckDB's row group. Raises duckdb.Error where the file cannot be opened, or
-    cannot take the log of its last transactions.
+    A file that this user may not write is opened read-only. When the block ends, the file is closed and
+    other processes may open it.
+
+    Args:
+        path: The file.
+        own_instance: Whether the connection has a DuckDB instance of its own, for settings of a whole
+            instance.
+        rows_at_once: DuckDB's row group size; None for its default.
+
+    Yields:
+        The connection.
+
+    Raises:
+        duckdb.Error: The file cannot be opened, or cannot take the log of its last transactions.
     """
     import duckdb
 

@@ -38,7 +38,15 @@ def is_log_kept(error: str) -> bool:
 
 
 def is_damage(error: str, path: Path) -> bool:
-    """Whether what DuckDB read of the file is damaged."""
+    """Say whether an error of DuckDB means that the file is damaged.
+
+    Args:
+        error: The text of the error.
+        path: The file.
+
+    Returns:
+        True if it is damaged.
+    """
     return f'from file "{path}"' in error or _CORRUPT in error
 
 
@@ -57,7 +65,7 @@ def advice(reason: str, path: Path) -> str:
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
     if _OTHER_DUCKDB in reason:
-        return another_version(path, reason)
+        return newer_duckdb_message(path, reason)
     if any(words in reason for words in _DAMAGED):
         return (
             f"is no DuckDB file, or a damaged one ({reason}): restore a backup (vlm-loom home "
@@ -67,7 +75,7 @@ def advice(reason: str, path: Path) -> str:
     return f"cannot be opened ({reason}): keep the file, end what else uses it, and run again."
 
 
-def another_version(path: Path, reason: str) -> str:
+def newer_duckdb_message(path: Path, reason: str) -> str:
     """What to do about a file that this version of DuckDB does not read.
 
     Args:

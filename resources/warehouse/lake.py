@@ -55,9 +55,20 @@ class Lake(Warehouse):
 def read_at(
     address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """A connection that only reads: now, or as of a snapshot's number or a time (UTC).
+    """Open a read-only connection to the lake as it is now or was at a snapshot.
 
-    It reaches no other files. Raises LakeError.
+    It reaches no other files.
+
+    Args:
+        address: The address of the lake.
+        moment: The number of a snapshot or a time (UTC); None for now.
+        log: Called with warnings.
+
+    Yields:
+        The connection.
+
+    Raises:
+        LakeError: The lake does not answer, has no tables or no such snapshot.
     """
     import duckdb
 

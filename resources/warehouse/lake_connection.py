@@ -156,10 +156,19 @@ def forget() -> None:
 def attached(
     address: LakeAddress, log: Callable[[str], None], *, own_instance: bool = False
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """A connection whose default database is the lake, which is made where there is none.
+    """Open a connection whose default database is the lake, which is created if it does not exist.
 
-    Settings that hold for a whole instance need one of their own. Raises LakeError where the lake does
-    not answer.
+    Args:
+        address: The address of the lake.
+        log: Called with warnings.
+        own_instance: Whether the connection has a DuckDB instance of its own, for settings of a whole
+            instance.
+
+    Yields:
+        The connection.
+
+    Raises:
+        LakeError: The lake does not answer.
     """
     import duckdb
 
@@ -181,15 +190,22 @@ def attached(
         finally:
             connection.close()
     except duckdb.Error as error:
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
     finally:
         if instance is not None:
             instance.close()
 
 
-def explained(address: LakeAddress, error: "duckdb.Error") -> Exception:
-    """The error, or the sentence for one of a catalogue or of data files that do not answer, or are
-    refused."""
+def lake_error(address: LakeAddress, error: "duckdb.Error") -> Exception:
+    """Explain an error of the lake's catalogue or data files.
+
+    Args:
+        address: The address of the lake.
+        error: The error.
+
+    Returns:
+        A LakeError with a sentence that says what to do, or the error itself.
+    """
     import duckdb
 
     text = address.without_secrets(str(error))
@@ -240,11 +256,16 @@ def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress)
     try:
         instance.execute(f"SELECT count(*) FROM glob({quoted(f'{address.files}*')})").fetchall()
     except duckdb.Error as error:
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
-    """DuckDB's extensions, from the packages that bring them, else those that are installed."""
+    """Load DuckDB's extensions from the packages that bring them, else the installed ones.
+
+    Args:
+        connection: The connection.
+        address: The address of the lake, which decides which extensions are needed.
+    """
     import duckdb
 
     on_s3 = address.files.startswith(SCHEME)
@@ -285,7 +306,16 @@ def _s3_secret() -> str:
 
 
 def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *options: str) -> None:
-    """Attach the lake as `warehouse`. Raises LakeError where it does not answer or is another one."""
+    """Attach the lake as `warehouse`.
+
+    Args:
+        connection: The connection.
+        address: The address of the lake.
+        *options: Further options of DuckLake's ATTACH.
+
+    Raises:
+        LakeError: The lake does not answer, or is another one.
+    """
     import duckdb
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -308,7 +338,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
                 f"{address.files}: set {FILES} as it is on the other machines (or LOOM_HOME, where "
                 f"{FILES} is not set)."
             ) from error
-        raise explained(address, error) from error
+        raise lake_error(address, error) from error
 
 
 # --- Locks -----------------------------------------------------------------------------------------
@@ -321,9 +351,17 @@ _idle: "list[tuple[int, str, psycopg.Connection[Any]]]" = []
 def locked(
     address: LakeAddress, names: Sequence[str], log: Callable[[str], None]
 ) -> Iterator[Callable[[], None]]:
-    """Hold the locks of these names, one writer each; what it gives raises LakeLost once they are lost.
+    """Hold named locks of the lake during the block; each has one holder.
 
-    They are of one transaction of Postgres, and are given up with it, however it ends.
+    The locks belong to a transaction of Postgres and end with it.
+
+    Args:
+        address: The address of the lake.
+        names: The names of the locks.
+        log: Called with a sentence while it waits.
+
+    Yields:
+        A function that raises LakeLost if the locks have been lost.
     """
     import psycopg
 

@@ -29,7 +29,7 @@ from resources.warehouse.lake_connection import (
     LakeLost,
     attached,
     catalogue_exists,
-    explained,
+    lake_error,
     locked,
 )
 from resources.warehouse.staging import run_on_lake
@@ -172,7 +172,7 @@ class LakeDatabase(Database):
     def _refused(self, error: "duckdb.Error") -> Exception:
         import duckdb
 
-        explanation = explained(self.address, error)
+        explanation = lake_error(self.address, error)
         if isinstance(explanation, LakeError):
             return explanation
         text = self.address.without_secrets(str(error))
@@ -212,7 +212,7 @@ class LakeDatabase(Database):
                 raise
 
     def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
-        explanation = explained(self.address, error)
+        explanation = lake_error(self.address, error)
         return explanation if isinstance(explanation, LakeError) else None
 
     def _not_upgraded(self, reason: str) -> WarehouseError:

@@ -41,7 +41,17 @@ class Upkeep(NamedTuple):
 def keep_up(
     lake: Lake, days: int, say: Callable[[str], None], read_for: timedelta = READ_FOR
 ) -> Upkeep:
-    """Merge files, end the snapshots older than `days` and remove files that none has any more."""
+    """Merge files, expire old snapshots, and remove files that no snapshot has.
+
+    Args:
+        lake: The lake.
+        days: The age in days of the snapshots that expire; snapshots of releases stay.
+        say: Called with a sentence for each step.
+        read_for: How long a reader may still need a removed file.
+
+    Returns:
+        What was done.
+    """
     before = datetime.now(UTC) - timedelta(days=days)
     frozen = lake.snapshots_of_releases()
     released = {*lake.select(RELEASES, "release_id")["release_id"].to_pylist()}

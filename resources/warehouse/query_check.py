@@ -119,7 +119,15 @@ def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]
 
 
 def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
-    """Check that a text is one query; raises as `queries` does."""
+    """Check that a text is one query that only reads tables.
+
+    Args:
+        connection: The connection to parse the text with.
+        text: The text.
+
+    Raises:
+        QueryRefused: It is not one query.
+    """
     if len([*queries(connection, text)]) != 1:
         raise QueryRefused(_QUERIES_ONLY)
 

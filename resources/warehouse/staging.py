@@ -155,10 +155,16 @@ def _names(key: Sequence[str]) -> str:
 
 
 def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
-    """Run a script of `sql/` on a lake: tables are created without their keys and checks.
+    """Run a script of `sql/` on a lake.
+
+    Tables are created without their keys and checks, which a lake lacks.
+
+    Args:
+        connection: The connection.
+        script: The script.
 
     Raises:
-        duckdb.ConstraintException: Rows that the script puts into a new table break one of these.
+        duckdb.ConstraintException: Rows that the script puts into a new table break a key or a check.
     """
     import duckdb
 

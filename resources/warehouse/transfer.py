@@ -14,6 +14,10 @@ from resources.warehouse.writes import Parquet, TableWrite
 def write_parquet(warehouse: Warehouse, folder: Path) -> int:
     """Write each table as `<schema>.<table>.parquet`, all as they are at one moment.
 
+    Args:
+        warehouse: The tables.
+        folder: The folder to write to.
+
     Returns:
         The number of rows.
     """
@@ -28,10 +32,19 @@ def write_parquet(warehouse: Warehouse, folder: Path) -> int:
 
 
 def fill(lake: Lake, folder: Path) -> int:
-    """Make the tables those that `write_parquet` wrote; returns the number of rows, all compared.
+    """Fill a lake with the files of `write_parquet`, and compare all rows.
 
-    Who was interrupted goes on where the tables differ. Raises LakeError where a table has rows of
-    its own.
+    An interrupted transfer continues where the tables differ.
+
+    Args:
+        lake: The lake.
+        folder: The folder with the files.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        LakeError: A table has rows that are not in the files.
     """
     files = {table: _file(folder, table) for table in declared_tables()}
     n_rows = {table: _n_rows(path) for table, path in files.items()}

@@ -81,10 +81,18 @@ def run_script(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
 def bring_up_to_date(
     connection: "duckdb.DuckDBPyConnection", path: Path | str, run: RunScript = run_script
 ) -> None:
-    """Make the open file one of this version: its tables, its views. Raises WarehouseError.
+    """Upgrade an open file to this version: its tables and views.
 
-    A file without tables gets them as `sql/` declares them, an older one by the migrations it lacks,
-    each whole or not at all. `path` names it in sentences, `run` runs a script of `sql/` on it.
+    A file without tables gets them as `sql/` declares them. An older file gets the migrations that it
+    lacks, each whole or not at all.
+
+    Args:
+        connection: The open connection.
+        path: The file, for messages.
+        run: Runs a script of `sql/`.
+
+    Raises:
+        WarehouseError: The file cannot be upgraded.
     """
     # Before anything is changed: what has another form could be opened by no version afterwards.
     version, compared_with, steps = upgrade_steps(connection, path)
@@ -101,10 +109,19 @@ def bring_up_to_date(
 def upgrade_steps(
     connection: "duckdb.DuckDBPyConnection", path: Path | str
 ) -> tuple[int | None, str, list[WarehouseMigration]]:
-    """Version of the open file, the declarations it was compared with, the migrations that it lacks.
+    """Find the migrations that an open file lacks, without changing the file.
 
-    A file without tables has no version and lacks none. Raises WarehouseError when they would not
-    bring it to this version. The file is not changed.
+    Args:
+        connection: The open connection.
+        path: The file, for messages.
+
+    Returns:
+        The version (None for a file without tables), the declarations it was last compared with, and
+        the missing
+        migrations.
+
+    Raises:
+        WarehouseError: The migrations would not bring the file to this version.
     """
     version, compared_with = _read_version(connection, path)
     if version is None:
@@ -168,9 +185,17 @@ def _another_version(version: int) -> str:
 
 
 def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> str | None:
-    """What to say of an open file of a later version, which can be read only; None of any other.
+    """Explain that an open file has a later version and can only be read.
 
-    Raises WarehouseError for one from before the baseline.
+    Args:
+        connection: The open connection.
+        path: The file, for the message.
+
+    Returns:
+        One sentence; None for a file of this version or an earlier one.
+
+    Raises:
+        WarehouseError: The file is from before the baseline.
     """
     import duckdb
 

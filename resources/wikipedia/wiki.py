@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from methods.wikimedia import Json, MissingTitle, find_asked, merge_answers, sent_form
+from methods.wikimedia import Json, MissingTitle, find_pages, merge_answers, sent_form
 from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50
@@ -46,7 +46,7 @@ class Wiki:
             request = {**parameters, **follow, "titles": "|".join(sent)}
             answers = [answer async for answer in self._answers(request)]
         with expected_form():
-            return find_asked(merge_answers(answers), titles)
+            return find_pages(merge_answers(answers), titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
         """Titles of at most `limit` pages in the category, in its order, without subcategories'."""

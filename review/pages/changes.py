@@ -15,7 +15,7 @@ from resources.review.accounts import Account, AccountError, Accounts
 from resources.review.comments import CommentError
 from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
-from review.dump import FORMS, dumped
+from review.dump import FORMS, dump_file
 from review.pages.frame import say
 from review.security import current_account, require
 
@@ -103,7 +103,7 @@ def dump(request: Request) -> Response:
     if form not in FORMS:
         raise HTTPException(404, f"The file has one of the forms {', '.join(FORMS)}.")
     return Response(
-        dumped(request.app.state.store, form),
+        dump_file(request.app.state.store, form),
         media_type="application/zip",
         headers={"content-disposition": f'attachment; filename="review-{form}.zip"'},
     )

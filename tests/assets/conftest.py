@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, two_sided_corpus
@@ -25,7 +25,7 @@ MakeWorld = Callable[..., World]
 @pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
     """A run in process leaves the handlers of signals as they were, however a test starts it."""
-    with handlers_kept():
+    with restore_signal_handlers():
         yield
 
 

@@ -7,7 +7,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from dagster_project.progress import is_wrong
+from dagster_project.progress import is_failed_check
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -38,7 +38,7 @@ def wrong(world: World) -> dict[str, str]:
     return {
         f"{each.asset_key.to_user_string()} {each.check_name}": each.description or ""
         for each in run.get_asset_check_evaluations()
-        if is_wrong(each)
+        if is_failed_check(each)
     }
 
 

@@ -21,7 +21,7 @@ import yaml
 
 from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.progress import SHOW_PROGRESS
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
@@ -165,7 +165,7 @@ class World:
 
         What is run here leaves the warehouse open between transactions, as runs do.
         """
-        with handlers_kept(), pytest.MonkeyPatch.context() as patch, left_open.of_run():
+        with restore_signal_handlers(), pytest.MonkeyPatch.context() as patch, left_open.of_run():
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
             patch.setenv("LOOM_HOME", str(self.home))

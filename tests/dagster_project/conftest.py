@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.cli import main as loom
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.stores_of_home import bring_home_up_to_date
 from tests.homes.kept import unpack
@@ -23,7 +23,7 @@ Commanded = Callable[..., CompletedProcess[str]]
 @pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
     """A run in process leaves the handlers of signals as they were, however a test starts it."""
-    with handlers_kept():
+    with restore_signal_handlers():
         yield
 
 
@@ -39,7 +39,7 @@ def commanded() -> Commanded:
             pytest.MonkeyPatch.context() as patch,
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
-            handlers_kept(),
+            restore_signal_handlers(),
         ):
             for name in [each for each in os.environ if each.startswith(("LOOM_", "OPENAI_"))]:
                 patch.delenv(name)

@@ -26,7 +26,7 @@ from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
 from resources.llm.ledger import Ledger
@@ -100,7 +100,7 @@ def test_an_action_is_one_class(monkeypatch: pytest.MonkeyPatch, loom_home: Path
     command = command_of(WeighOwls)
     command.main(["mmdu", "--as", "stones", "--dry"], standalone_mode=False)
     assert given == [{"release": "mmdu", "unit": "stones", "times": 1, "dry": True}]
-    with handlers_kept():
+    with restore_signal_handlers():
         result = job_of(WeighOwls).execute_in_process(
             run_config={"ops": {"release_weigh": {"config": given[0]}}},
             resources={"warehouse": object()},

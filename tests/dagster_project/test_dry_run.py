@@ -6,7 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from dagster_project.dry_run import copied_home, home_at
+from dagster_project.dry_run import copied_workspace, workspace_at
 from resources.files import object_storage as shared_files
 from resources.files.home import home
 from resources.stores import address
@@ -164,7 +164,7 @@ def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_hom
     for name, text in written.items():
         (loom_home / name).write_text(text)
 
-    with copied_home() as ledger:
+    with copied_workspace() as ledger:
         copy = home()
         assert copy != loom_home
         assert {name: (copy / name).read_text() for name in written} == written
@@ -187,7 +187,7 @@ def test_what_a_copy_writes_is_shared_with_nobody(
         monkeypatch.setenv(name, value)
     named = address.database, lake_connection.lake_address, shared_files.shared_files
     assert None not in [each() for each in named]
-    with home_at(tmp_path):
+    with workspace_at(tmp_path):
         assert home() == tmp_path
         assert [each() for each in named] == [None] * 3
     assert home() == loom_home

@@ -17,7 +17,7 @@ from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
 from dagster._utils.interrupts import raise_interrupts_as
 
 from dagster_project.instance import open_instance
-from dagster_project.job_runs import handlers_kept, interrupts_kept, run_job
+from dagster_project.job_runs import resend_interrupts, restore_signal_handlers, run_job
 from resources.files.home import REPO_ROOT
 
 pytestmark = pytest.mark.slow
@@ -165,20 +165,20 @@ def ignored() -> Iterator[None]:
 
 
 def test_dagster_alone_leaves_sigterm_ignored(ignored: None) -> None:
-    # When this fails, Dagster restores what it sets, and `handlers_kept` may go.
+    # When this fails, Dagster restores what it sets, and `restore_signal_handlers` may go.
     assert dg.materialize([one]).success
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
 
 
 def test_with_the_handlers_kept_sigterm_is_as_before(ignored: None) -> None:
-    with handlers_kept():
+    with restore_signal_handlers():
         assert dg.materialize([one]).success
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_they_are_kept_when_the_run_raises(ignored: None) -> None:
-    with pytest.raises(RuntimeError), handlers_kept():
+    with pytest.raises(RuntimeError), restore_signal_handlers():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise RuntimeError
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -207,8 +207,8 @@ def test_an_interrupt_while_an_object_is_collected_is_not_lost(number: int) -> N
 
     went_on = False
     with (
-        handlers_kept(),
-        interrupts_kept(),
+        restore_signal_handlers(),
+        resend_interrupts(),
         suppress(dg.DagsterExecutionInterruptedError),
         raise_interrupts_as(dg.DagsterExecutionInterruptedError),
     ):

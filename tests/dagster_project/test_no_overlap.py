@@ -13,13 +13,13 @@ from assets.common.tables import rows_to_arrow
 from assets.release.built import BuiltRelease
 from assets.release.overlap import (
     OverlapFreeReleases,
-    blocking,
+    blocking_overlap,
+    current_overlap,
     left_out,
-    shared_in_force,
-    without_shared,
+    without_overlap,
 )
 from dagster_project.definitions import defs
-from methods.release import Edition, ReviewPolicy, frozen
+from methods.release import Edition, ReviewPolicy, with_release_ids
 from resources.images.store import ImageStore
 from resources.publishing.releases import ReleaseError
 from resources.warehouse import Warehouse
@@ -240,7 +240,7 @@ def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str,
 def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> BuiltRelease:
     edition = Edition(None if name.endswith("-instruct") else "mmdu")
     rows = {table: [row for of in items for row in of[table]] for table in items[0]}
-    return BuiltRelease(name, edition, frozen(name, NOBODY, edition, rows), ["offline"])
+    return BuiltRelease(name, edition, with_release_ids(name, NOBODY, edition, rows), ["offline"])
 
 
 class Home:
@@ -279,7 +279,7 @@ class Home:
 
     def cleared(self, *made: BuiltRelease, **pinned: str) -> OverlapFreeReleases:
         names = {name.replace("_", "-"): of for name, of in pinned.items()}
-        return without_shared(self.warehouse, self.store, made, self.before, names, NOBODY)
+        return without_overlap(self.warehouse, self.store, made, self.before, names, NOBODY)
 
     def require_same(self, cleared: OverlapFreeReleases) -> None:
         """The check finds nothing in what is frozen, and what is frozen is frozen again as it is."""
@@ -288,7 +288,7 @@ class Home:
         self.before = cleared.current
         cards = self.warehouse.read("release/all").to_pylist()
         cards = [card for card in cards if card["release_id"] in cleared.current.values()]
-        assert blocking(shared_in_force(self.warehouse, self.store, cards)) == []
+        assert blocking_overlap(current_overlap(self.warehouse, self.store, cards)) == []
         assert self.cleared(*cleared.built).built == cleared.built
 
 

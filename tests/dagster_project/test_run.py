@@ -10,7 +10,7 @@ from dagster_project import main_job
 from dagster_project.build import BuildResult
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
-from dagster_project.ingestion import chosen_shards, require_corpus_of_home
+from dagster_project.ingestion import chosen_shards, require_same_corpus
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.progress import MADE, progress_logger
@@ -102,13 +102,13 @@ def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
 def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
-    require_corpus_of_home(sample, warehouse, ["sample-a"])
+    require_same_corpus(sample, warehouse, ["sample-a"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
     with pytest.raises(UserError, match=r"another corpus \(mine\).*Pass --corpus"):
-        require_corpus_of_home(sample, warehouse, ["sample-a"])
-    require_corpus_of_home(Corpus(tmp_path, tmp_path), warehouse, ["new"])
+        require_same_corpus(sample, warehouse, ["sample-a"])
+    require_same_corpus(Corpus(tmp_path, tmp_path), warehouse, ["new"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})
-    require_corpus_of_home(sample, warehouse, ["sample-a"])
+    require_same_corpus(sample, warehouse, ["sample-a"])
 
 
 def test_a_job_that_fails_is_said(tmp_path: Path) -> None:

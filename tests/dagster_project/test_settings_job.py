@@ -9,12 +9,12 @@ import yaml
 
 # The assets say which settings there are when they are imported.
 from dagster_project import definitions  # noqa: F401
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.settings_job import EVERYDAY, settings_job
 
 
 def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
-    with handlers_kept():
+    with restore_signal_handlers():
         return settings_job().execute_in_process(
             run_config={"ops": {"save_settings": {"config": config}}}, raise_on_error=False
         )

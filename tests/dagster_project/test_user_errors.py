@@ -26,7 +26,7 @@ PACKAGES = (methods, resources, assets, review, dagster_project, extras)
 HANDLED_IN_CODE = {
     "methods.errors.UnfinishedStep": "the step runs again, or the gateway submits a batch",
     "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
-    "methods.evaluation.rehearsal.ItemDryRunError": "becomes a PublishedFileError",
+    "methods.evaluation.item_dry_run.ItemDryRunError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
     "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
     "methods.json_text.DuplicateKeyError": "becomes an error that names the file and line",

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from methods.benchmarks import BENCHMARKS, installed, published_forms
+from methods.benchmarks import BENCHMARKS, installed_benchmarks, published_forms
 from methods.evaluation.asking import AskingLimits, ReferenceTurn
 from methods.evaluation.benchmark import GROUP
+from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
-from methods.evaluation.rehearsal import ItemDryRunError, rehearse
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import PromptError, check_own_prompts, prompt
@@ -38,7 +38,7 @@ def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoi
 def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
     counting: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = installed([point()])
+    found = installed_benchmarks([point()])
 
     assert found.benchmarks == {"counting": counting.benchmark} and not found.refused
     monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
     (written,) = forms.write_published(items, lambda _: b"").values()
     assert list(forms.read_published("counting.jsonl", written)) == items
     for of in items:
-        rehearse(counting.benchmark, Item(of.item_id, of.turns, of.images), AskingLimits())  # type: ignore[arg-type]
+        dry_run_item(counting.benchmark, Item(of.item_id, of.turns, of.images), AskingLimits())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
 def test_one_that_cannot_be_used_costs_itself_alone(
     counting: ModuleType, entry: EntryPoint, reason: str
 ) -> None:
-    found = installed([entry, *([point()] if entry.name != "counting" else [])])
+    found = installed_benchmarks([entry, *([point()] if entry.name != "counting" else [])])
 
     assert reason in found.refused[entry.name]
     assert found.refused[entry.name].startswith(f"The benchmark {entry.name} is left out: ")
@@ -78,7 +78,7 @@ def test_one_that_cannot_be_used_costs_itself_alone(
 
 
 def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
-    found = installed([point(), point()])
+    found = installed_benchmarks([point(), point()])
     assert list(found.benchmarks) == ["counting"]
     assert "two packages have a benchmark of this name" in found.refused["counting"]
 
@@ -157,11 +157,11 @@ def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_ask
         metrics=known.metrics,
     )
     with pytest.raises(ItemDryRunError) as raised:
-        rehearse(benchmark, change.get("item", ITEM), AskingLimits())  # type: ignore[arg-type]
+        dry_run_item(benchmark, change.get("item", ITEM), AskingLimits())  # type: ignore[arg-type]
     assert says in str(raised.value)
 
 
 def test_a_benchmark_that_does_not_end_is_refused(counting: ModuleType) -> None:
     endless = SimpleNamespace(ask=yields(*[ReferenceTurn("plain", 1, "x")] * 2_000))
     with pytest.raises(ItemDryRunError, match="yields more than 1,000 times"):
-        rehearse(endless, ITEM, AskingLimits())  # type: ignore[arg-type]
+        dry_run_item(endless, ITEM, AskingLimits())  # type: ignore[arg-type]

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from methods.overlap import BLOCKING, Content, ContentOverlap, ItemQuestion, content_of, shared
-from methods.same_text import Rarity, runs, said
+from methods.overlap import (
+    BLOCKING,
+    Content,
+    ContentOverlap,
+    ItemQuestion,
+    content_of,
+    find_overlap,
+)
+from methods.same_text import Rarity, comparable_text, runs
 
 QUESTION = "Image1: <ImageHere>. Which of the bridges in <image-1> was built with two towers?"
 ANSWER = (
@@ -42,7 +49,7 @@ OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w
 def found(
     instruction: Content, benchmark: Content = TESTED, **alike: list[str]
 ) -> list[ContentOverlap]:
-    return list(shared([benchmark], [instruction], alike))
+    return list(find_overlap([benchmark], [instruction], alike))
 
 
 def test_an_answer_of_releases_that_were_built_here_is_in_the_same_phrases() -> None:
@@ -149,7 +156,7 @@ def test_what_both_have_and_others_have_not_is_five_words_or_more() -> None:
 
 def test_a_run_weighs_less_the_more_other_pictures_have_it() -> None:
     run = ("a", "grey", "mill")
-    text = said("a grey mill")
+    text = comparable_text("a grey mill")
 
     def weight(*about: str) -> float:
         return Rarity([(text, "tested")], [(text, each) for each in about]).weight(run)
@@ -159,7 +166,10 @@ def test_a_run_weighs_less_the_more_other_pictures_have_it() -> None:
     assert weight(*map(str, range(20))) == 1 / 20
     assert weight(*map(str, range(21))) == 0
     # Two characters are as wide as a word.
-    assert Rarity([(said("一座灰色磨坊"), "tested")], []).weight(tuple("一座灰色磨坊")) == 1 / 2
+    assert (
+        Rarity([(comparable_text("一座灰色磨坊"), "tested")], []).weight(tuple("一座灰色磨坊"))
+        == 1 / 2
+    )
 
 
 def items(name: str, images: list[str], question: str, answer: str) -> Content:
@@ -189,7 +199,7 @@ STOCK = ("How does the main subject of <image-1> stand out?", "It stands out by 
     ],
 )
 def test_what_is_said_of_every_picture_is_no_item(images: list[str], n_shared: int) -> None:
-    found = shared([items("bench", ["a"], *STOCK)], [items("instruct", images, *STOCK)])
+    found = find_overlap([items("bench", ["a"], *STOCK)], [items("instruct", images, *STOCK)])
     assert Counter(one.kind for one in found)["question"] == n_shared
 
 
@@ -202,7 +212,9 @@ def test_stock_phrases_in_a_row_of_their_own_are_a_text() -> None:
 
     def named(words: list[str]) -> int:
         learned = items("instruct", ["b"], "", " ".join(words))
-        return len([one for one in shared([tested], [learned, *others]) if one.kind == "answer"])
+        return len(
+            [one for one in find_overlap([tested], [learned, *others]) if one.kind == "answer"]
+        )
 
     assert named(phrases) == 1
     assert named([*phrases[:10], "other", *phrases[11:]]) == 0
@@ -227,7 +239,7 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
 
 def test_one_of_several_answers_is_enough() -> None:
     (asked,) = TESTED.asked
-    several = asked._replace(answers=(*asked.answers, said("A dam.")))
+    several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
     both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, asked=[several]))
     assert [one.kind for one in both] == ["answer", "question"]
 
@@ -244,7 +256,9 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
-    assert benchmark.asked == [ItemQuestion("m", 1, "m", said(question), (said("Tarn Bridge"),))]
+    assert benchmark.asked == [
+        ItemQuestion("m", 1, "m", comparable_text(question), (comparable_text("Tarn Bridge"),))
+    ]
     same = release("instruct", question, "It is Tarn Bridge, seen from the west.")
     assert [one.kind for one in found(same, benchmark)] == ["question"]
     other = release("instruct", question, "It is the Old Bridge.")
@@ -252,7 +266,7 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
 
 
 def test_chinese_is_compared_by_characters() -> None:
-    assert said("图1: <ImageHere>哪座桥?").words == ("图", "1", "哪", "座", "桥")
+    assert comparable_text("图1: <ImageHere>哪座桥?").words == ("图", "1", "哪", "座", "桥")
     text = "左边的悬索桥有两座灰色花岗岩桥塔承载四根主缆"
     bench = release("bench", "描述", text)
     (one,) = found(release("instruct", "说说", text + "。"), bench)
@@ -270,7 +284,10 @@ TEXTS = st.lists(st.sampled_from([f"w{n:c}" for n in range(97, 123)]), min_size=
 def test_what_is_planted_whole_is_found_whatever_stands_around_it(
     question: str, answer: str, before: str, after: str
 ) -> None:
-    assume(len(runs(said(question).words)) >= 6 and len(runs(said(answer).words)) >= 6)
+    assume(
+        len(runs(comparable_text(question).words)) >= 6
+        and len(runs(comparable_text(answer).words)) >= 6
+    )
     benchmark = release("bench", question, answer)
     kinds = Counter(one.kind for one in found(release("instruct", question, answer), benchmark))
     assert kinds["question"] == 1

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.spreadsheet_cells import MARKED, has_marks, marked, marked_rows, unmarked_rows
+from methods.spreadsheet_cells import MARKED, has_marks, mark_formula, marked_rows, unmarked_rows
 
 FORMULA = tuple("=+-@\t\r＝＋－＠")
 CELLS = st.text(st.sampled_from("=+-@;\t\r'1.e ab＝"), max_size=6) | st.text(max_size=8)
@@ -21,16 +21,16 @@ def number(cell: str) -> bool:
 def test_which_cells_are_marked() -> None:
     marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "＝1", " =1", "'=1"]
     others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]"]
-    assert [marked(text) for text in marks] == [f"'{text}" for text in marks]
-    assert [marked(text) for text in others] == others
+    assert [mark_formula(text) for text in marks] == [f"'{text}" for text in marks]
+    assert [mark_formula(text) for text in others] == others
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
 
 
 def test_a_formula_is_marked_also_where_a_semicolon_or_a_tab_separates_cells() -> None:
-    assert marked(";=1+1") == ";'=1+1"
-    assert marked("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
-    assert marked("=1;-2") == "'=1;'-2"
-    assert marked("yes; no\tmaybe") == "yes; no\tmaybe"
+    assert mark_formula(";=1+1") == ";'=1+1"
+    assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
+    assert mark_formula("=1;-2") == "'=1;'-2"
+    assert mark_formula("yes; no\tmaybe") == "yes; no\tmaybe"
 
 
 def test_a_table_says_which_cells_are_marked() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.web_address import Credentials, credentials, secrets_cut, without_secrets
+from methods.web_address import Credentials, credentials, cut_secrets, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_no_password_is_left(password):
 
 def test_addresses_in_a_text():
     text = "en\thttps://a:b@example.org/x?token=1\tsee <https://c@example.org/?a=1&sig=2>"
-    assert secrets_cut(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
+    assert cut_secrets(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
 
 
 def test_what_is_sent_is_decoded():

@@ -12,7 +12,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.warehouse import Warehouse, WarehouseError
-from resources.warehouse.file_errors import another_version
+from resources.warehouse.file_errors import newer_duckdb_message
 from tests.homes.kept import HOMES
 from tests.resources.test_warehouse import TABLE, answers
 
@@ -51,7 +51,7 @@ def test_the_command_of_the_sentence_copies_every_row_and_rule(tmp_path: Path) -
     path = tmp_path / "it's $HOME" / "warehouse.duckdb"
     warehouse = Warehouse(path)
     warehouse.replace(TABLE, answers("a", 5))
-    steps = another_version(path, "").partition("uses it: ")[2].split(" && ")
+    steps = newer_duckdb_message(path, "").partition("uses it: ")[2].split(" && ")
     assert [step.split()[0] for step in steps[2:]] == ["mv", "mv"]
     assert f"duckdb=={OURS}" in shlex.split(steps[0])
 
@@ -69,5 +69,5 @@ def test_the_command_of_the_sentence_copies_every_row_and_rule(tmp_path: Path) -
 def test_a_file_whose_writer_cannot_be_read_is_kept_too(tmp_path: Path) -> None:
     path = tmp_path / "warehouse.duckdb"
     path.write_bytes(bytes(100))
-    sentence = another_version(path, "version number 63")
+    sentence = newer_duckdb_message(path, "version number 63")
     assert f"another version of DuckDB than {OURS}" in sentence and "keep the file" in sentence

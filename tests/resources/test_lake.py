@@ -7,11 +7,11 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.notebook import copied
+from resources.notebook import read_copy
 from resources.upkeep.backup import BackupError, back_up
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.configured import warehouse_of_home
-from resources.warehouse.lake_connection import LakeAddress, LakeError, explained, lake_address
+from resources.warehouse.lake_connection import LakeAddress, LakeError, lake_address, lake_error
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,10 @@ def test_a_file_has_no_snapshots(loom_home: Path) -> None:
     warehouse = warehouse_of_home()
     warehouse.check()
     assert warehouse.snapshots_of_releases() == {}
-    with pytest.raises(WarehouseError, match="--as-of needs a lake"), copied(warehouse.path, "3"):
+    with (
+        pytest.raises(WarehouseError, match="--as-of needs a lake"),
+        read_copy(warehouse.path, "3"),
+    ):
         pass
 
 
@@ -137,6 +140,6 @@ def test_what_is_wrong_with_files_or_the_catalogues_version_is_one_sentence(
 ) -> None:
     """As DuckDB 1.5.5 says it: a server that was stopped, a key without rights, a later version."""
     address = LakeAddress("dbname=loom host=db password=s3cr3t", "s3://b/lake/")
-    found = explained(address, duckdb.IOException(f"{error} s3cr3t"))
+    found = lake_error(address, duckdb.IOException(f"{error} s3cr3t"))
     assert isinstance(found, LakeError) and found.passing is passing
     assert re.search(said, str(found)) and "s3cr3t" not in str(found)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from resources.images.store import ImageStore
-from resources.metadata_files import MetadataFileError, brought_samples
+from resources.metadata_files import MetadataFileError, read_samples
 
 
 def picture(path: Path, colour: str) -> str:
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 def refused(place: Path, store: ImageStore) -> str:
     with pytest.raises(MetadataFileError) as caught:
-        brought_samples(place, store)
+        read_samples(place, store)
     return str(caught.value)
 
 
@@ -65,14 +65,14 @@ def test_paths_become_ids_of_the_store_in_inputs_and_outputs(
     (folder / "a.jsonl").write_text(json.dumps(task(sample("7", "p/red.png"), form="number")))
     (folder / "notes.txt").write_text("not read")
 
-    first, second = brought_samples(folder, store)
+    first, second = read_samples(folder, store)
 
     assert (first.name, first.number, first.sample.images) == ("a.jsonl", 1, (ids["red"],))
     assert first.sample.output == "7"
     assert second.sample.images == second.sample.also_right == (ids["red"],)
     assert (second.sample.output, second.sample.wrong) == (ids["blue"], (ids["green"],))
     assert all(store.has(each) for each in ids.values())
-    assert brought_samples(folder / "b.json", store) == [second]
+    assert read_samples(folder / "b.json", store) == [second]
 
 
 def test_every_picture_that_cannot_be_used_is_named_and_none_is_read_outside(

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.notebook import copied
+from resources.notebook import read_copy
 from resources.warehouse import Warehouse
 from resources.warehouse.lake import Lake, read_at
 from resources.warehouse.lake_connection import LakeAddress
@@ -95,7 +95,7 @@ def connection(
         return
     warehouse = Warehouse(folder / "warehouse.duckdb")
     warehouse.replace(TABLE, answers("a", 3))
-    with copied(warehouse.path) as reading:
+    with read_copy(warehouse.path) as reading:
         yield reading
 
 
@@ -172,7 +172,7 @@ def test_no_setting_and_no_address_of_the_connection_has_a_secret(
 def test_snapshots_of_a_file_are_refused_in_one_sentence(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     warehouse.check()
-    with copied(warehouse.path) as connection:
+    with read_copy(warehouse.path) as connection:
         for name in ("ducklake_snapshots", "Ducklake_Snapshots"):
             with pytest.raises(
                 QueryRefused, match="in a file, which keeps no snapshots: ask a lake"

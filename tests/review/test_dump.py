@@ -13,7 +13,7 @@ from dagster_project.cli import main as loom
 from methods.review.decisions import Decision
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
-from review.dump import COLUMNS, FORMS, DumpError, dumped, load, tables
+from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
 from tests.resources.review.review_queue import item, queue, status, with_rules, work
 from tests.review.http_people import signed_in
 from tests.review.pages import make_site
@@ -61,7 +61,7 @@ def without_ids(store: ReviewStore) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("form", FORMS)
 def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -> None:
     file = tmp_path / "review.zip"
-    file.write_bytes(dumped(worked, form))
+    file.write_bytes(dump_file(worked, form))
     store, accounts = home(tmp_path / "other")
 
     assert load(file, store, accounts) == (6, 2, 0, 0, 0)
@@ -70,7 +70,7 @@ def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -
     assert [status(store, f"item-{n}") for n in range(4)] == [
         status(worked, f"item-{n}") for n in range(4)
     ]
-    assert dumped(store, form) == file.read_bytes()
+    assert dump_file(store, form) == file.read_bytes()
     # Again, and into the store it came from, it adds nothing.
     for each in (store, worked):
         assert load(file, each, accounts) == (0, 0, 8, 0, 0)
@@ -80,7 +80,7 @@ def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
     worked: ReviewStore, tmp_path: Path
 ) -> None:
     file = tmp_path / "before.zip"
-    file.write_bytes(dumped(worked, "jsonl"))
+    file.write_bytes(dump_file(worked, "jsonl"))
     accounts = Accounts(worked.path)
     worked.reopen("item-2", "ada", 1, "Look again.")
     accounts.rename("bob", "robert")
@@ -127,7 +127,7 @@ def test_gold_items_and_what_was_decided_on_them_come_along(
     golden: ReviewStore, tmp_path: Path, form: str
 ) -> None:
     file = tmp_path / "review.zip"
-    file.write_bytes(dumped(golden, form))
+    file.write_bytes(dump_file(golden, form))
     store, accounts = home(tmp_path / "other")
     accounts.add("new", "annotator")
 
@@ -137,7 +137,7 @@ def test_gold_items_and_what_was_decided_on_them_come_along(
     assert without_ids(store) == without_ids(golden)
     people = store.overview().gold.people
     assert people == golden.overview().gold.people and people[0][:2] == ("new", 2)
-    assert dumped(store, form) == file.read_bytes()
+    assert dump_file(store, form) == file.read_bytes()
     assert load(file, store, accounts) == (0, 0, 12, 0, 0)
 
 
@@ -145,7 +145,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     golden: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     file, old = tmp_path / "review.zip", tmp_path / "old.zip"
-    file.write_bytes(dumped(golden, "jsonl"))
+    file.write_bytes(dump_file(golden, "jsonl"))
     with zipfile.ZipFile(file) as archive, zipfile.ZipFile(old, "w") as without:
         for name in archive.namelist():
             if name != "gold.jsonl":
@@ -181,7 +181,7 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
     worked: ReviewStore, tmp_path: Path
 ) -> None:
     file = tmp_path / "review.zip"
-    file.write_bytes(dumped(worked, "jsonl"))
+    file.write_bytes(dump_file(worked, "jsonl"))
     store, accounts = home(tmp_path / "other")
     bare = Accounts(tmp_path / "bare" / "review.sqlite")
     with pytest.raises(DumpError) as caught:
@@ -204,7 +204,7 @@ def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
 ) -> None:
     work(worked, "bob", item_id="item-3", note="n" * 200_000)
     file = tmp_path / "review.zip"
-    file.write_bytes(dumped(worked, "csv"))
+    file.write_bytes(dump_file(worked, "csv"))
     limit = csv.field_size_limit(131_072)
     try:
         store, accounts = home(tmp_path / "other")
@@ -237,7 +237,7 @@ def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
 
 
 def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
-    with zipfile.ZipFile(io.BytesIO(dumped(worked, "csv"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(dump_file(worked, "csv"))) as archive:
         for name in archive.namelist():
             text = io.StringIO(archive.read(name).decode("utf-8-sig"), newline="")
             cells = [cell for row in csv.reader(text) for cell in row]
@@ -366,7 +366,7 @@ def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
     worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "review.zip"
-    file.write_bytes(dumped(worked, "csv"))
+    file.write_bytes(dump_file(worked, "csv"))
     monkeypatch.setattr("review.dump.MOST_BYTES_OF_A_TABLE", 100)
     with pytest.raises(DumpError, match="more than the 100 allowed"):
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
@@ -389,6 +389,6 @@ def test_the_commands_and_the_button(
     assert anna.get("/dump/csv").status_code == 403
     for form in FORMS:
         answer = ada.get(f"/dump/{form}")
-        assert answer.content == dumped(site.store, form)
+        assert answer.content == dump_file(site.store, form)
         assert answer.headers["content-type"] == "application/zip"
     assert ada.get("/dump/exe").status_code == 404

@@ -9,7 +9,7 @@ import pytest
 from methods.errors import UserError
 from resources.review.sign_in_limits import ATTEMPTS_PER_ADDRESS
 from review.proxy import SignInHeader, sign_in_header
-from review.server import FORWARDED_ALLOW_IPS, behind
+from review.server import FORWARDED_ALLOW_IPS, proxy_options
 from tests.review.html import csrf_token_in
 from tests.review.pages import Site, make_site, serving
 
@@ -95,7 +95,7 @@ def test_the_address_of_a_failed_sign_in_is_a_header_of_configured_proxies_alone
     if of_uvicorn:
         monkeypatch.setenv(FORWARDED_ALLOW_IPS, of_uvicorn)
     with (
-        serving(site, None, behind(proxies)) as served,
+        serving(site, None, proxy_options(proxies)) as served,
         httpx2.Client(base_url=served.address) as client,
     ):
         token = csrf_token_in(client.get("/login").text)

@@ -17,9 +17,9 @@ from review.item_texts import item_texts, with_changed_texts
 from review.spreadsheet import (
     COLUMNS,
     NotASpreadsheet,
-    guarded,
+    guard_cell,
     read_csv,
-    restored,
+    restore_cell,
     write_csv,
 )
 from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
@@ -62,34 +62,34 @@ def sheet(tmp_path):
 
 
 def row_of(rows, part, kind="dialogue"):
-    return next(row for row in rows if row["kind"] == kind and restored(row["part"]) == part)
+    return next(row for row in rows if row["kind"] == kind and restore_cell(row["part"]) == part)
 
 
 class TestCells:
     @pytest.mark.parametrize("text", HOSTILE)
     def test_a_hostile_text_is_no_formula_and_comes_back_byte_for_byte(self, text):
-        cell = guarded(text)
+        cell = guard_cell(text)
         assert not cell.startswith(STARTS_A_FORMULA)
         assert not cell.strip().startswith(STARTS_A_FORMULA)
-        assert restored(cell) == text
+        assert restore_cell(cell) == text
 
     @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@; 0a\t\r"))
     def test_every_text_comes_back(self, text):
-        assert restored(guarded(text)) == text
-        assert not guarded(text).startswith(STARTS_A_FORMULA)
+        assert restore_cell(guard_cell(text)) == text
+        assert not guard_cell(text).startswith(STARTS_A_FORMULA)
 
     @pytest.mark.parametrize("separator", [";", "\t"])
     def test_a_program_that_separates_cells_elsewhere_finds_no_formula_either(self, separator):
-        cell = guarded(f"a {separator}=HYPERLINK(1){separator} '@b")
+        cell = guard_cell(f"a {separator}=HYPERLINK(1){separator} '@b")
         assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]
 
     @pytest.mark.parametrize("text", ["007", "3/4", "1e5", "May 5", "true", "-2", "12:30"])
     def test_what_a_program_would_rewrite_is_guarded(self, text):
-        assert guarded(text) == "'" + text
+        assert guard_cell(text) == "'" + text
 
     @pytest.mark.parametrize("text", ["A tower.", "'tis the season", "", "In 1889 it was 300 m."])
     def test_plain_words_are_left_alone(self, text):
-        assert guarded(text) == text == restored(text)
+        assert guard_cell(text) == text == restore_cell(text)
 
 
 class TestExport:

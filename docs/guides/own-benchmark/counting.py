@@ -9,7 +9,7 @@ from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import Judging, Observation, unjudged
+from methods.evaluation.judging import Judging, Observation, unjudged_observations
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.published import PublishedError, PublishedItem
@@ -73,7 +73,7 @@ class CountingBenchmark(Benchmark):
         yield from ()
         answer = transcript.answer(PLAIN, 1)
         if answer.text is None:
-            return unjudged(self.dimensions, PLAIN, 1, answer)
+            return unjudged_observations(self.dimensions, PLAIN, 1, answer)
         right = is_near(last_number(answer.text), float(item.turns[0].references["answer"]))
         return [Observation(RIGHT, PLAIN, 1, "judged", right)]
 

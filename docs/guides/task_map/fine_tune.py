@@ -25,7 +25,7 @@ from PIL import Image as Picture
 from torch import Tensor
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from methods.choice.lettered import LETTERS, asked, key_of, plain
+from methods.choice.lettered import LETTERS, key_of, original_order, question_message
 from methods.evaluation.items import Item
 from methods.mmiu.published import CONTEXT
 from methods.prompts.messages import Image, Text
@@ -120,7 +120,7 @@ def example(processor: Any, item: Item, release: Path, device: torch.device) -> 
     """Pictures, question and lettered choices, by the processor of the model."""
     parts: list[dict[str, Any]] = []
     pictures = []
-    for part in asked(item, QUESTION, CONTEXT, plain(len(item.choices))).parts:
+    for part in question_message(item, QUESTION, CONTEXT, original_order(len(item.choices))).parts:
         if isinstance(part, Image):
             (path,) = (release / "images").glob(f"{part.image_id}.*")
             pictures.append(Picture.open(path).convert("RGB"))

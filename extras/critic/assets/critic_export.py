@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from extras.critic.methods.contamination import PairQuestion, SplitOverlap, shared
+from extras.critic.methods.contamination import PairQuestion, SplitOverlap, shared_content
 from extras.critic.methods.export import card, chat_lines
 from methods.errors import UserError
 from resources.files.atomic import write_atomically
@@ -25,7 +25,7 @@ def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
     for row in pairs:
         question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
         sides[row["side"]].append(question)
-    return shared(sides["train"], sides["test"])
+    return shared_content(sides["train"], sides["test"])
 
 
 def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Path, dict[str, Any]]:

@@ -27,7 +27,7 @@ from extras.critic.methods.pairs import (
     SkippedAnswer,
     pairs_of,
 )
-from extras.critic.methods.split import Side, UnsplitPair, placed
+from extras.critic.methods.split import Side, UnsplitPair, assign_splits
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.items import Item
@@ -189,7 +189,7 @@ def _rows(
         )
         for release, pair in pairs
     ]
-    sides = placed(units, settings.test_share, settings.seed)
+    sides = assign_splits(units, settings.test_share, settings.seed)
     rows = [
         {
             **_row(release, pair, "none" if release.release_id in with_images else "shown"),

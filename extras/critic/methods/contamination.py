@@ -37,7 +37,9 @@ def plain_question(question: str) -> str:
     return _NO_WORD.sub(" ", question.replace(IMAGE_HERE, " ")).strip().casefold()
 
 
-def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
+def near_duplicate_questions(
+    first: Sequence[str], second: Sequence[str]
+) -> Iterator[tuple[int, int]]:
     """The places of every two plain questions that are nearly the same, or the same.
 
     Jaccard's index over the sets of their trigrams of characters; an empty question is near to none.
@@ -61,13 +63,17 @@ def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int
         yield from zip(rows[alike].tolist(), both.col[alike].tolist(), strict=True)
 
 
-def shared(train: Sequence[PairQuestion], test: Sequence[PairQuestion]) -> list[SplitOverlap]:
+def shared_content(
+    train: Sequence[PairQuestion], test: Sequence[PairQuestion]
+) -> list[SplitOverlap]:
     """Every group, image and question of the test side that the training side has, too."""
     groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)
     learned, tested = _questions(train), _questions(test)
     same = set(learned) & set(tested)
-    alike = {learned[i] for i, j in near(learned, tested) if learned[i] != tested[j]}
+    alike = {
+        learned[i] for i, j in near_duplicate_questions(learned, tested) if learned[i] != tested[j]
+    }
     overlaps: list[SplitOverlap] = []
     overlaps += (SplitOverlap("group", group) for group in sorted(groups))
     overlaps += (SplitOverlap("image", image) for image in sorted(images))

@@ -131,7 +131,7 @@ def _pair(
     complete = [given for given in answer.given if {*dimensions, overall} <= given.scores.keys()]
     if not complete:
         return "lacks_a_dimension"
-    chosen = middle(complete, overall)
+    chosen = median_score(complete, overall)
     if chosen is None:
         return "no_reason"
     if any(chosen.scores[name] % 1 for name in (*dimensions, overall)):
@@ -162,7 +162,7 @@ def _pair(
     )
 
 
-def middle(ratings: Sequence[HumanRating], overall: str) -> HumanRating | None:
+def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | None:
     """The person whose overall score is the median of all, the lower of two, and who said why.
 
     Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of

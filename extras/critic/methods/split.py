@@ -8,7 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from extras.critic.methods.contamination import PairQuestion, near, plain_question
+from extras.critic.methods.contamination import (
+    PairQuestion,
+    near_duplicate_questions,
+    plain_question,
+)
 from methods.components import components
 from methods.ids import content_id
 
@@ -30,7 +34,9 @@ class SplitAssignment(NamedTuple):
     side: Side
 
 
-def placed(units: Sequence[UnsplitPair], test_share: float, seed: int) -> list[SplitAssignment]:
+def assign_splits(
+    units: Sequence[UnsplitPair], test_share: float, seed: int
+) -> list[SplitAssignment]:
     """The side of each unit; what hangs together is on one side.
 
     Of each stratum the test side gets blocks in the order of a hash while they fit into its share,
@@ -91,7 +97,7 @@ def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
     questions = sorted({plain_question(unit.asked.question) for unit in units})
     links = [
         (("question", questions[one]), ("question", questions[other]))
-        for one, other in near(questions, questions)
+        for one, other in near_duplicate_questions(questions, questions)
     ]
     for unit in units:
         group = ("group", unit.asked.group)

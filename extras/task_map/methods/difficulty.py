@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from extras.task_map.methods.clustering import MIN_TASKS
-from methods.agreement.measured import interval
+from methods.agreement.rating_matrix import interval
 from methods.agreement.scores import spearman
 from methods.errors import UserError
 from methods.evaluation.statistics.estimates import Estimate

@@ -8,7 +8,7 @@ import numpy as np
 
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
 from extras.task_map.resources.picture import picture_of
-from methods.spreadsheet_cells import marked
+from methods.spreadsheet_cells import mark_formula
 from resources.reports.page import render_page
 
 
@@ -26,7 +26,7 @@ def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -
     """The page; `kind` says what the vectors are, `folder` where they are from."""
     return render_page(
         "task_map.html",
-        here="task map",
+        nav_name="task map",
         picture=picture_of(task_map),
         near=[_near(task_map, place) for place in range(len(task_map.tasks))],
         kind=kind,
@@ -52,7 +52,7 @@ def task_map_csv(task_map: TaskMap) -> str:
     for place, task in enumerate(task_map.tasks):
         numbers = [*task_map.places[place], *task_map.distances[place]]
         x, y, *distances = (f"{number:.6f}" for number in numbers)
-        lines.writerow([marked(task), task_map.clusters[place], x, y, LINKAGE, *distances])
+        lines.writerow([mark_formula(task), task_map.clusters[place], x, y, LINKAGE, *distances])
     return text.getvalue()
 
 

@@ -121,7 +121,7 @@ class Metric(ABC):
         return mean
 
     def strata(
-        self, of: "Observations", first: NDArray[np.int64]
+        self, observations: "Observations", first: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], Sequence[str]]:
         """The stratum of each unit, by number, and their names: the value of the label that is averaged
         by, on the unit's `first` observation."""
@@ -129,8 +129,8 @@ class Metric(ABC):
         if label == self.aggregation:
             return np.zeros(len(first), dtype=np.int32), ("",)
         names: dict[str, int] = {}
-        labels = of.names.labels
-        numbers, place = np.unique(of.column("labels")[first], return_inverse=True)
+        labels = observations.names.labels
+        numbers, place = np.unique(observations.column("labels")[first], return_inverse=True)
         strata = [
             names.setdefault(labels[number].get(label, UNLABELLED), len(names))
             for number in numbers.tolist()
@@ -138,6 +138,6 @@ class Metric(ABC):
         return np.array(strata, dtype=np.int32)[place.reshape(-1)], list(names)
 
 
-def valued(units: Iterable[Unit]) -> list[Unit]:
+def units_with_value(units: Iterable[Unit]) -> list[Unit]:
     """The units that have a value."""
     return [unit for unit in units if unit.value is not None]

@@ -39,37 +39,41 @@ class AllRight(Metric):
         every = Observations.of(observed)
         of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)
         is_pass = of_trial[every.column("trials")] if len(every) else np.zeros(0, bool)
-        of = every.take(every.having("metrics", self.observation) & is_pass)
-        items = of.column("items").astype(np.int64)
+        passes = every.take(every.having("metrics", self.observation) & is_pass)
+        items = passes.column("items").astype(np.int64)
         groups = grouped(items)
         return Units(
-            of.names,
+            passes.names,
             "item",
             items[groups.first],
-            of.column("clusters")[groups.first],
-            self.values_of(of, groups, floor),
-            *self.strata(of, groups.first),
+            passes.column("clusters")[groups.first],
+            self.values_of(passes, groups, floor),
+            *self.strata(passes, groups.first),
         )
 
-    def values_of(self, of: Observations, groups: Groups, floor: bool) -> Floats:
+    def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
         """The value of each item, NaN where there is none."""
-        wrong = self.any_wrong(of, groups, floor, np.ones(len(of), dtype=bool))
+        wrong = self.any_wrong(observations, groups, floor, np.ones(len(observations), dtype=bool))
         values = np.full(len(groups), np.nan)
         values[wrong] = self.lowest
-        right = of.column("values") == 1
+        right = observations.column("values") == 1
         # A trial counts once, however often it was judged.
-        passes = np.unique(np.stack([groups.of[right], of.column("trials")[right]]), axis=1)[0]
+        passes = np.unique(
+            np.stack([groups.of[right], observations.column("trials")[right]]), axis=1
+        )[0]
         n_right = np.bincount(passes.astype(np.int64), minlength=len(groups))
-        labels = of.column("labels")[groups.first]
+        labels = observations.column("labels")[groups.first]
         for number in np.unique(labels[~wrong]).tolist():
-            wanted = self.passes_of(of.names.labels[number])
+            wanted = self.passes_of(observations.names.labels[number])
             values[~wrong & (labels == number) & (n_right == wanted)] = self.highest
         return values
 
-    def any_wrong(self, of: Observations, groups: Groups, floor: bool, counted: Flags) -> Flags:
+    def any_wrong(
+        self, observations: Observations, groups: Groups, floor: bool, counted: Flags
+    ) -> Flags:
         """Whether a pass of each item, of those that are counted, is wrong."""
-        lost = ~of.known if floor else np.zeros(len(of), dtype=bool)
-        return groups.count(((of.column("values") == 0) | lost) & counted) > 0
+        lost = ~observations.known if floor else np.zeros(len(observations), dtype=bool)
+        return groups.count(((observations.column("values") == 0) | lost) & counted) > 0
 
     def passes_of(self, labels: Mapping[str, str]) -> int:
         """The passes that an item with these labels has."""
@@ -82,10 +86,10 @@ class AllRightOrRefused(AllRight):
 
     refusals_are_right: bool = True
 
-    def values_of(self, of: Observations, groups: Groups, floor: bool) -> Floats:
+    def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
         """The value of each item: of one that was declined, right unless another pass is wrong."""
-        refused = of.column("refused")
+        refused = observations.column("refused")
         declined = groups.count(refused) > 0
-        wrong = self.any_wrong(of, groups, floor, ~refused)
+        wrong = self.any_wrong(observations, groups, floor, ~refused)
         or_refused = np.where(wrong, self.lowest, self.highest)
-        return np.where(declined, or_refused, super().values_of(of, groups, floor))
+        return np.where(declined, or_refused, super().values_of(observations, groups, floor))

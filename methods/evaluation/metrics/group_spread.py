@@ -46,35 +46,37 @@ class GroupSpread(Metric):
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
         every = Observations.of(observed)
-        of = every.take(
+        turns = every.take(
             every.having("metrics", self.observation) & every.having("trials", self.trial)
         )
-        clusters, items, values = map(of.column, ("clusters", "items", "values"))
+        clusters, items, values = map(turns.column, ("clusters", "items", "values"))
         groups = grouped(clusters)
         parts = np.split(
             np.argsort(groups.of, kind="stable"),
-            np.cumsum(groups.count(np.ones(len(of), dtype=bool)))[:-1],
+            np.cumsum(groups.count(np.ones(len(turns), dtype=bool)))[:-1],
         )
-        kept = [
+        large_enough = [
             place
             for place in range(len(groups))
             if (items[parts[place]] != items[groups.first[place]]).any()
         ]
-        first = groups.first[kept]
+        first = groups.first[large_enough]
         return Units(
-            of.names,
+            turns.names,
             "cluster",
             clusters[first].astype(np.int64),
             clusters[first],
-            np.array([self._value(values[parts[place]], floor) for place in kept], dtype=float),
-            *self.strata(of, first),
+            np.array(
+                [self._value(values[parts[place]], floor) for place in large_enough], dtype=float
+            ),
+            *self.strata(turns, first),
         )
 
     def _value(self, group: Floats, floor: bool) -> float:
-        known = group[~np.isnan(group)].tolist()
-        if floor and len(known) < len(group):
+        values = group[~np.isnan(group)].tolist()
+        if floor and len(values) < len(group):
             return self.lowest
-        return self.spread(known) if len(known) > 1 else np.nan
+        return self.spread(values) if len(values) > 1 else np.nan
 
     def spread(self, values: Sequence[float]) -> float:
         """How far the scores of a group differ."""

@@ -33,34 +33,36 @@ class Mean(Metric):
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """A unit a turn; a unit an item where items are averaged."""
         every = Observations.of(observed)
-        of = every.take(
+        scored = every.take(
             every.having("metrics", self.observation or self.name)
             & every.having("trials", self.trial)
         )
-        items = of.column("items")
+        items = scored.column("items")
         whole_items = self.aggregation == "macro"
-        numbers = items.astype(np.int64) if whole_items else turn_numbers(items, of.column("turns"))
+        numbers = (
+            items.astype(np.int64) if whole_items else turn_numbers(items, scored.column("turns"))
+        )
         groups = grouped(numbers)
-        values = self.values_of(of)
+        values = self.values_of(scored)
         if floor:
             values = np.where(np.isnan(values), self.lowest, values)
-        known = ~np.isnan(values)
-        sizes = groups.count(known)
+        has_value = ~np.isnan(values)
+        sizes = groups.count(has_value)
         # In the order of the observations, as each by itself would be added.
-        sums = np.bincount(groups.of[known], weights=values[known], minlength=len(groups))
+        sums = np.bincount(groups.of[has_value], weights=values[has_value], minlength=len(groups))
         means = np.divide(sums, sizes, out=np.full(len(groups), np.nan), where=sizes > 0)
         return Units(
-            of.names,
+            scored.names,
             "item" if whole_items else "turn",
             numbers[groups.first],
-            of.column("clusters")[groups.first],
+            scored.column("clusters")[groups.first],
             means,
-            *self.strata(of, groups.first),
+            *self.strata(scored, groups.first),
         )
 
-    def values_of(self, of: Observations) -> Floats:
+    def values_of(self, observations: Observations) -> Floats:
         """The value of each observation as it counts, NaN where there is none."""
-        values: Floats = of.column("values") * self.scale
+        values: Floats = observations.column("values") * self.scale
         return values
 
 
@@ -70,10 +72,10 @@ class MeanOrRefused(Mean):
 
     refusals_are_right: bool = True
 
-    def values_of(self, of: Observations) -> Floats:
+    def values_of(self, observations: Observations) -> Floats:
         """As of a mean; the best value where the model declined."""
         best = self.highest / self.scale * self.scale
-        return np.where(of.column("refused"), best, super().values_of(of))
+        return np.where(observations.column("refused"), best, super().values_of(observations))
 
 
 @dataclass(frozen=True, kw_only=True)

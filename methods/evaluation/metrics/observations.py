@@ -108,11 +108,11 @@ class Observations(Sequence[ScoredObservation]):
         ]
         kinds = (np.int32,) * 5 + (np.float64, np.int32, np.bool_) + (np.int32,) * 2
         columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-        given = replicates_of([one.replicates for one in scored])
+        replicates = replicates_of([one.replicates for one in scored])
         arrays: list[NDArray[Any]] = [
             np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)
         ]
-        return cls(names, ObservationColumns._make([*arrays, given]))
+        return cls(names, ObservationColumns._make([*arrays, replicates]))
 
     def column(self, name: str) -> NDArray[Any]:
         """The column of that name, of the rows of the part."""
@@ -152,21 +152,22 @@ class Observations(Sequence[ScoredObservation]):
         # Some at a time: lists of numbers take more memory than their arrays.
         for start in range(0, len(self), _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
-            of = {name: self.column(name)[some].tolist() for name in _PLAIN}
+            column_values = {name: self.column(name)[some].tolist() for name in _PLAIN}
             items, clusters, trials, metrics, statuses, parts = (
-                map(texts.__getitem__, of[name]) for name, texts in zip(_NAMED, named, strict=True)
+                map(texts.__getitem__, column_values[name])
+                for name, texts in zip(_NAMED, named, strict=True)
             )
-            values = (None if value != value else value for value in of["values"])
-            labels = map(names.labels.__getitem__, of["labels"])
+            values = (None if value != value else value for value in column_values["values"])
+            labels = map(names.labels.__getitem__, column_values["labels"])
             replicates: Sequence[tuple[float, ...]] = (
-                ((),) * len(of["turns"])
+                ((),) * len(column_values["turns"])
                 if self._columns.replicates is None
                 else self.column("replicates")[some].tolist()
             )
             yield from map(
                 ScoredObservation,
-                *(items, clusters, trials, of["turns"], metrics, values),
-                *(statuses, of["refused"], labels, parts, replicates),
+                *(items, clusters, trials, column_values["turns"], metrics, values),
+                *(statuses, column_values["refused"], labels, parts, replicates),
             )
 
     @overload
@@ -177,8 +178,8 @@ class Observations(Sequence[ScoredObservation]):
         rows = np.arange(len(self)) if self._rows is None else self._rows
         if isinstance(place, slice):
             return Observations(self.names, self._columns, rows[place])
-        (one,) = Observations(self.names, self._columns, rows[[place]])
-        return one
+        (observation,) = Observations(self.names, self._columns, rows[[place]])
+        return observation
 
 
 _NAMED = ("items", "clusters", "trials", "metrics", "statuses", "parts")
@@ -186,12 +187,12 @@ _PLAIN = (*_NAMED, "turns", "values", "refused", "labels")
 _AT_ONCE = 10_000
 
 
-def replicates_of(given: Sequence[tuple[float, ...]]) -> NDArray[np.object_] | None:
+def replicates_of(values: Sequence[tuple[float, ...]]) -> NDArray[np.object_] | None:
     """The column of replicates; None where there are none."""
-    if not any(given):
+    if not any(values):
         return None
-    column = np.empty(len(given), dtype=object)
-    column[:] = given
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
     return column
 
 
@@ -199,8 +200,10 @@ def with_names_in_common(
     observed: Mapping[str, Sequence[ScoredObservation]],
 ) -> dict[str, Observations]:
     """Each model's observations in columns that share their names."""
-    known = {id(of.names): of.names for of in observed.values() if isinstance(of, Observations)}
-    names = next(iter(known.values())) if len(known) == 1 else ObservationNames()
+    names_by_id = {
+        id(of.names): of.names for of in observed.values() if isinstance(of, Observations)
+    }
+    names = next(iter(names_by_id.values())) if len(names_by_id) == 1 else ObservationNames()
     return {model: Observations.of(scored, names) for model, scored in observed.items()}
 
 

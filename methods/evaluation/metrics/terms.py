@@ -57,10 +57,10 @@ class WeightedTerms:
     def mean(self) -> float | None:
         """The weighted sum of the means of the terms; None where a term has no units."""
         means = [units.mean() for units in self.units]
-        known = [mean for mean in means if mean is not None]
-        if len(known) < len(means):
+        existing = [mean for mean in means if mean is not None]
+        if len(existing) < len(means):
             return None
-        return weighted_total(self.weights, known)
+        return weighted_total(self.weights, existing)
 
 
 def in_common(

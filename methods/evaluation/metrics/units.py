@@ -83,8 +83,8 @@ class Units(Sequence[Unit]):
 
     def valued(self) -> "Units":
         """The units that have a value."""
-        known = ~np.isnan(self.values)
-        return self if known.all() else self.take(known)
+        has_value = ~np.isnan(self.values)
+        return self if has_value.all() else self.take(has_value)
 
     def equals(self, other: "Units") -> bool:
         """Whether the units are the same, in the same order."""
@@ -110,8 +110,8 @@ class Units(Sequence[Unit]):
 
     def mean(self) -> float | None:
         """The mean of the values, or of the means of their strata; None where there are none."""
-        of = self.valued()
-        means = [fmean(of.values[rows].tolist()) for _, rows in of.of_strata()]
+        valued = self.valued()
+        means = [fmean(valued.values[rows].tolist()) for _, rows in valued.of_strata()]
         return fmean(means) if means else None
 
     def __len__(self) -> int:
@@ -126,8 +126,8 @@ class Units(Sequence[Unit]):
             self.strata.tolist(),
             strict=True,
         ):
-            known = None if value != value else value
-            yield Unit(key, clusters[cluster], known, self.stratum_names[stratum])
+            value_or_none = None if value != value else value
+            yield Unit(key, clusters[cluster], value_or_none, self.stratum_names[stratum])
 
     @overload
     def __getitem__(self, place: int) -> Unit: ...
@@ -137,24 +137,32 @@ class Units(Sequence[Unit]):
         rows = np.arange(len(self))
         if isinstance(place, slice):
             return self.take(rows[place])
-        (one,) = self.take(rows[[place]])
-        return one
+        (unit,) = self.take(rows[[place]])
+        return unit
 
 
 def turn_numbers(items: NDArray[Any], turns: NDArray[Any]) -> Numbers:
-    """The numbers of turns of items."""
+    """Number the turns of items so that equal numbers mean the same turn of the same item.
+
+    Args:
+        items: The number of the item of each observation.
+        turns: The turn of each observation, from 1.
+
+    Returns:
+        A number for each observation.
+    """
     numbers: Numbers = items.astype(np.int64) * _TURNS + turns
     return numbers
 
 
 def comparable(columns: Sequence[Sequence[Unit]]) -> list[Units]:
     """The columns with keys and clusters that can be compared by their numbers."""
-    found = [units for units in columns if isinstance(units, Units)]
+    same_kind = [units for units in columns if isinstance(units, Units)]
     if (
-        len(found) == len(columns)
-        and len({(id(of.names), of.kind) for of in found if len(of)}) <= 1
+        len(same_kind) == len(columns)
+        and len({(id(of.names), of.kind) for of in same_kind if len(of)}) <= 1
     ):
-        return found
+        return same_kind
     names = ObservationNames()
     return [Units.of(list(units), names) for units in columns]
 
@@ -170,12 +178,12 @@ def in_all(columns: Sequence[Units]) -> Numbers:
 def by_stratum(columns: Sequence[Units]) -> list[Units]:
     """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
     shared = in_all(columns)
-    first, *_ = kept = [units.take(np.isin(units.numbers, shared)) for units in columns]
+    first, *_ = common = [units.take(np.isin(units.numbers, shared)) for units in columns]
     sizes = Counter(first.stratum_names[place] for place in first.strata.tolist())
     weight_of = {name: len(shared) / (len(sizes) * size) for name, size in sizes.items()}
     return [
         replace(units, values=np.nan_to_num(units.values, nan=0.0) * _weights(units, weight_of))
-        for units in kept
+        for units in common
     ]
 
 
@@ -200,10 +208,10 @@ def matrix(columns: Sequence[Sequence[Unit]]) -> tuple[Floats, NDArray[np.int64]
         len(units)
     )
     names = list(units.names.clusters)
-    known, cluster_of = np.unique(units.clusters, return_inverse=True)
-    order = sorted(range(len(known)), key=lambda place: names[known[place]])
-    rank = np.empty(len(known), dtype=np.int64)
-    rank[order] = np.arange(len(known))
+    cluster_numbers, cluster_of = np.unique(units.clusters, return_inverse=True)
+    order = sorted(range(len(cluster_numbers)), key=lambda place: names[cluster_numbers[place]])
+    rank = np.empty(len(cluster_numbers), dtype=np.int64)
+    rank[order] = np.arange(len(cluster_numbers))
     clusters = np.empty(len(units), dtype=np.int64)
     clusters[places] = rank[cluster_of.reshape(-1)]
     values = np.full((len(columns), len(units)), np.nan)

@@ -54,9 +54,14 @@ class PairTotals(NamedTuple):
 
 
 def sides(values: Floats, clusters: Clusters) -> PairTotals:
-    """Every pair of models, in the order of `itertools.combinations`.
+    """Total the differences of every pair of models, in the order of `itertools.combinations`.
 
-    `values` is models x units with NaN where a model has no value, `clusters` units.
+    Args:
+        values: Models x units, NaN where a model has no value.
+        clusters: The cluster of each unit.
+
+    Returns:
+        The pairs and, for each of them, the sum and number of differences in each cluster.
     """
     return PairTotals(*paired_totals(values, clusters))
 
@@ -78,10 +83,16 @@ def compare_pairs(
 def compare_differences(
     differences: Floats, clusters: Clusters, span: float | Floats
 ) -> list[Comparison]:
-    """Each row of differences compared with 0; `first` and `second` are the row.
+    """Compare each row of differences with 0.
 
-    `differences` is rows x units with NaN where a unit has none, `clusters` units; `span` is the
-    largest that there can be, of all rows or of each. `p_adjusted` is Holm's over all rows.
+    Args:
+        differences: Rows x units, NaN where a unit has no difference.
+        clusters: The cluster of each unit.
+        span: The largest difference that is possible: one number, or one for each row.
+
+    Returns:
+        A comparison for each row. `first` and `second` are both the number of the row; `p_adjusted` is
+        adjusted by Holm over all rows.
     """
     rows = [(row, row) for row in range(len(differences))]
     return compared_sides(PairTotals(rows, cluster_totals(differences, clusters)), span)
@@ -131,9 +142,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     With p_(1) <= ... <= p_(m): adjusted p_(i) = max over j <= i of min(1, (m - j + 1) p_(j)).
     """
     adjusted: list[float | None] = [None] * len(p_values)
-    given = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    ascending = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     largest = 0.0
-    for done, (p, place) in enumerate(given):
-        largest = max(largest, min(1.0, (len(given) - done) * p))
+    for done, (p, place) in enumerate(ascending):
+        largest = max(largest, min(1.0, (len(ascending) - done) * p))
         adjusted[place] = largest
     return adjusted

@@ -27,7 +27,15 @@ class Estimate:
     method: str | None = None
 
 
-def marked(interval: str, n_clusters: int | None) -> str:
-    """The text of an interval, with `~` before it where so few clusters make it only indicative."""
+def mark_indicative(interval: str, n_clusters: int | None) -> str:
+    """Put `~` before the text of an interval that rests on so few clusters that it is only indicative.
+
+    Args:
+        interval: The text of the interval; empty for none.
+        n_clusters: The number of clusters that it rests on; None if there are none.
+
+    Returns:
+        The text, with or without the mark.
+    """
     few = n_clusters is not None and n_clusters < LEAST_CLUSTERS
     return f"~{interval}" if few and interval else interval

@@ -154,7 +154,15 @@ def p_values(totals: ClusterTotals, span: Floats) -> Floats:
 
 
 def pseudo_values(value: float, influences: Floats) -> Floats:
-    """Clusters' values whose mean is `value`; `influences` are derivatives by clusters' weights."""
+    """Turn the influences of clusters on a statistic into values whose mean is the statistic.
+
+    Args:
+        value: The statistic.
+        influences: The derivative of the statistic by the weight of each cluster.
+
+    Returns:
+        A value for each cluster.
+    """
     pseudo: Floats = value + len(influences) * influences
     return pseudo
 

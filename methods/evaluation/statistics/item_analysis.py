@@ -41,9 +41,16 @@ class ItemStatistics:
 
 
 def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
-    """One for each column of `right` (models x items: 1, 0, NaN unknown).
+    """Compute the difficulty and the discrimination of each item.
 
-    An item with fewer than `least` known results has its figures and no flags.
+    Args:
+        right: Models x items: 1 right, 0 wrong, NaN unknown.
+        least: The fewest known results that an item needs to be flagged.
+
+    Returns:
+        The statistics of each item, in the order of the columns. An item with fewer known results has
+        its
+        figures and no flags.
     """
     n_models = (~np.isnan(right)).sum(axis=0)
     n_right = (right == 1).sum(axis=0)
@@ -56,15 +63,15 @@ def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
 
 def discriminations(right: Floats) -> Floats:
     """The corrected item-total correlation of each column; NaN where there is none."""
-    known = ~np.isnan(right)
-    item = np.where(known, right, 0.0)
-    others = known.sum(axis=1, keepdims=True) - known
+    is_known = ~np.isnan(right)
+    item = np.where(is_known, right, 0.0)
+    others = is_known.sum(axis=1, keepdims=True) - is_known
     # A model that is known on no other item says nothing of this one.
-    here = known & (others > 0)
-    rest = np.where(here, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
-    n = np.maximum(here.sum(axis=0), 1)
+    counts = is_known & (others > 0)
+    rest = np.where(counts, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
+    n = np.maximum(counts.sum(axis=0), 1)
     from_item, from_rest = (
-        np.where(here, values - np.where(here, values, 0.0).sum(axis=0) / n, 0.0)
+        np.where(counts, values - np.where(counts, values, 0.0).sum(axis=0) / n, 0.0)
         for values in (item, rest)
     )
     spread = np.sqrt((from_item**2).sum(axis=0) * (from_rest**2).sum(axis=0))

@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import N_RESAMPLES, Measure, Ratings, interval
 from methods.agreement.measures import SCORES_OF_PAIR
+from methods.agreement.rating_matrix import N_RESAMPLES, Measure, Ratings, interval
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
     Clusters,
@@ -64,12 +64,23 @@ def judge_agreement(
     n_resamples: int = N_RESAMPLES,
     measures: Mapping[str, Measure] = SCORES_OF_PAIR,
 ) -> list[LevelAgreement]:
-    """Every measure of every two raters at every level.
+    """Compute every measure of agreement of every two raters at every level.
 
-    `ratings` is answers x raters (judges, people, or the mean of people), NaN where a rater gave no
-    score; `models`, `items` and `clusters` have the labels of each answer. With 0 resamples there are
-    no intervals. Cost: three levels x the measures x `n_resamples` calls of scipy for two raters; with
-    1,000 resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
+    The cost is three levels x the measures x `n_resamples` calls of scipy for two raters: with 1,000
+    resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
+
+    Args:
+        ratings: Answers x raters (judges, people, or the mean of people), NaN where a rater gave no
+            score.
+        models: The model of each answer.
+        items: The item of each answer.
+        clusters: The cluster of each answer.
+        seed: The seed of the bootstrap over clusters.
+        n_resamples: The number of bootstrap draws; with 0 there are no intervals.
+        measures: The measures by name.
+
+    Returns:
+        A row for each two raters, level and measure. Raters are numbered by their columns.
     """
     agreements = []
     for first, second in combinations(range(ratings.shape[1]), 2):

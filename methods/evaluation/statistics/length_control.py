@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.agreement.measured import MeasureValue
+from methods.agreement.rating_matrix import MeasureValue
 from methods.agreement.scores import spearman
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.resampling import (
@@ -50,7 +50,15 @@ class LengthControl:
 
 
 def length_correlation(scores: Floats, lengths: Floats) -> MeasureValue:
-    """Spearman's rho of score and length over all answers (arrays of one shape, NaN left out)."""
+    """Compute Spearman's rho of score and length over all answers.
+
+    Args:
+        scores: Scores of any shape, NaN for none.
+        lengths: The length of each answer, in the same shape, NaN for none.
+
+    Returns:
+        Rho, -1 to 1; or None with the reason, if there are no pairs or all values are the same.
+    """
     pairs = np.stack([scores.ravel(), lengths.ravel()], axis=1)
     both = pairs[~np.isnan(pairs).any(axis=1)]
     if not len(both):
@@ -68,11 +76,22 @@ def length_controlled_scores(
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> LengthControl:
-    """The models' scores at the mean log length, with 95 % intervals by the cluster bootstrap.
+    """Estimate the score of each model at the mean log length, with 95 % intervals over clusters.
 
-    `scores` and `lengths` (words, tokens or characters) are models x units, NaN where there is none;
-    only answers with both count. The mean length is that of the data in every resample. Raises
-    ValueError for a length that is not above 0.
+    Only answers with a score and a length count. The mean length is that of the data in every resample.
+
+    Args:
+        scores: Models x units, NaN for none.
+        lengths: Words, tokens or characters, models x units, NaN for none.
+        clusters: The cluster of each unit.
+        seed: The seed of the bootstrap.
+        n_resamples: The number of bootstrap draws.
+
+    Returns:
+        The scores, the slope and the mean length; or the reason why there are no scores.
+
+    Raises:
+        ValueError: A length is not above 0.
     """
     used = ~np.isnan(scores) & ~np.isnan(lengths)
     nothing = Estimate(None, None, None)

@@ -53,7 +53,16 @@ def minimum_detectable_effects(totals: ClusterTotals) -> list[float | None]:
 
 
 def factor(n_clusters: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference that at least two clusters show with this power, in standard errors."""
+    """Compute the smallest difference that a paired t-test shows, in standard errors.
+
+    Args:
+        n_clusters: The number of clusters, at least two.
+        power: The probability of showing the difference.
+        alpha: The level of the test.
+
+    Returns:
+        The difference divided by its standard error.
+    """
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(n_clusters - 1, 1 - alpha / 2))

@@ -37,12 +37,22 @@ def rank_models(
     higher_is_better: bool,
     alpha: float = 0.05,
 ) -> list[Rank]:
-    """The rank of each model among those with a score.
+    """Rank the models that have a score, with an interval of ranks by the tests of all pairs.
 
-    `comparisons` are of all these models, numbered by their place in `scores`, with p adjusted together
-    (`compare_pairs`). A pair that has no p leaves open which of the two is better. Scores and
-    differences are best taken on the same units (the form `floor` of scoring.py); where they
-    contradict each other, the interval is widened to hold the rank.
+    A pair without p leaves open which of the two is better. Take scores and differences on the same
+    units (the form `floor` of scoring.py); where they contradict each other, the interval is widened to
+    include the rank.
+
+    Args:
+        scores: The score of each model; None for none.
+        comparisons: All pairs of these models, numbered by their place in `scores`, with p adjusted
+            together
+        (`compare_pairs`).
+        higher_is_better: Whether a higher score is better.
+        alpha: The level below which an adjusted p decides which of two models is better.
+
+    Returns:
+        The rank of each model, in the order of `scores`; a rank of None for a model without a score.
     """
     ranked = [place for place, score in enumerate(scores) if score is not None]
     better = dict.fromkeys(ranked, 0)
@@ -70,8 +80,8 @@ def rank_models(
     return ranks
 
 
-def _is_better(one: float | None, other: float | None, higher_is_better: bool) -> bool:
+def _is_better(score: float | None, other: float | None, higher_is_better: bool) -> bool:
     """Whether a score is better, by more than the rounding of its sum."""
-    if one is None or other is None or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12):
+    if score is None or other is None or math.isclose(score, other, rel_tol=1e-9, abs_tol=1e-12):
         return False
-    return (one > other) == higher_is_better
+    return (score > other) == higher_is_better

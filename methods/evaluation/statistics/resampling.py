@@ -57,16 +57,30 @@ class ClusterTotals:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient; NaN where the denominator is 0."""
+    """Divide; NaN where the denominator is 0.
+
+    Args:
+        numerator: An array.
+        denominator: An array that can be broadcast to the same shape.
+
+    Returns:
+        The quotients.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(denominator == 0, np.nan, numerator / denominator)
 
 
 def cluster_totals(values: Floats, clusters: Clusters) -> ClusterTotals:
-    """Sum and number of the values of each row in each cluster; NaN is no value.
+    """Sum and count the values of each row in each cluster.
 
-    `values` is rows x units, `clusters` has the cluster of each unit. Clusters are in the order of
-    their labels, so that the order of units does not matter.
+    Args:
+        values: Rows x units, NaN for no value.
+        clusters: The cluster of each unit.
+
+    Returns:
+        Sums and numbers, rows x clusters. Clusters are in the order of their labels, so that the order
+        of
+        units does not matter.
     """
     labels, starts = np.unique(np.sort(clusters), return_index=True)
     if not len(labels):
@@ -82,9 +96,14 @@ def cluster_totals(values: Floats, clusters: Clusters) -> ClusterTotals:
 def paired_totals(
     values: Floats, clusters: Clusters
 ) -> tuple[list[tuple[int, int]], ClusterTotals]:
-    """Totals of the differences first - second of each pair of models, on the units both have.
+    """Total the differences (first - second) of each pair of models on the units that both have.
 
-    Pairs in the order of `itertools.combinations`, and a row of totals for each.
+    Args:
+        values: Models x units, NaN where a model has no value.
+        clusters: The cluster of each unit.
+
+    Returns:
+        The pairs in the order of `itertools.combinations`, and a row of totals for each.
     """
     pairs = list(combinations(range(len(values)), 2))
     # One model against the rest at a time: all pairs at once would be 105 rows for 15 models.
@@ -101,16 +120,33 @@ def paired_totals(
 def chunk_sizes(
     n_resamples: int, n_clusters: int, cells: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """(start, number) of the resamples to hold at once, so that memory is bounded."""
+    """Split resamples into chunks, so that the memory they take is bounded.
+
+    Args:
+        n_resamples: The number of resamples.
+        n_clusters: The number of clusters that a resample has weights of.
+        cells: The most numbers to hold at once; by default `CELLS`.
+
+    Yields:
+        The first resample and the number of resamples of each chunk.
+    """
     step = max(1, (cells or CELLS) // max(1, n_clusters))
     for start in range(0, n_resamples, step):
         yield start, min(step, n_resamples - start)
 
 
 def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
-    """Sums over the drawn clusters: rows x resamples, of `sums`, rows x clusters (one or more).
+    """Sum the values of the drawn clusters in each bootstrap resample.
 
-    The same seed, numbers of clusters and of resamples give the same draws.
+    The same seed, number of clusters and number of resamples give the same draws.
+
+    Args:
+        sums: Rows x clusters, at least one cluster.
+        seed: The seed of the draws.
+        n_resamples: The number of resamples.
+
+    Returns:
+        Rows x resamples.
     """
     drawn = np.empty((len(sums), n_resamples))
     for start, weights in drawn_weights(sums.shape[1], seed=seed, n_resamples=n_resamples):
@@ -132,7 +168,16 @@ def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[t
 
 
 def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
-    """The mean of each row in each resample: rows x resamples, NaN where nothing drawn has a value."""
+    """Compute the mean of each row in each bootstrap resample of clusters.
+
+    Args:
+        totals: Sums and numbers, rows x clusters.
+        seed: The seed of the draws.
+        n_resamples: The number of resamples.
+
+    Returns:
+        Rows x resamples; NaN where no drawn cluster has a value.
+    """
     # Rows valued on the same units have the same sizes: these are summed once.
     sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
     drawn = resampled_sums(np.concatenate([totals.sums, sizes]), seed=seed, n_resamples=n_resamples)
@@ -143,10 +188,18 @@ def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RE
 def percentile_estimates(
     values: Floats, resampled: Floats, n_clusters: NDArray[np.int64]
 ) -> list[Estimate]:
-    """Each row's value with the percentiles of its resampled values (rows x resamples, NaN left out).
+    """Make estimates with the 2.5 % and 97.5 % percentiles of the resampled values.
 
-    None for a value that is NaN. A row with values in fewer than two clusters has no interval: drawing
-    one cluster again and again says nothing about others. `resampled` is reordered.
+    A row with values in fewer than two clusters has no interval: drawing one cluster again and again
+    says nothing about others.
+
+    Args:
+        values: The value of each row; NaN for none.
+        resampled: Rows x resamples, NaN left out. The array is reordered in place.
+        n_clusters: The number of clusters with a value, of each row.
+
+    Returns:
+        An estimate for each row; its value is None where the value is NaN.
     """
     bounds = np.full((len(values), 2), np.nan)
     usable = (n_clusters >= 2) & ~np.isnan(values) & ~np.isnan(resampled).all(axis=1)

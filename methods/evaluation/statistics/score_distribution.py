@@ -30,16 +30,26 @@ class ScoreDistribution:
 
 
 def score_distribution(scores: Floats, lowest: float, highest: float) -> ScoreDistribution:
-    """The distribution of `scores` (any shape, NaN left out) on the scale lowest..highest."""
-    given = scores[~np.isnan(scores)]
-    if not len(given):
+    """Describe the distribution of scores on a scale.
+
+    Args:
+        scores: Scores of any shape, NaN for none.
+        lowest: The lower end of the scale.
+        highest: The upper end.
+
+    Returns:
+        Number, counts by score, mean, standard deviation (n - 1) and the shares at both ends; None for
+        figures that there are too few scores for.
+    """
+    existing = scores[~np.isnan(scores)]
+    if not len(existing):
         return ScoreDistribution(0, {}, None, None, None, None)
-    values, counts = np.unique(given, return_counts=True)
+    values, counts = np.unique(existing, return_counts=True)
     return ScoreDistribution(
-        len(given),
+        len(existing),
         dict(zip(values.tolist(), counts.tolist(), strict=True)),
-        float(given.mean()),
-        float(given.std(ddof=1)) if len(given) > 1 else None,
-        float(np.mean(given == highest)),
-        float(np.mean(given == lowest)),
+        float(existing.mean()),
+        float(existing.std(ddof=1)) if len(existing) > 1 else None,
+        float(np.mean(existing == highest)),
+        float(np.mean(existing == lowest)),
     )

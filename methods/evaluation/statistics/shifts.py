@@ -49,7 +49,19 @@ class MeanShift:
 def mean_shift(
     shifts: Floats, clusters: Clusters, *, span: float, power: float, alpha: float
 ) -> MeanShift:
-    """The mean shift of some units, at least one; `span` is how large a shift can be."""
+    """Estimate the mean shift of units over clusters, each cluster with equal weight.
+
+    Args:
+        shifts: The shift of each unit, at least one.
+        clusters: The cluster of each unit.
+        span: The largest shift that is possible.
+        power: The power by which the smallest detectable shift is computed.
+        alpha: The level of the test.
+
+    Returns:
+        The mean with its 95 % interval, p and the smallest detectable shift; only the mean for a single
+        cluster.
+    """
     totals = cluster_totals(shifts[None], clusters).by("macro")
     ends = np.array([span])
     (estimate,) = difference_estimates(totals, ends)

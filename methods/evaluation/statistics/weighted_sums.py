@@ -50,9 +50,17 @@ def weighted_sum(weights: Sequence[float], totals: Sequence[ClusterTotals]) -> C
 
 
 def weighted_total(weights: Sequence[float], values: Sequence[T]) -> T:
-    """The sum of values times weights; of equal values and weights that sum to 1, exactly the value.
+    """Sum values times weights.
 
-    The smallest weight is factored out, since three times a third is not always one.
+    Equal values with weights that sum to 1 give exactly the value: the smallest weight is factored out,
+    since three times a third is not always one.
+
+    Args:
+        weights: The weight of each value, at least one.
+        values: Numbers or arrays of one shape.
+
+    Returns:
+        The weighted sum, of the type of the values.
     """
     smallest = min(map(abs, weights))
     parts = [weight / smallest * value for weight, value in zip(weights, values, strict=True)]
@@ -67,10 +75,10 @@ def _of_unlike(weights: Floats, totals: Sequence[ClusterTotals]) -> tuple[Floats
     has_all = ~np.isnan(theta)
     influences = np.zeros(totals[0].sums.shape)
     shares = np.zeros(influences.shape)
-    for weight, mean, of in zip(weights, means, totals, strict=True):
-        n = of.sizes.sum(axis=1)[:, None]
-        influences += weight * ratio(of.sums - mean[:, None] * of.sizes, n)
-        shares += abs(weight) / np.abs(weights).sum() * ratio(of.sizes, n)
+    for weight, mean, total in zip(weights, means, totals, strict=True):
+        n = total.sizes.sum(axis=1)[:, None]
+        influences += weight * ratio(total.sums - mean[:, None] * total.sizes, n)
+        shares += abs(weight) / np.abs(weights).sum() * ratio(total.sizes, n)
     n_clusters = (shares > 0).sum(axis=1)[:, None]
     sums = n_clusters * (theta[:, None] * shares + influences)
     return (

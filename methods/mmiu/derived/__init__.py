@@ -54,18 +54,18 @@ def derived(
     Each task goes through the entries in an order of its own by seed, so an entry that comes or goes
     changes few samples, and more of them keep those that there are. Fewer where entries run out.
     """
-    left = {task: _ordered(subjects, task, seed) for task in tasks}
-    made = 0
-    while made < n_samples and any(left.values()):
+    queues = {task: _ordered(subjects, task, seed) for task in tasks}
+    n_made = 0
+    while n_made < n_samples and any(queues.values()):
         for task in tasks:
-            while left[task] and made < n_samples:
-                subject = left[task].pop(0)
+            while queues[task] and n_made < n_samples:
+                subject = queues[task].pop(0)
                 try:
                     sample = DERIVED[task](subject, subjects, pictures, seed)
                 except UnusableSampleError as loss:
                     yield DerivedSample(subject, task, None, loss)
                     continue
-                made += 1
+                n_made += 1
                 yield DerivedSample(subject, task, sample)
                 break
 

@@ -6,7 +6,7 @@ from functools import partial
 from methods.ids import content_id
 from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.drawing import EditableImages, SampledEntry, drawn, others
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry, others, seeded_index
 from methods.mmiu.metadata import Sample, TaskInfo
 
 LESS_DETAIL = 0.5
@@ -38,7 +38,7 @@ def quality(
 ) -> Sample:
     """The picture as it is, and two versions with more and more blur or noise."""
     before = drawing.fitted(pictures.open(subject.image_id))
-    sharp = drawn(seed, subject, QUALITY.name, 2) == 0
+    sharp = seeded_index(seed, subject, QUALITY.name, 2) == 0
     if sharp:
         worse = [drawing.blurred(before, radius) for radius in (3, 8)]
         details = [drawing.detail(picture) for picture in (before, *worse)]
@@ -55,13 +55,13 @@ def quality(
         pictures.keep(picture, [subject.image_id], f"made smaller, {change}")
         for picture, change in zip(worse, changes, strict=True)
     ]
-    asked = "is the sharpest" if sharp else "has the least noise"
+    property_asked = "is the sharpest" if sharp else "has the least noise"
     return Sample(
         QUALITY,
         subject.page_url,
         (),
         QUALITY.description,
-        f"Which image {asked}?",
+        f"Which image {property_asked}?",
         "natural image",
         best,
         tuple(others_ids),
@@ -73,7 +73,7 @@ def spot_the_difference(
 ) -> Sample:
     """The picture, and a version with one to six patches of other colours."""
     before = drawing.fitted(pictures.open(subject.image_id))
-    n_differences = 1 + drawn(seed, subject, SPOT.name, MOST_DIFFERENCES)
+    n_differences = 1 + seeded_index(seed, subject, SPOT.name, MOST_DIFFERENCES)
     cells = sorted(range(12), key=partial(content_id, "cells", seed, subject.entry_id))
     after = drawing.altered(before, cells[:n_differences])
     return Sample(
@@ -98,7 +98,7 @@ def similarity(
     """The picture, and a version of it or, as often, another picture that looks different."""
     before = drawing.fitted(pictures.open(subject.image_id))
     kinds = ("mirrored", "a part of it", "brighter")
-    way = drawn(seed, subject, SIMILARITY.name, 2 * len(kinds))
+    way = seeded_index(seed, subject, SIMILARITY.name, 2 * len(kinds))
     made_from = [subject.image_id]
     if way < len(kinds):
         change = kinds[way]

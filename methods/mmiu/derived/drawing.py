@@ -49,11 +49,11 @@ def others(
 ) -> list[SampledEntry]:
     """Sample other entries with other images that `fits`. Raises UnusableSampleError for fewer."""
     draw = partial(content_id, *seed, subject.entry_id)
-    known = {subject.image_id}
+    image_ids = {subject.image_id}
     chosen: list[SampledEntry] = []
     for other in sorted(subjects, key=lambda other: draw(other.entry_id)):
-        if len(chosen) < n_subjects and other.image_id not in known and fits(other):
-            known.add(other.image_id)
+        if len(chosen) < n_subjects and other.image_id not in image_ids and fits(other):
+            image_ids.add(other.image_id)
             chosen.append(other)
     if len(chosen) < n_subjects:
         raise UnusableSampleError(
@@ -62,7 +62,7 @@ def others(
     return chosen
 
 
-def drawn(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
+def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
     """A number from 0 to n_values - 1, by seed, entry and task."""
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 
@@ -112,10 +112,11 @@ def quarters(picture: Image.Image) -> list[Image.Image]:
     return [picture.crop((x, y, x + wide, y + high)) for y in (0, high) for x in (0, wide)]
 
 
-def difference(one: Image.Image, other: Image.Image) -> float:
+def difference(picture: Image.Image, other: Image.Image) -> float:
     """Mean absolute difference of two pictures' pixels, 0 to 255, once they have one size."""
     small = [
-        np.asarray(image.resize((48, 48), Image.Resampling.BOX), float) for image in (one, other)
+        np.asarray(image.resize((48, 48), Image.Resampling.BOX), float)
+        for image in (picture, other)
     ]
     return float(np.abs(small[0] - small[1]).mean())
 
@@ -167,11 +168,11 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
     return Image.fromarray(pixels)
 
 
-def joined(one: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
+def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
     """Two pictures of one size in one: beside each other, or the first above the second."""
-    wide, high = one.size
+    wide, high = picture.size
     sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
-    sheet.paste(one, (0, 0))
+    sheet.paste(picture, (0, 0))
     sheet.paste(other, (wide, 0) if side_by_side else (0, high))
     return sheet
 

@@ -45,8 +45,8 @@ def text_to_image(
     texts = {subject.title, subject.caption}
     n_wrong = n_choices(BY_TEXT.name) - 1
 
-    def another(each: SampledEntry) -> bool:
-        return not texts & {each.title, each.caption} and IMAGE_HERE not in each.caption
+    def another(entry: SampledEntry) -> bool:
+        return not texts & {entry.title, entry.caption} and IMAGE_HERE not in entry.caption
 
     (absent,) = others(
         subject,
@@ -126,8 +126,8 @@ def shared_title(
     mates = [other for other in subjects if other.cluster_id == subject.cluster_id]
     shown = [subject]
     for mate in sorted(mates, key=lambda mate: draw(mate.entry_id)):
-        known = {mate.image_id for mate in shown}
-        if len(shown) < MOST_IMAGES and mate.image_id not in known:
+        image_ids = {mate.image_id for mate in shown}
+        if len(shown) < MOST_IMAGES and mate.image_id not in image_ids:
             shown.append(mate)
     shared = set.intersection(*({*mate.categories} for mate in shown))
     if len(shown) < 2 or not shared:

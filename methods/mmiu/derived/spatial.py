@@ -8,7 +8,7 @@ from math import cos, radians, sin
 from methods.ids import content_id
 from methods.mmiu.converting import UnusableSampleError
 from methods.mmiu.derived import drawing
-from methods.mmiu.derived.drawing import EditableImages, SampledEntry, drawn, others
+from methods.mmiu.derived.drawing import EditableImages, SampledEntry, others, seeded_index
 from methods.mmiu.metadata import Sample, TaskInfo
 
 ALIKE = 10.0
@@ -49,7 +49,7 @@ def jigsaw(
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")
     orders = list(permutations(range(4)))[1:]
-    order = orders[drawn(seed, subject, JIGSAW.name, len(orders))]
+    order = orders[seeded_index(seed, subject, JIGSAW.name, len(orders))]
     images = tuple(
         pictures.keep(tiles[place], [subject.image_id], f"quarter {place + 1} of 4")
         for place in order
@@ -79,7 +79,7 @@ def transformation(
             "symmetric", "The picture looks alike when it is turned or mirrored."
         )
     names = list(after)
-    name = names[drawn(seed, subject, TRANSFORMATION.name, len(names))]
+    name = names[seeded_index(seed, subject, TRANSFORMATION.name, len(names))]
     return Sample(
         TRANSFORMATION,
         subject.page_url,
@@ -175,12 +175,12 @@ def spatial_text(
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("pictures_alike", "Two of the pictures look alike.")
     words = ("to the left of", "to the right of", "above", "below")
-    first = drawn(seed, subject, SPATIAL_TEXT.name, len(words))
+    first = seeded_index(seed, subject, SPATIAL_TEXT.name, len(words))
     right, other, *rest = words[first:] + words[:first]
-    made = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
+    places = [(right, 1), *((word, 1) for word in rest), *((word, 2) for word in words)]
     entries = (subject, second, third)
     composed = []
-    for word, place in made:
+    for word, place in places:
         pair = [tiles[0], tiles[place]]
         if word in ("to the right of", "below"):
             pair.reverse()

@@ -78,7 +78,7 @@ def turn_by_turn():
     """Each turn after the model's own answers; a turn without an answer is the last one."""
 
     async def solve(state, generate):
-        said = []
+        rounds = []
         for record in state.metadata["rest"]:
             if record["turn"] is None:
                 state.messages.append(_message(record, _inside))
@@ -86,10 +86,10 @@ def turn_by_turn():
             state = await generate(state)
             answered = state.output.stop_reason in ANSWERED
             text = state.output.completion if answered else ""
-            said.append({"turn": record["turn"], "text": text, "why": state.output.stop_reason})
+            rounds.append({"turn": record["turn"], "text": text, "why": state.output.stop_reason})
             if not text.strip():
                 break
-        state.metadata[SAID] = {**state.metadata[SAID], "said": said}
+        state.metadata[SAID] = {**state.metadata[SAID], "said": rounds}
         return state
 
     return solve
@@ -115,15 +115,15 @@ def letters():
         counted = state.metadata["counted"]
         if counted is None:
             return Score(value=NOANSWER, explanation="The right answer is not known.")
-        here = state.metadata[SAID]
-        text = here["said"][-1]["text"] if here["said"] else ""
-        letter, rule = _letter_scores().strict(text, state.metadata["choices"])
+        record = state.metadata[SAID]
+        text = record["said"][-1]["text"] if record["said"] else ""
+        letter, rule = _letter_scores().read_letter(text, state.metadata["choices"])
         right = None if letter is None else letter == target.text
         return Score(
             value=VALUES[right],
             answer=letter,
             explanation=f"Read by the rule {rule!r}." if rule else "No rule reads a letter.",
-            metadata={**counted, "item": here["item_id"], "right": right},
+            metadata={**counted, "item": record["item_id"], "right": right},
         )
 
     return score

@@ -46,16 +46,16 @@ def doc_to_messages(doc, round_idx=None, previous_output=None, previous_round_in
     A round without an answer is the last one.
     """
     places = _answers(doc)
-    said = list(previous_output or [])[: round_idx or 0]
-    lost = any(not text.strip() or text.startswith(FAILED) for text in said)
+    earlier = list(previous_output or [])[: round_idx or 0]
+    lost = any(not text.strip() or text.startswith(FAILED) for text in earlier)
     if round_idx is not None and (round_idx >= len(places) or lost):
         return None, True, previous_output, None
-    answers = iter(said)
+    answers = iter(earlier)
     messages = [
         {"role": "assistant", "content": [{"type": "text", "text": next(answers)}]}
         if message["turn"] is not None
         else {"role": message["role"], "content": _content(message)}
-        for message in doc["messages"][: places[len(said)]]
+        for message in doc["messages"][: places[len(earlier)]]
     ]
     return messages if round_idx is None else (messages, False, previous_output, None)
 
@@ -90,13 +90,13 @@ def process_results(doc, results):
 
     `right` is None where no rule of vlm-loom reads a letter.
     """
-    said = results[0] if isinstance(results[0], list) else results[:1]
+    texts = results[0] if isinstance(results[0], list) else results[:1]
     turns = [doc["messages"][place]["turn"] for place in _answers(doc)]
     result = {"item_id": doc["item_id"], "trial": doc["trial"], "turns": turns, "right": None}
     if doc["counted"] is None:
         return {"vlm_loom": result}
-    text = "" if said[0].startswith(FAILED) else said[0]
-    letter = _letter_scores().strict(text, doc["choices"]).letter
+    text = "" if texts[0].startswith(FAILED) else texts[0]
+    letter = _letter_scores().read_letter(text, doc["choices"]).letter
     result["right"] = None if letter is None else letter == doc["target"]
     result |= {**doc["counted"], "item": doc["item_id"]}
     return {f"vlm_loom{name}": result for name in ("", "_standard_error", "_unread")}

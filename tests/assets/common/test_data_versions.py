@@ -6,7 +6,7 @@ import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from assets.common.tables import rows_to_arrow
-from assets.release.in_force import version_of_releases
+from assets.release.current_releases import version_of_releases
 from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import TOPICS, mini_corpus, sample_rows

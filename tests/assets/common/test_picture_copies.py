@@ -13,7 +13,7 @@ from assets.common.picture_copies import ImageCopyFinder, copies_of
 from assets.common.ray_jobs import RowWork
 from methods.ingest.picture_candidates import CopyCandidate
 from methods.ingest.picture_match import UPRIGHT
-from resources.images import looking
+from resources.images import picture_comparison
 from resources.images.store import ImageStore, open_images
 from resources.warehouse import Warehouse
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
@@ -33,7 +33,7 @@ class Home:
         self.proposed = list(combinations(sorted(self.ids), 2))
         self.compared: list[int] = []
         self.killed_at = 99
-        look = looking.looked_at
+        look = picture_comparison.best_alignment
 
         def counted(wholes, parts, ways):
             if len(self.compared) == self.killed_at:
@@ -41,7 +41,7 @@ class Home:
             self.compared.append(len(ways))
             return look(wholes, parts, ways)
 
-        monkeypatch.setattr(looking, "looked_at", counted)
+        monkeypatch.setattr(picture_comparison, "best_alignment", counted)
 
     def copies(self) -> list[tuple[str, str]]:
         self.compared.clear()

@@ -19,7 +19,7 @@ from assets.common.ray_jobs import RowsOnRay, RowWork
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
 from resources.embedding.embedder import PACKAGED, Embedder
-from resources.images.looking import look_on_worker
+from resources.images.picture_comparison import look_on_worker
 from resources.images.store import open_images
 from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder

@@ -10,7 +10,7 @@ import pytest
 
 from assets.common import failures
 from assets.common.failures import MAX_RETRIES, unattended
-from assets.common.losses import worth_a_retry
+from assets.common.losses import is_retry_worthwhile
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
@@ -147,7 +147,7 @@ def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
     ],
 )
 def test_losses_are_worth_a_retry_if_few_would_be_left(lost: dict[str, int], worth: bool) -> None:
-    assert worth_a_retry(Counter(lost), 100, 0.05) is worth
+    assert is_retry_worthwhile(Counter(lost), 100, 0.05) is worth
 
 
 def test_every_failure_says_whether_it_may_pass() -> None:

@@ -14,8 +14,8 @@ from assets.common.settings import (
     SHOWN_AS,
     RunSettings,
     check_run,
-    choose,
-    used,
+    current_settings,
+    read_used_settings,
     with_file_defaults,
 )
 from dagster_project.definitions import defs
@@ -33,7 +33,7 @@ def file(loom_home: Path) -> Path:
 
 def chosen(table: str, **given: Any) -> RunSettings:
     """The settings of a run that gives these values, as Dagster would make its config."""
-    return choose(table, with_file_defaults(table, SECTIONS[table])(**given))
+    return current_settings(table, with_file_defaults(table, SECTIONS[table])(**given))
 
 
 def tau(**given: Any) -> float:
@@ -58,7 +58,7 @@ def test_the_config_is_over_the_file_and_the_file_over_the_defaults(file: Path) 
 def test_a_step_reads_what_the_file_has_by_then(file: Path) -> None:
     config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
     file.write_text("cluster: {clusters: {tau: 0.6, cluster_method: density}}")
-    settings = choose(CLUSTERS, config).settings
+    settings = current_settings(CLUSTERS, config).settings
     assert settings == ClusterSettings(tau=0.6, cluster_method="density", min_size=3)
 
 
@@ -78,7 +78,7 @@ def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
 
 def test_a_run_that_has_nothing_of_its_own_tells_nothing_of_it(file: Path) -> None:
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    assert set(choose(CLUSTERS).metadata()) == {SHOWN_AS}
+    assert set(current_settings(CLUSTERS).metadata()) == {SHOWN_AS}
     assert set(chosen(CLUSTERS, tau=0.6).metadata()) == {SHOWN_AS}
 
 
@@ -92,7 +92,7 @@ def test_null_is_a_value_where_the_setting_has_it(file: Path) -> None:
 def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None:
     file.write_text("evaluate: {answers: {max_failed_share: 2}}")
     with pytest.raises(SettingsError) as refused:
-        choose(CLUSTERS)
+        current_settings(CLUSTERS)
     assert str(refused.value) == (
         f"{file}: evaluate.answers.max_failed_share is 2, but should be less than or equal to 1."
     )
@@ -116,7 +116,7 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with(
         dg.AssetMaterialization(["cluster", "clusters"], metadata=made_with)
     )
     file.write_text("cluster: {clusters: {tau: 0.5}}")
-    found = used(instance, CLUSTERS, ClusterSettings)
+    found = read_used_settings(instance, CLUSTERS, ClusterSettings)
     assert found == ClusterSettings(tau=0.9)
 
 
@@ -124,10 +124,10 @@ def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(
     file: Path, instance: dg.DagsterInstance
 ) -> None:
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    assert used(instance, CLUSTERS, ClusterSettings).tau == 0.6
+    assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
     # As an earlier version of the project materialized it.
     instance.report_runless_asset_event(dg.AssetMaterialization(["cluster", "clusters"]))
-    assert used(instance, CLUSTERS, ClusterSettings).tau == 0.6
+    assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
 
 
 # --- In the Launchpad ----------------------------------------------------------------------------

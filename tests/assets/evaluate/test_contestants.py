@@ -13,7 +13,7 @@ from assets.evaluate.contestants import (
     ImportedPredictions,
     LetterBaselineOptions,
     contestants,
-    why_not,
+    exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
 from methods.evaluation.asking import AnswerRequest
@@ -182,13 +182,13 @@ def test_why_a_baseline_is_not_run() -> None:
     held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]
     no_choice = "it says a letter, and this is no multiple choice"
     for name in ("baseline:random", "baseline:most-frequent"):
-        assert why_not(name, ITEMS, LetterBaselineOptions()) is None
-        assert why_not(name, [dialogue], LetterBaselineOptions()) == no_choice
-    assert why_not("baseline:random", held_out, LetterBaselineOptions()) is None
-    assert why_not("baseline:most-frequent", held_out, LetterBaselineOptions()) == (
+        assert exclusion_reason(name, ITEMS, LetterBaselineOptions()) is None
+        assert exclusion_reason(name, [dialogue], LetterBaselineOptions()) == no_choice
+    assert exclusion_reason("baseline:random", held_out, LetterBaselineOptions()) is None
+    assert exclusion_reason("baseline:most-frequent", held_out, LetterBaselineOptions()) == (
         "the right answers are not in this home"
     )
-    assert why_not("local", [dialogue], LetterBaselineOptions()) is None
+    assert exclusion_reason("local", [dialogue], LetterBaselineOptions()) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from assets.common.isolation import not_made
+from assets.common.isolation import incomplete_steps
 from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs
@@ -163,7 +163,7 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
         "There is no benchmark here for toy-test-"
     )
     assert toy.warehouse.count("evaluate.observations") == 0
-    (reason,) = not_made(toy.warehouse)["evaluate.observations"]
+    (reason,) = incomplete_steps(toy.warehouse)["evaluate.observations"]
     assert "There is no benchmark toy here: install its package" in reason
     assert toy.warehouse.count("evaluate.answers") == n_answers
     with_it = {**resources, "benchmarks": {"toy": Toy()}}

@@ -18,7 +18,7 @@ from methods.evaluation.judging import (
     Judgment,
     JudgmentKey,
     Observation,
-    observed,
+    judgment_observations,
 )
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
@@ -46,14 +46,14 @@ class Two(Mmdu):
         grades = yield turns
         found: list[Observation] = []
         for asked, grade in zip(turns, grades, strict=True):
-            found += observed(["turn"], asked.place, grade)
+            found += judgment_observations(["turn"], asked.place, grade)
         if None in grades:
             return found
         whole = ask(
             JudgmentKey(PLAIN, len(turns), "whole"), "two/whole", [g.score for g in grades if g]
         )
         (judgment,) = yield [whole]
-        return found + observed(["whole"], whole.place, judgment)
+        return found + judgment_observations(["whole"], whole.place, judgment)
 
 
 def ask(place: JudgmentKey, prompt: str, scores: Sequence[int] = ()) -> JudgeRequest:

@@ -12,7 +12,7 @@ from methods.evaluation.asking import (
     Transcript,
 )
 from methods.evaluation.items import Item
-from methods.evaluation.judging import Judging, Observation, unjudged
+from methods.evaluation.judging import Judging, Observation, unjudged_observations
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.group_spread import GroupSpread
@@ -86,7 +86,7 @@ class Toy:
             letter = transcript.readings.get((trial, turn))
             right = LETTERS[(key - int(trial.removeprefix("shift-"))) % len(item.choices)]
             if answer.text is None:
-                found += unjudged([RIGHT], trial, turn, answer)
+                found += unjudged_observations([RIGHT], trial, turn, answer)
             elif letter is None:
                 found.append(Observation(RIGHT, trial, turn, "not_judged"))
             else:

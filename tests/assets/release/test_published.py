@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dagster_project.release_texts import listed, shown
-from methods.benchmarks import BENCHMARKS, importable
+from dagster_project.release_texts import release_lines, release_page
+from methods.benchmarks import BENCHMARKS, importable_benchmarks
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.importing.release_import import import_release
@@ -253,9 +253,9 @@ def test_importing_twice_is_importing_once(empty: World, folder: Path) -> None:
     (card,) = before[0]
     assert card["name"] == "mmdu-imported" and card["review_policy"] == "none"
     assert json.loads(card["settings"])["release.releases"]["file"] == "benchmark.json"
-    page = shown(empty.warehouse, first)
+    page = release_page(empty.warehouse, first)
     assert "| Origin | `imported` |" in page and "It is in force." in page
-    assert first in listed(empty.warehouse)
+    assert first in release_lines(empty.warehouse)
 
 
 def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(
@@ -291,7 +291,7 @@ def test_the_newest_release_of_a_name_is_listed_first(empty: World) -> None:
         for release_id, day in made.items()
     ]
     put(empty.warehouse, {"release.releases": cards})
-    _, *lines = listed(empty.warehouse).splitlines()
+    _, *lines = release_lines(empty.warehouse).splitlines()
     assert [line.split()[0] for line in lines] == ["a-2", "a-1", "b-1"]
 
 
@@ -332,7 +332,9 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     assert pair["turn"] in {row["turn"] for row in lost}
     assert {(row["other_release_id"], row["other_item_id"]) for row in lost} == {(imported, "d2")}
     assert current(world)["mmdu-instruct"] != learned
-    assert f"| Left out as shared | `pairs {len(lost)}" in shown(world.warehouse, "mmdu-instruct")
+    assert f"| Left out as shared | `pairs {len(lost)}" in release_page(
+        world.warehouse, "mmdu-instruct"
+    )
 
 
 def test_editions_have_names_and_ids_of_their_own(empty: World, folder: Path) -> None:
@@ -410,7 +412,8 @@ def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, fo
 def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
     file = folder / "benchmark.json"
     assert sentence(take(empty, file, benchmark="")) == (
-        f"Say which benchmark {file} is of (--benchmark); there are {', '.join(importable())}."
+        f"Say which benchmark {file} is of (--benchmark); there are "
+        f"{', '.join(importable_benchmarks())}."
     )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.evaluate.release_diff import compared
-from assets.release.in_force import version_of_releases
+from assets.evaluate.release_diff import compare_releases
+from assets.release.current_releases import version_of_releases
 from methods.benchmarks import BENCHMARKS
 from methods.naming import nearest
 from tests.assets.conftest import MakeWorld
@@ -408,7 +408,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
     for page in (pages[first], pages[second]):
         assert "<td>careless</td><td>It has no scores on this release.</td>" in page
     # The same dialogues under another policy: the models said the same, the judge gave the same.
-    of = compared(world.warehouse, BENCHMARKS, first, second)
+    of = compare_releases(world.warehouse, BENCHMARKS, first, second)
     page = of.markdown
     n_items = card(world, first)["n_items"]
     assert f"0 added, 0 removed, {n_items} changed, 0 the same" in page

@@ -18,7 +18,7 @@ from methods.agreement.labels import (
     raw_agreement,
     raw_agreement_of_draws,
 )
-from methods.agreement.measured import NOBODY_TWICE, MeasureValue, interval
+from methods.agreement.rating_matrix import NOBODY_TWICE, MeasureValue, interval
 from methods.agreement.scores import (
     FUZZY,
     STRICT,

@@ -9,7 +9,7 @@ from methods.alignmmbench.candidates import (
     SearchableEntry,
     TaskImage,
     candidates,
-    drawn,
+    sample_candidates,
 )
 from methods.alignmmbench.tasks import CATEGORIES, KEYWORDS, found_keywords
 from methods.words import is_chinese
@@ -137,7 +137,10 @@ TASKS = ["Counting", "Recognition", "Writing"]
 
 @given(st.integers(0, 8), st.integers(0, 50))
 def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: int) -> None:
-    some, more = drawn(POOL, TASKS, n, seed), drawn(POOL, TASKS, n + 1, seed)
+    some, more = (
+        sample_candidates(POOL, TASKS, n, seed),
+        sample_candidates(POOL, TASKS, n + 1, seed),
+    )
     assert len(some) == min(n, len(POOL)) and more[:n] == some
     assert len(set(some)) == len(some)
     counts = [sum(each.task == task for each in some) for task in TASKS]
@@ -147,12 +150,12 @@ def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: 
 
 @given(st.integers(0, 50))
 def test_pictures_differ_as_long_as_they_can(seed: int) -> None:
-    two = drawn(POOL, TASKS, 2, seed)
+    two = sample_candidates(POOL, TASKS, 2, seed)
     assert len({each.image_id for each in two}) == 2
 
 
 def test_other_tasks_are_not_drawn() -> None:
-    assert {each.task for each in drawn(POOL, ["Counting"], 9, 0)} == {"Counting"}
+    assert {each.task for each in sample_candidates(POOL, ["Counting"], 9, 0)} == {"Counting"}
 
 
 def test_a_picture_that_looks_like_an_excluded_one_is_left_out_whatever_stands_for_both() -> None:

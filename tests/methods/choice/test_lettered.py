@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from methods.choice.lettered import (
     LETTERS,
-    in_order,
+    choices_in_order,
     letter_in,
-    lettered,
-    plain,
+    original_order,
     question_and_hint,
     shifted,
     shuffled,
     with_hint,
+    with_letters,
 )
 
 SIZES = st.integers(2, 8)
@@ -22,7 +22,7 @@ SIZES = st.integers(2, 8)
 def test_the_papers_example_of_four_passes() -> None:
     """MMBench, Figure 6: how many apples, the right one is the first choice."""
     choices = ("4", "3", "2", "1")
-    passes = [in_order(choices, shifted(4, k)) for k in range(4)]
+    passes = [choices_in_order(choices, shifted(4, k)) for k in range(4)]
     assert passes == [
         ("4", "3", "2", "1"),
         ("3", "2", "1", "4"),
@@ -41,7 +41,7 @@ def test_over_all_shifts_the_right_choice_has_every_letter_once(n: int, place: i
 @given(SIZES, st.text(max_size=5), st.integers(0, 7))
 def test_in_a_shuffled_order_no_choice_keeps_its_letter(n: int, seed: str, place: int) -> None:
     order = shuffled(n, seed)
-    assert sorted(order) == list(plain(n)) and order == shuffled(n, seed)
+    assert sorted(order) == list(original_order(n)) and order == shuffled(n, seed)
     assert letter_in(order, LETTERS[place % n]) != LETTERS[place % n]
 
 
@@ -90,6 +90,6 @@ def test_question_and_hint_make_the_text_again(question: str, hint: str, n_image
 
 
 def test_more_choices_than_letters_are_refused() -> None:
-    assert lettered(["x"] * 10).endswith("J. x")
+    assert with_letters(["x"] * 10).endswith("J. x")
     with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
-        lettered(["x"] * 11)
+        with_letters(["x"] * 11)

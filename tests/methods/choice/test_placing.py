@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, placed
+from methods.choice.lettered import LETTERS, assign_letters
 
 
 class Choices(NamedTuple):
@@ -30,7 +30,7 @@ def test_the_key_is_the_letter_of_the_right_choice_and_letters_are_used_equally_
     items: list[Choices], seed: int
 ) -> None:
     used: dict[int, Counter[str]] = {}
-    for item, (choices, key) in zip(items, placed(items, seed), strict=True):
+    for item, (choices, key) in zip(items, assign_letters(items, seed), strict=True):
         assert choices[LETTERS.index(key)] == item.answer
         assert sorted(choices) == sorted((item.answer, *item.distractors))
         n_choices = len(choices)
@@ -43,13 +43,13 @@ def test_items_keep_their_order_when_others_come_among_them(
     items: list[Choices], data: st.DataObject
 ) -> None:
     before = [item for item in items if data.draw(st.booleans())]
-    first = dict(zip(before, placed(before, 0), strict=True))
+    first = dict(zip(before, assign_letters(before, 0), strict=True))
     kept = {place: first[item].key for place, item in enumerate(items) if item in first}
-    now = dict(zip(items, placed(items, 0, kept), strict=True))
+    now = dict(zip(items, assign_letters(items, 0, kept), strict=True))
     assert {item: now[item] for item in before} == first
 
 
 def test_new_items_fill_up_the_letters_that_kept_ones_left() -> None:
     items = [drawn(name, 3) for name in range(4)]
-    keys = [order.key for order in placed(items, 0, {0: "C", 2: "A"})]
+    keys = [order.key for order in assign_letters(items, 0, {0: "C", 2: "A"})]
     assert (keys[0], keys[2]) == ("C", "A") and sorted(keys) == list("ABCD")

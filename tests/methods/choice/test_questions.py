@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.choice.lettered import asked, plain, shifted
+from methods.choice.lettered import original_order, question_message, shifted
 from methods.evaluation.items import Item, Turn
 from methods.prompts.messages import IMAGE_HERE, Image, Message, Text
 from methods.prompts.template import PromptTemplate, TemplateError
@@ -27,7 +27,9 @@ HINTED = f"{IMAGE_HERE}\nHint: Look up.\nQuestion: What is it?"
 
 @pytest.mark.parametrize("language", [None, "en", "fr"])
 def test_mmbench_asks_in_the_words_of_figure_22(language: str | None) -> None:
-    assert shown(asked(item(HINTED, 1, language), MMBENCH, "Hint", plain(2))) == (
+    assert shown(
+        question_message(item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
+    ) == (
         "[sha-1]\nHint: Look up.\nQuestion: What is it?\nA. owl\nB. crow\n"
         "Please select the correct answer from the options above."
     )
@@ -35,14 +37,16 @@ def test_mmbench_asks_in_the_words_of_figure_22(language: str | None) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_hant"])
 def test_mmbench_asks_a_chinese_question_in_chinese(language: str) -> None:
-    assert shown(asked(item(HINTED, 1, language), MMBENCH, "Hint", plain(2))) == (
+    assert shown(
+        question_message(item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
+    ) == (
         "[sha-1]\n提示: Look up.\n问题: What is it?\nA. owl\nB. crow\n请从上面的选项中选出正确答案。"
     )
 
 
 def test_mmiu_asks_in_the_words_of_table_b_2() -> None:
     text = f"Image1: {IMAGE_HERE}, Image2: {IMAGE_HERE}\nContext: Compare.\nQuestion: Which?"
-    assert shown(asked(item(text, 2), MMIU, "Context", shifted(2, 1))) == (
+    assert shown(question_message(item(text, 2), MMIU, "Context", shifted(2, 1))) == (
         "Image1: [sha-1],\nImage2: [sha-2]\nContext: Compare.\nQuestion: Which?\n"
         "Choices:\n(A) crow\n(B) owl\n"
         "Hint: Please answer the option directly like A, B, C, D…"
@@ -51,12 +55,16 @@ def test_mmiu_asks_in_the_words_of_table_b_2() -> None:
 
 def test_without_a_hint_none_is_named() -> None:
     for template, name in ((MMBENCH, "Hint"), (MMIU, "Context")):
-        text = shown(asked(item(f"{IMAGE_HERE}\nWhich?"), template, name, plain(2)))
+        text = shown(
+            question_message(item(f"{IMAGE_HERE}\nWhich?"), template, name, original_order(2))
+        )
         assert "Question: Which?" in text and f"{name}: \n" not in text
 
 
 def test_a_question_with_places_of_its_own_keeps_its_images_there() -> None:
-    message = asked(item(f"First {IMAGE_HERE}, then {IMAGE_HERE}?", 2), MMIU, "Context", plain(2))
+    message = question_message(
+        item(f"First {IMAGE_HERE}, then {IMAGE_HERE}?", 2), MMIU, "Context", original_order(2)
+    )
     assert message.parts[:4] == (
         *(Text("Question: First "), Image("sha-1"), Text(", then "), Image("sha-2")),
     )
@@ -64,8 +72,8 @@ def test_a_question_with_places_of_its_own_keeps_its_images_there() -> None:
 
 @pytest.mark.parametrize("question", [f"{IMAGE_HERE}\nWhich?", f"Is {IMAGE_HERE} red?"])
 def test_choices_are_never_taken_for_places_of_images(question: str) -> None:
-    message = asked(
-        item(question, 1, None, IMAGE_HERE, "{{ question }}"), MMBENCH, "Hint", plain(2)
+    message = question_message(
+        item(question, 1, None, IMAGE_HERE, "{{ question }}"), MMBENCH, "Hint", original_order(2)
     )
     assert sum(isinstance(part, Image) for part in message.parts) == 1
     assert "A. (image)\nB. {{ question }}\n" in shown(message)
@@ -81,4 +89,6 @@ def test_choices_are_never_taken_for_places_of_images(question: str) -> None:
 )
 def test_a_prompt_of_ones_own_that_drops_an_image_is_refused(source: str, reason: str) -> None:
     with pytest.raises(TemplateError, match=reason):
-        asked(item(HINTED), PromptTemplate("mmbench/question", source), "Hint", plain(2))
+        question_message(
+            item(HINTED), PromptTemplate("mmbench/question", source), "Hint", original_order(2)
+        )

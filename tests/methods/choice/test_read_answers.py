@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.read_answers import STRATA, ExtractedAnswer, drawn
+from methods.choice.read_answers import STRATA, ExtractedAnswer, sample_answers
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, Transcript, readings_of
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
@@ -72,20 +72,22 @@ def test_who_answered_and_what_was_read_do_not_change_the_item() -> None:
 
 def test_a_sample_has_so_many_of_each_group_and_all_of_a_small_one() -> None:
     small = replace(ONE, model="m9", item_id="q99")
-    found = drawn([*MANY, small], 4, 0, lambda each: each.model)
+    found = sample_answers([*MANY, small], 4, 0, lambda each: each.model)
     models = [each.model for each in found]
     assert {name: models.count(name) for name in models} == {"m0": 4, "m1": 4, "m2": 4, "m9": 1}
-    assert drawn(MANY, 0, 0, lambda each: each.model) == []
-    assert drawn(MANY, 4, 1, lambda each: each.model) != drawn(MANY, 4, 0, lambda each: each.model)
+    assert sample_answers(MANY, 0, 0, lambda each: each.model) == []
+    assert sample_answers(MANY, 4, 1, lambda each: each.model) != sample_answers(
+        MANY, 4, 0, lambda each: each.model
+    )
 
 
 @given(st.permutations(MANY), st.integers(0, 9))
 def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(
     shuffled: list[ExtractedAnswer], n: int
 ) -> None:
-    few = drawn(shuffled, n, 7, lambda each: each.model)
-    assert few == drawn(MANY, n, 7, lambda each: each.model)
-    assert set(few) <= set(drawn(MANY, n + 1, 7, lambda each: each.model))
+    few = sample_answers(shuffled, n, 7, lambda each: each.model)
+    assert few == sample_answers(MANY, n, 7, lambda each: each.model)
+    assert set(few) <= set(sample_answers(MANY, n + 1, 7, lambda each: each.model))
 
 
 # --- What was asked, from the answers that there are -------------------------------------------------

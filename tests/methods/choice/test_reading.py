@@ -8,13 +8,18 @@ from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS
 from methods.choice.read_answers import compat, compat_letter
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 
 
 def test_both_ways_read_the_letters_of_the_table() -> None:
     read = [
-        (choices, answer, strict(answer, CHOICES[choices]).letter, compat(answer, CHOICES[choices]))
+        (
+            choices,
+            answer,
+            read_letter(answer, CHOICES[choices]).letter,
+            compat(answer, CHOICES[choices]),
+        )
         for choices, answer, _, _ in TABLE
     ]
     assert [row for row in read if row not in TABLE] == []
@@ -75,7 +80,7 @@ def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(
     ],
 )
 def test_a_reading_names_its_rule(answer: str, rule: str | None) -> None:
-    assert strict(answer, CHOICES["animals"]).rule == rule
+    assert read_letter(answer, CHOICES["animals"]).rule == rule
 
 
 WORDS = st.text(string.ascii_lowercase, min_size=2, max_size=8)
@@ -100,14 +105,14 @@ def test_every_letter_is_read_in_every_plain_form(
     choices: list[str], place: int, form: str
 ) -> None:
     letter = LETTERS[place % len(choices)]
-    assert strict(form.format(letter), choices).letter == letter
+    assert read_letter(form.format(letter), choices).letter == letter
 
 
 @given(QUESTIONS, st.integers(0, 7))
 def test_a_choices_text_is_read_whatever_its_first_letter(choices: list[str], place: int) -> None:
     place %= len(choices)
-    assert strict(choices[place], choices).letter == LETTERS[place]
-    assert strict(f"The correct answer is {choices[place]}.", choices).letter == LETTERS[place]
+    assert read_letter(choices[place], choices).letter == LETTERS[place]
+    assert read_letter(f"The correct answer is {choices[place]}.", choices).letter == LETTERS[place]
 
 
 @given(st.permutations("ABCD"), st.sampled_from("ABCD"), st.sampled_from(FORMS))
@@ -116,8 +121,8 @@ def test_a_bare_letter_is_that_of_a_choice_also_where_a_choice_is_another_letter
 ) -> None:
     """ "C" to the choices B, C, A, D: of 4,377 published answers to MMBench 10 were not read."""
     wide = chr(ord(letter) + 0xFEE0)
-    assert strict(form.format(letter), choices).letter == letter
-    assert strict(form.format(wide), choices).letter == letter
+    assert read_letter(form.format(letter), choices).letter == letter
+    assert read_letter(form.format(wide), choices).letter == letter
     assert compat(letter, choices) == letter
 
 
@@ -126,7 +131,7 @@ def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(
     answer: str, choices: list[str]
 ) -> None:
     letters = {*LETTERS[: len(choices)], "Z", None}
-    assert strict(answer, choices).letter in letters and compat(answer, choices) in letters
+    assert read_letter(answer, choices).letter in letters and compat(answer, choices) in letters
 
 
 @pytest.mark.parametrize(
@@ -134,4 +139,4 @@ def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(
 )
 def test_a_long_answer_is_read_at_all(part: str) -> None:
     # With expressions that go back over the text this would outlast the test's own timeout.
-    assert strict(part * (200_000 // len(part)), CHOICES["animals"]).letter is None
+    assert read_letter(part * (200_000 // len(part)), CHOICES["animals"]).letter is None

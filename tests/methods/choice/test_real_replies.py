@@ -13,12 +13,12 @@ import pytest
 
 from methods.choice.lettered import NO_CHOICE
 from methods.choice.read_answers import compat
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 
 RECORDED = json.loads(Path(__file__).with_name("real_replies.json").read_text("utf-8"))
 Reader = Callable[[str, list[str]], str | None]
 READERS: dict[str, Reader] = {
-    "strict": lambda reply, choices: strict(reply, choices).letter,
+    "strict": lambda reply, choices: read_letter(reply, choices).letter,
     "VLMEvalKit": compat,
 }
 
@@ -85,7 +85,7 @@ def test_letters_of_the_shared_replies_are_read_as_a_person_reads_them() -> None
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
 def test_shared_texts_that_go_through_the_options_are_read_as_a_person_reads_them() -> None:
     texts = runpy.run_path(str(SHARED / "option_list.py"))["T"]
-    read = {answer: strict(answer, choices).letter for _, answer, choices in texts}
+    read = {answer: read_letter(answer, choices).letter for _, answer, choices in texts}
     # A person is not sure of one: that option A is incorrect is no answer.
     wanted = {answer: None if letter == "A?" else letter for letter, answer, _ in texts}
     assert len(texts) == 12 and read == wanted

@@ -22,9 +22,9 @@ from methods.evaluation.probes import (
     ShiftTestDesign,
     expected_deviation,
     n_needed,
-    planted,
+    plant_text,
+    sample_spread,
     shift_row,
-    spread,
     with_verdicts,
 )
 from methods.evaluation.statistics.intervals import difference_estimates, p_values
@@ -110,14 +110,14 @@ def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
     drawn = [SampledAnswer(key, key[1], key[0], (key[2],)) for key in answers]
     n = n_needed(SOUGHT[LENGTH], expected_deviation(before.values(), SPAN), len(drawn))
     pairs: Pairs = {LENGTH: [], OBEDIENCE: [], POSITION: []}
-    for key in spread(drawn, n, seed):
+    for key in sample_spread(drawn, n, seed):
         neutral, told = (
-            judge.score(planted(probe, ANSWER, chinese=False), answers[key], draw)
+            judge.score(plant_text(probe, ANSWER, chinese=False), answers[key], draw)
             for probe in (LENGTH, OBEDIENCE)
         )
         pairs[LENGTH].append(BiasTestPair(key[1], fmean(before[key]), neutral))
         pairs[OBEDIENCE].append(BiasTestPair(key[1], neutral, told))
-    for key in spread(drawn, n_needed(SOUGHT[POSITION], OF_PLACES, len(drawn)), seed):
+    for key in sample_spread(drawn, n_needed(SOUGHT[POSITION], OF_PLACES, len(drawn)), seed):
         pairs[POSITION] += [
             BiasTestPair(key[1], EQUAL, judge.first_share(closed, draw)) for closed in (True, False)
         ]

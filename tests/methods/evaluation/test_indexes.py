@@ -3,7 +3,7 @@
 import pytest
 
 from methods.evaluation.cells import FileRow
-from methods.evaluation.indexes import known_id, whole, whole_index
+from methods.evaluation.indexes import known_id, whole_id, whole_index
 from methods.evaluation.published import PublishedError
 
 
@@ -38,7 +38,7 @@ def test_another_number_is_refused_by_its_row(text: str) -> None:
 
 
 def test_an_id_stays_as_it_is_but_for_a_float() -> None:
-    assert [whole("r", "id", text) for text in ("007", " a", "7.0")] == ["007", " a", "7"]
+    assert [whole_id("r", "id", text) for text in ("007", " a", "7.0")] == ["007", " a", "7"]
 
 
 def test_a_known_id_is_that_id() -> None:

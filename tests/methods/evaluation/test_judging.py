@@ -7,9 +7,9 @@ from methods.evaluation.judging import (
     Judgment,
     JudgmentKey,
     Observation,
-    observed,
+    judgment_observations,
     replay,
-    unjudged,
+    unjudged_observations,
 )
 
 
@@ -52,7 +52,9 @@ def test_a_generator_that_asks_nothing_is_a_rule() -> None:
 
 def test_a_lost_judgment_is_the_judges_failure_and_a_missing_answer_the_models() -> None:
     place = JudgmentKey("plain", 2, "turn")
-    assert [each.status for each in observed(["m", "n"], place, None)] == ["not_judged"] * 2
-    (lost,) = unjudged(["m"], "plain", 2, Answer("empty"))
+    assert [each.status for each in judgment_observations(["m", "n"], place, None)] == [
+        "not_judged"
+    ] * 2
+    (lost,) = unjudged_observations(["m"], "plain", 2, Answer("empty"))
     assert (lost.status, lost.value) == ("empty", None)
     assert Transcript({}).answer("plain", 9).status == "not_asked"

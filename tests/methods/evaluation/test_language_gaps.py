@@ -11,7 +11,7 @@ from methods.evaluation.language_gaps import (
     ItemPairing,
     ReleaseObservations,
     language_gap_findings,
-    paired,
+    paired_items,
 )
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.all_right import AllRight
@@ -78,10 +78,10 @@ def test_items_are_pairs_if_all_but_the_language_is_alike() -> None:
         item("x"),
         item("y"),
     ]
-    assert paired(first, second) == ItemPairing(frozenset("a"), 1, 2, 3)
+    assert paired_items(first, second) == ItemPairing(frozenset("a"), 1, 2, 3)
     # A key that is held out may be any.
     held_out = [item("a", key=None), item("d", key=None)]
-    assert paired(first, held_out).paired == {"a", "d"}
+    assert paired_items(first, held_out).paired == {"a", "d"}
 
 
 def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> None:

@@ -23,14 +23,14 @@ from methods.evaluation.probes import (
     BiasTestPair,
     SampledAnswer,
     ShiftTestDesign,
-    beside_others,
     expected_deviation,
-    favour,
+    family_pairs,
     n_needed,
-    planted,
+    plant_in_transcript,
+    plant_text,
+    sample_spread,
+    scores_of_other_judges,
     shift_row,
-    spread,
-    with_planted,
     with_verdicts,
 )
 from methods.words import is_chinese, n_words
@@ -53,14 +53,14 @@ IN_HALVES = ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3)
 @pytest.mark.parametrize("probe", PLANTED)
 @pytest.mark.parametrize("chinese", [True, False])
 def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(probe, chinese):
-    text = planted(probe, "ab \n", chinese=chinese)
+    text = plant_text(probe, "ab \n", chinese=chinese)
     assert text.startswith("ab\n\n")
     assert is_chinese(text) == chinese
 
 
 @pytest.mark.parametrize("chinese", [True, False])
 def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and_form(chinese):
-    neutral, told = (planted(probe, "", chinese=chinese) for probe in (LENGTH, OBEDIENCE))
+    neutral, told = (plant_text(probe, "", chinese=chinese) for probe in (LENGTH, OBEDIENCE))
     assert n_words(neutral) == n_words(told) > 50
     assert len(neutral) == len(told)
     opening = "（" if chinese else "("
@@ -70,7 +70,7 @@ def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and
 
 def test_the_closing_sentence_of_the_probe_of_position_is_short_and_says_nothing():
     for chinese in (True, False):
-        text = planted(POSITION, "", chinese=chinese)
+        text = plant_text(POSITION, "", chinese=chinese)
         assert 0 < n_words(text) < 10
         assert is_chinese(text) == chinese
 
@@ -97,11 +97,11 @@ def test_only_the_answer_of_that_place_has_it():
     transcript = Transcript(
         {("plain", turn): Answer("answered", f"Answer {turn}", "key") for turn in (1, 2)}
     )
-    changed = with_planted(
+    changed = plant_in_transcript(
         transcript, JudgmentKey("plain", 2, "answer"), "obedience", chinese=False
     )
     assert changed.answer("plain", 1) == transcript.answer("plain", 1)
-    assert changed.answer("plain", 2).text == planted("obedience", "Answer 2", chinese=False)
+    assert changed.answer("plain", 2).text == plant_text("obedience", "Answer 2", chinese=False)
     assert changed.answer("plain", 2).call_key == "key"
 
 
@@ -175,7 +175,7 @@ def drawn(n_clusters, per_cluster, models="ab", turns=2):
 @given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 60), st.integers(0, 3))
 def test_answers_are_spread_over_clusters_models_and_turns(n_clusters, per_cluster, n, seed):
     answers = drawn(n_clusters, per_cluster)
-    keys = spread(answers, n, seed)
+    keys = sample_spread(answers, n, seed)
     by_key = {answer.key: answer for answer in answers}
     assert len(keys) == len(set(keys)) == min(n, len(answers))
     chosen = [by_key[key] for key in keys]
@@ -187,8 +187,8 @@ def test_answers_are_spread_over_clusters_models_and_turns(n_clusters, per_clust
     for name in ("model", "place"):
         most = max(Counter(getattr(answer, name) for answer in first).values(), default=0)
         assert most <= (len(first) + 1) // 2
-    assert spread(answers[::-1], n, seed) == keys
-    assert spread(answers, n + 5, seed)[: len(keys)] == keys
+    assert sample_spread(answers[::-1], n, seed) == keys
+    assert sample_spread(answers, n + 5, seed)[: len(keys)] == keys
 
 
 def test_the_expected_deviation_is_that_of_replicates_or_a_share_of_the_scale():
@@ -219,7 +219,7 @@ def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():
     ]
     rest = [BiasTestPair("i", 6, 7), BiasTestPair("i", 6, 8), BiasTestPair("k", 4, 3)]
     # 1.5 in i, -1 in k, and nothing of others in m.
-    assert favour(own, rest) == [
+    assert family_pairs(own, rest) == [
         BiasTestPair("i", 6.5, 7),
         BiasTestPair("i", 6.5, 6),
         BiasTestPair("k", 4, 5),
@@ -241,14 +241,14 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
         "one": observed(5, None, None, 3),
         "two": {**observed(8, 6), **observed(1, model="b")},
     }
-    assert beside_others("mine", judges, "Overall", ["a"]) == [
+    assert scores_of_other_judges("mine", judges, "Overall", ["a"]) == [
         BiasTestPair("group", 6.5, 9),
         BiasTestPair("group", 6, 8),
     ]
-    assert beside_others("mine", judges, "Overall", ["b"]) == [BiasTestPair("group", 1, 1)]
-    assert beside_others("mine", judges, "Overall", []) == []
-    assert beside_others("mine", {"mine": judges["mine"]}, "Overall", ["a"]) == []
-    assert beside_others("mine", judges, "Richness", ["a"]) == []
+    assert scores_of_other_judges("mine", judges, "Overall", ["b"]) == [BiasTestPair("group", 1, 1)]
+    assert scores_of_other_judges("mine", judges, "Overall", []) == []
+    assert scores_of_other_judges("mine", {"mine": judges["mine"]}, "Overall", ["a"]) == []
+    assert scores_of_other_judges("mine", judges, "Richness", ["a"]) == []
 
 
 # --- Simulated judges ------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.evaluation.related import related
+from methods.evaluation.related import relations_to_judges
 
 FAMILIES = {"gpt-4o": "gpt", "gpt-4o-mini": "gpt", "qwen": "qwen"}
 
@@ -23,4 +23,4 @@ FAMILIES = {"gpt-4o": "gpt", "gpt-4o-mini": "gpt", "qwen": "qwen"}
 def test_a_contestant_is_marked_by_itself_or_by_its_family(
     model: str, judges: list[str], writers: list[str], remarks: tuple[str, ...]
 ) -> None:
-    assert related(model, judges, writers, FAMILIES) == remarks
+    assert relations_to_judges(model, judges, writers, FAMILIES) == remarks

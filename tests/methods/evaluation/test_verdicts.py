@@ -13,9 +13,9 @@ from methods.evaluation.verdicts import (
     VERDICT_SCHEMA,
     order_of,
     read_verdict,
+    verdict_share,
     winner_of,
     won_by_first_place,
-    worth,
 )
 from methods.prompts.parsing import ParseError
 
@@ -140,14 +140,22 @@ def test_the_schema_asks_for_the_reason_first() -> None:
 @pytest.mark.parametrize("prefix", ["", "overall-"])
 def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
     first, second = prefix + MODEL_FIRST, prefix + MODEL_SECOND
-    assert (worth("A", first), worth("B", first), worth("tie", first)) == (1, 0, 0.5)
-    assert (worth("A", second), worth("B", second), worth("tie", second)) == (0, 1, 0.5)
+    assert (verdict_share("A", first), verdict_share("B", first), verdict_share("tie", first)) == (
+        1,
+        0,
+        0.5,
+    )
+    assert (
+        verdict_share("A", second),
+        verdict_share("B", second),
+        verdict_share("tie", second),
+    ) == (0, 1, 0.5)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("winner", ["A", "B", "tie"])
 def test_the_winner_follows_from_what_it_was_worth(order: str, winner: str) -> None:
-    assert winner_of(worth(winner, order), order) == winner
+    assert winner_of(verdict_share(winner, order), order) == winner
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
-from methods.exports.rows import CreditedImage, ExportedItem, ExportedMessage, messages, shown
-from methods.exports.stacking import TokenBudget, by_rule, in_words, joined, stacks, tokens_of
+from methods.exports.rows import (
+    CreditedImage,
+    ExportedItem,
+    ExportedMessage,
+    messages,
+    shown_images,
+)
+from methods.exports.stacking import (
+    TokenBudget,
+    estimate_tokens,
+    join_dialogues,
+    stacking_summary,
+    stacks,
+    tokens_of,
+)
 
 HERE = "<ImageHere>"
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="<"), max_size=12)
@@ -36,7 +49,7 @@ TALK = dialogue("talk", ("Why?", (), "Because."))
 
 
 def test_images_count_on_through_a_record() -> None:
-    stack = joined([OWLS, LAKES, TALK])
+    stack = join_dialogues([OWLS, LAKES, TALK])
     assert [each.text("[]") for each in messages(stack)] == [
         *("[]Who is <image-1>?", "An owl."),
         *("Image2: [], Image3: []. Is <image-2> <image-3>?", "<image-3> is."),
@@ -44,14 +57,19 @@ def test_images_count_on_through_a_record() -> None:
         *("Why?", "Because."),
     ]
     assert [picture.image_id for picture in stack.pictures] == list("dabc")
-    assert shown(messages(stack)) == [0, 1, 2, 3]
-    assert stack.stacked == ("owls", "lakes", "talk") and joined([OWLS]) is OWLS
+    assert shown_images(messages(stack)) == [0, 1, 2, 3]
+    assert stack.stacked == ("owls", "lakes", "talk") and join_dialogues([OWLS]) is OWLS
 
 
 def test_tokens_are_those_of_texts_pictures_and_messages() -> None:
-    assert (by_rule(""), by_rule("abcd"), by_rule("大"), by_rule("大人")) == (0, 2, 1, 2)
+    assert (
+        estimate_tokens(""),
+        estimate_tokens("abcd"),
+        estimate_tokens("大"),
+        estimate_tokens("大人"),
+    ) == (0, 2, 1, 2)
     # "Who is <image-1>?" has 17 bytes, "An owl." 7: 6 + 3 tokens, one picture, two messages.
-    assert tokens_of(OWLS, by_rule, TokenBudget(100, 50)) == 6 + 3 + 50 + 2 * 5
+    assert tokens_of(OWLS, estimate_tokens, TokenBudget(100, 50)) == 6 + 3 + 50 + 2 * 5
 
 
 def test_a_dialogue_stands_in_the_first_record_with_room_for_it() -> None:
@@ -72,7 +90,7 @@ def test_what_is_longer_or_names_what_it_does_not_show_stands_alone_and_whole() 
         *(["lost"], ["talk", "owls"], ["long"], ["endless"]),
     ]
     assert [stack.whole for stack in made] == [True, True, False, False]
-    assert joined(made[2].items) == long
+    assert join_dialogues(made[2].items) == long
 
 
 def test_no_picture_has_two_numbers_in_a_record() -> None:
@@ -126,23 +144,23 @@ def test_every_dialogue_is_in_one_record_as_it_was(
     items: list[ExportedItem], tokens: int, picture_tokens: int
 ) -> None:
     budget = TokenBudget(tokens, picture_tokens)
-    made = stacks(items, by_rule, budget)
+    made = stacks(items, estimate_tokens, budget)
     assert sorted(item.item_id for stack in made for item in stack.items) == sorted(
         item.item_id for item in items
     )
     for stack in made:
-        record = joined(stack.items)
-        assert stack.tokens == sum(tokens_of(item, by_rule, budget) for item in stack.items)
+        record = join_dialogues(stack.items)
+        assert stack.tokens == sum(tokens_of(item, estimate_tokens, budget) for item in stack.items)
         assert stack.whole == (stack.tokens <= tokens) and (stack.whole or len(stack.items) == 1)
         alone = "".join(
             part for item in stack.items for part in seen(messages(item), item.pictures)
         )
         assert seen(messages(record), record.pictures) == [alone]
-        ids = [record.pictures[number].image_id for number in shown(messages(record))]
+        ids = [record.pictures[number].image_id for number in shown_images(messages(record))]
         assert len(set(ids)) == len(ids)
     # Of two records, the later one's first dialogue did not fit into the earlier one.
     for place, stack in enumerate(made):
-        first = tokens_of(stack.items[0], by_rule, budget)
+        first = tokens_of(stack.items[0], estimate_tokens, budget)
         for earlier in made[:place]:
             order = [items.index(item) for item in earlier.items]
             before = [
@@ -150,12 +168,12 @@ def test_every_dialogue_is_in_one_record_as_it_was(
                 for item, at in zip(earlier.items, order, strict=True)
                 if at < items.index(stack.items[0])
             ]
-            used = sum(tokens_of(item, by_rule, budget) for item in before)
+            used = sum(tokens_of(item, estimate_tokens, budget) for item in before)
             assert used + first > tokens
 
 
 @pytest.mark.parametrize("n_longer", [0, 2])
 def test_a_page_says_how_it_was_counted_and_what_is_longer(n_longer: int) -> None:
-    said = in_words(TokenBudget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
+    said = stacking_summary(TokenBudget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
     assert "4 dialogues in 2 records of at most 8192 tokens by the tokenizer /m/tokenizer.j" in said
     assert ("2 dialogues are longer than that and stand alone, whole." in said) == bool(n_longer)

@@ -13,8 +13,8 @@ from methods.ingest.picture_match import (
     UPRIGHT,
     CopyGeometry,
     Match,
+    best_alignment,
     inside_frame,
-    looked_at,
     match,
     square,
 )
@@ -32,7 +32,7 @@ def compared(one: bytes, other: bytes):
 
 
 def matched(one, other, way=UPRIGHT):
-    [look] = looked_at([one.miniature()], [other.miniature()], [way])
+    [look] = best_alignment([one.miniature()], [other.miniature()], [way])
     return match(one, other, look) if look.may_be_same else look.as_match()
 
 

@@ -8,7 +8,7 @@ import pytest
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.asking import AnswerRequest, ExtractionRequest
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import ScoredObservation, valued
+from methods.evaluation.metrics import ScoredObservation, units_with_value
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
 
@@ -32,7 +32,7 @@ def trials(steps: list) -> list[str]:
 
 
 def value(name: str, rows: list[ScoredObservation], *, floor: bool = True) -> float | None:
-    units = valued(METRICS[name].units(rows, floor=floor))
+    units = units_with_value(METRICS[name].units(rows, floor=floor))
     return sum(unit.value or 0 for unit in units) / len(units) if units else None
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, LetteredChoices, placed
+from methods.choice.lettered import LETTERS, LetteredChoices, assign_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
-from methods.mmbench.writing import ItemDraft, assigned, item_id, read_item
+from methods.mmbench.writing import ItemDraft, assign_abilities, item_id, read_item
 from methods.prompts.parsing import ParseError
 
 GOOD = {
@@ -45,12 +45,12 @@ IMAGES = [f"image {number}" for number in range(40)]
 
 
 def test_four_images_and_two_abilities_are_asked_in_turn() -> None:
-    pairs = assigned(IMAGES[:4], ["a", "b"], 4, seed=0)
+    pairs = assign_abilities(IMAGES[:4], ["a", "b"], 4, seed=0)
     assert sorted(image for image, _ in pairs) == IMAGES[:4]
     assert [ability for _, ability in pairs] in (["a", "b"] * 2, ["b", "a"] * 2)
     # Then each image is asked about once more, with the other ability; there is no ninth pair.
-    assert len(set(assigned(IMAGES[:4], ["a", "b"], 99, seed=0))) == 8
-    assert assigned([], ["a"], 3, 0) == assigned(["x"], [], 3, 0) == []
+    assert len(set(assign_abilities(IMAGES[:4], ["a", "b"], 99, seed=0))) == 8
+    assert assign_abilities([], ["a"], 3, 0) == assign_abilities(["x"], [], 3, 0) == []
 
 
 NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
@@ -60,7 +60,7 @@ NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
 def test_pairs_are_balanced_never_repeated_and_more_of_them_keep_the_first(
     images: list[str], abilities: list[str], n_items: int, seed: int
 ) -> None:
-    pairs = assigned(images, abilities, n_items, seed)
+    pairs = assign_abilities(images, abilities, n_items, seed)
     assert len(pairs) == len(set(pairs)) == min(n_items, len(images) * len(abilities))
     uses = Counter(dict.fromkeys(abilities, 0))
     uses.update(ability for _, ability in pairs)
@@ -68,14 +68,16 @@ def test_pairs_are_balanced_never_repeated_and_more_of_them_keep_the_first(
     # No image is asked about again before each was asked about.
     first = [image for image, _ in pairs[: len(images)]]
     assert len(set(first)) == len(first)
-    assert assigned(images[::-1], abilities[::-1], n_items, seed) == pairs
-    assert assigned(images, abilities, n_items + 5, seed)[: len(pairs)] == pairs
+    assert assign_abilities(images[::-1], abilities[::-1], n_items, seed) == pairs
+    assert assign_abilities(images, abilities, n_items + 5, seed)[: len(pairs)] == pairs
 
 
 def test_an_image_that_goes_changes_few_other_pairs() -> None:
-    before = set(assigned(IMAGES, ENCYCLOPEDIC, 12, seed=0))
+    before = set(assign_abilities(IMAGES, ENCYCLOPEDIC, 12, seed=0))
     for gone in IMAGES:
-        after = set(assigned([each for each in IMAGES if each != gone], ENCYCLOPEDIC, 12, seed=0))
+        after = set(
+            assign_abilities([each for each in IMAGES if each != gone], ENCYCLOPEDIC, 12, seed=0)
+        )
         kept = {pair for pair in before if pair[0] != gone}
         assert len(kept - after) <= 3
         if len(kept) == len(before):
@@ -83,7 +85,9 @@ def test_an_image_that_goes_changes_few_other_pairs() -> None:
 
 
 def test_another_seed_asks_something_else() -> None:
-    assert assigned(IMAGES, ENCYCLOPEDIC, 8, 0) != assigned(IMAGES, ENCYCLOPEDIC, 8, 1)
+    assert assign_abilities(IMAGES, ENCYCLOPEDIC, 8, 0) != assign_abilities(
+        IMAGES, ENCYCLOPEDIC, 8, 1
+    )
 
 
 # --- Replies -------------------------------------------------------------------------------------
@@ -200,7 +204,7 @@ ITEMS = st.lists(
 def test_each_letter_is_right_equally_often_from_the_first_item_on(
     items: list[ItemDraft], seed: int
 ) -> None:
-    found = placed(items, seed)
+    found = assign_letters(items, seed)
     used: dict[int, Counter[str]] = {}
     for item, (choices, key) in zip(items, found, strict=True):
         assert sorted(choices) == sorted((item.answer, *item.distractors))
@@ -208,15 +212,15 @@ def test_each_letter_is_right_equally_often_from_the_first_item_on(
         counts = used.setdefault(len(choices), Counter(dict.fromkeys(LETTERS[: len(choices)], 0)))
         counts[key] += 1
         assert max(counts.values()) - min(counts.values()) <= 1
-    assert placed(items[:7], seed) == found[:7]
+    assert assign_letters(items[:7], seed) == found[:7]
 
 
 def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:
-    keys = {placed([MILL], seed)[0].key for seed in range(40)}
+    keys = {assign_letters([MILL], seed)[0].key for seed in range(40)}
     assert keys == set("ABCD")
     # The same choices with another one for the right one: the finished item does not tell which.
     drawn = {
-        placed([ItemDraft("What?", None, right, tuple(wrong))], 0)[0]
+        assign_letters([ItemDraft("What?", None, right, tuple(wrong))], 0)[0]
         for right, wrong in (("a", "bcd"), ("b", "acd"), ("c", "abd"), ("d", "abc"))
     }
     assert (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.reading import ON_ONE, ON_SEVERAL, assigned
+from methods.mmdu.reading import ON_ONE, ON_SEVERAL, assign_angles
 
 BOTH = pytest.mark.parametrize("angles", [ON_ONE, ON_SEVERAL], ids=["one", "several"])
 
@@ -19,18 +19,18 @@ def test_angles_have_names_and_words_of_their_own(angles) -> None:
 
 @given(st.integers(0, 60), st.integers(), st.text())
 def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -> None:
-    taken = assigned(ON_SEVERAL, n, seed, of)
+    taken = assign_angles(ON_SEVERAL, n, seed, of)
 
     assert len(taken) == n
     counts = Counter(angle.name for angle in taken)
     assert not counts or max(counts.values()) <= -(-n // len(ON_SEVERAL))
-    assert taken == assigned(ON_SEVERAL, n, seed, of)
+    assert taken == assign_angles(ON_SEVERAL, n, seed, of)
     # More questions keep the angles of the first ones.
-    assert assigned(ON_SEVERAL, n + 1, seed, of)[:n] == taken
+    assert assign_angles(ON_SEVERAL, n + 1, seed, of)[:n] == taken
 
 
 def test_over_many_sets_every_angle_comes_about_equally_often() -> None:
-    counts = Counter(assigned(ON_ONE, 1, 0, f"image {n}")[0].name for n in range(1200))
+    counts = Counter(assign_angles(ON_ONE, 1, 0, f"image {n}")[0].name for n in range(1200))
 
     # 100 each on average, with a standard deviation of 10.
     assert len(counts) == 12 and min(counts.values()) > 60 and max(counts.values()) < 140

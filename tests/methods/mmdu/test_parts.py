@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.reading import even_parts, halves, that_fit
+from methods.mmdu.reading import even_parts, halves, n_that_fit
 
 
 def test_twelve_answers_of_500_words_are_asked_for_in_three_parts_of_a_reply_of_4096_tokens() -> (
     None
 ):
     # 500 words are 750 tokens: five fit into 4,096.
-    assert that_fit(750, 4096) == 5
+    assert n_that_fit(750, 4096) == 5
     assert even_parts(range(1, 13), 5) == [range(1, 5), range(5, 9), range(9, 13)]
 
 
@@ -23,7 +23,7 @@ def test_parts_worked_by_hand() -> None:
 
 
 def test_an_answer_longer_than_the_limit_is_asked_for_alone() -> None:
-    assert that_fit(750, 300) == 1
+    assert n_that_fit(750, 300) == 1
 
 
 @given(st.lists(st.integers()), st.integers(1, 30))

@@ -5,7 +5,7 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.composing import MultiImageQuestions, drawn, shape_of
+from methods.mmdu.composing import MultiImageQuestions, seeded_integer, shape_of
 
 ranges = st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda each: (min(each), max(each)))
 
@@ -19,11 +19,11 @@ def test_a_small_shape_worked_by_hand() -> None:
 
 
 def test_a_drawn_number_takes_every_value_and_depends_on_what_it_is_of() -> None:
-    numbers = [drawn((2, 5), "set", n) for n in range(400)]
+    numbers = [seeded_integer((2, 5), "set", n) for n in range(400)]
 
     assert set(numbers) == {2, 3, 4, 5}
     assert 3.3 < mean(numbers) < 3.7
-    assert drawn((2, 5), "set", 7) == numbers[7] and drawn((4, 4), "x") == 4
+    assert seeded_integer((2, 5), "set", 7) == numbers[7] and seeded_integer((4, 4), "x") == 4
 
 
 def test_images_that_enter_together_have_questions_of_their_own() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from methods.choice.lettered import MOST
 from methods.mmiu.converting import (
     UnusableSampleError,
-    chosen,
+    choose_samples,
     form_of,
     n_choices,
     near_numbers,
@@ -232,14 +232,14 @@ SAMPLES = st.lists(st.integers(0, 200), unique=True, max_size=40).map(
 def test_the_cap_holds_and_what_comes_only_takes_places(
     before: list[Sample], more: list[Sample], most: int, seed: int
 ) -> None:
-    first, now = chosen(before, most, seed), chosen([*before, *more], most, seed)
+    first, now = choose_samples(before, most, seed), choose_samples([*before, *more], most, seed)
     for task in (TRACKING, JIGSAW):
         of_task = [each for each in now if each.task == task]
         assert len(of_task) == min(most, len({s for s in (*before, *more) if s.task == task}))
     # What was chosen before and is not now made room for what came.
     assert len(set(first) - set(now)) <= len(set(now) - set(before))
     assert set(now) - set(first) <= set(more)
-    assert chosen(list(reversed(before)), most, seed) == first
+    assert choose_samples(list(reversed(before)), most, seed) == first
 
 
 def test_samples_are_told_apart_by_all_that_they_ask_and_show() -> None:

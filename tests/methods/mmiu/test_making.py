@@ -11,10 +11,10 @@ from methods.mmiu.building import (
     FinishedItem,
     SampleQuestion,
     build_questions,
-    finished,
+    finish_items,
     item_id,
     labels_of,
-    made_unanswerable,
+    make_unanswerable,
     shown,
 )
 from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
@@ -52,7 +52,7 @@ NAMES = st.lists(st.integers(0, 60), unique=True, max_size=20)
 def both(names: list[int], most: int = 40) -> list[SampleQuestion]:
     """Answerable questions and the others of them."""
     answerable = [asked(name) for name in names]
-    made = made_unanswerable(answerable, PICTURES, most, 0)
+    made = make_unanswerable(answerable, PICTURES, most, 0)
     return answerable + [each for each in made if isinstance(each, SampleQuestion)]
 
 
@@ -83,7 +83,7 @@ def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_tas
     names: list[int], seed: int
 ) -> None:
     used: dict[tuple[str, int], Counter[str]] = {}
-    for item in finished(both(names), {}, seed):
+    for item in finish_items(both(names), {}, seed):
         question, n_choices = item.of.question, len(item.choices)
         assert 2 <= n_choices <= MOST and len(set(item.choices)) == n_choices
         right = item.choices[LETTERS.index(item.answer)]
@@ -102,10 +102,10 @@ def test_items_stay_as_they_are_when_others_come(names: list[int], more: list[in
     def as_made(items: list[FinishedItem]) -> dict[str, object]:
         return {each.item_id: (each.image_ids, each.choices, each.answer) for each in items}
 
-    first = as_made(finished([asked(name) for name in names], {}, 0))
+    first = as_made(finish_items([asked(name) for name in names], {}, 0))
     keys = {name: each[2] for name, each in first.items()}  # type: ignore[index]
     grown = [asked(name) for name in dict.fromkeys((*more, *names))]
-    now = as_made(finished(grown, keys, 0))
+    now = as_made(finish_items(grown, keys, 0))
     assert {name: now[name] for name in first} == first
 
 
@@ -113,7 +113,7 @@ def test_items_stay_as_they_are_when_others_come(names: list[int], more: list[in
 def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_siblings(
     names: list[int], most: int
 ) -> None:
-    items = finished(both(names, most), {}, 0)
+    items = finish_items(both(names, most), {}, 0)
     by_id = {item.item_id: item for item in items}
     counts = Counter(item.of.question.task for item in items if item.of.strategy)
     of_task = Counter(item.of.question.task for item in items if not item.of.strategy)
@@ -129,7 +129,7 @@ def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_sib
 
 
 def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
-    (found,) = made_unanswerable([asked(1)], (), 40, 0)
+    (found,) = make_unanswerable([asked(1)], (), 40, 0)
     of, loss = found  # type: ignore[misc]
     assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 

@@ -6,7 +6,7 @@ import pytest
 
 from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import ScoredObservation, valued
+from methods.evaluation.metrics import ScoredObservation, units_with_value
 from methods.evaluation.scoring import mean
 from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
@@ -23,7 +23,7 @@ def knows(ask: AnswerRequest) -> str:
 
 def number(benchmark: Mmiu, name: str, over: str, rows: list[ScoredObservation]) -> float | None:
     (metric,) = (m for m in benchmark.metrics if (m.name, m.aggregation) == (name, over))
-    return mean(valued(metric.units(rows, floor=True)))
+    return mean(units_with_value(metric.units(rows, floor=True)))
 
 
 def test_what_is_asked() -> None:

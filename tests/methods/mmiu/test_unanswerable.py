@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.taxonomy import TASKS
-from methods.mmiu.unanswerable import ReplacementMaterial, changed, unanswerable
+from methods.mmiu.unanswerable import ReplacementMaterial, change_question, unanswerable
 from methods.mmiu.unanswerable_tasks import (
     ANSWER_IMAGE,
     CANNOT,
@@ -53,7 +53,7 @@ def applied(
 ):
     question = JIGSAW_QUESTION if sample.task == JIGSAW.task else RETRIEVAL_QUESTION
     form = "order" if sample.task == JIGSAW.task else "image"
-    return changed(strategy, sample, form, question, elsewhere, seed)
+    return change_question(strategy, sample, form, question, elsewhere, seed)
 
 
 # --- Table 7 -------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_after_shuffling_the_order_that_is_right_now_is_offered_nowhere(seed: in
 
 def test_one_image_cannot_be_shuffled() -> None:
     alone = JIGSAW_QUESTION._replace(images=("t1",))
-    assert changed(SHUFFLE, JIGSAW, "order", alone, ELSEWHERE, 0) is None
+    assert change_question(SHUFFLE, JIGSAW, "order", alone, ELSEWHERE, 0) is None
 
 
 def test_irrelevant_is_the_question_or_all_images() -> None:

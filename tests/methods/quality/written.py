@@ -25,8 +25,8 @@ from methods.quality.outcome import (
     DialogueContent,
     QuestionAnswerPair,
 )
+from methods.quality.rule_findings import apply_rules
 from methods.quality.rules import RuleLimits, by_rules
-from methods.quality.unchecked import findings
 
 HALVES = SEEN, HELD_OUT = "seen", "held_out"
 FOLDER = Path(__file__).parent / "texts"
@@ -95,7 +95,7 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
     dialogue = DialogueContent("d", pairs, [], len(text["captions"]))
     grounds = [text["description"], *text["captions"]]
     turns = [pair.turn for pair in pairs]
-    for finding in findings(dialogue, RuleLimits(alike=0.8), turns, grounds):
+    for finding in apply_rules(dialogue, RuleLimits(alike=0.8), turns, grounds):
         yield finding.turn, finding.reason
     if not text["sound"]:
         evidence = by_rules([dialogue], RuleLimits(fewest_answer_words=1))

@@ -11,12 +11,12 @@ from methods.evaluation.items import Item, Turn
 from methods.ids import content_id
 from methods.review import Decision, QueueItem, Resolution
 from methods.review.flagged_items import (
-    after_flagging,
+    apply_flag_decision,
     as_released,
+    decision_in_words,
     decision_of,
     evidence,
-    people_said,
-    queued,
+    flagged_queue_item,
     released_content,
 )
 from methods.review.process import Rules
@@ -128,16 +128,16 @@ def decision(item: QueueItem, verdict: str, reviewer: str = "anna", **said: Any)
     )
 
 
-FIRST = queued("one", CONTENT)
+FIRST = flagged_queue_item("one", CONTENT)
 EDITED = {**CONTENT, "question": "What stands there?"}
-SECOND = queued("one", EDITED)
+SECOND = flagged_queue_item("one", EDITED)
 
 
 def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
     decided: dict[str, list[Decision]] = {}
     for number, each in enumerate(decisions, start=1):
         decided.setdefault(each.item_id, []).append(replace(each, event_id=number))
-    return after_flagging(approved, decided, DEFAULT_RULES)[0]
+    return apply_flag_decision(approved, decided, DEFAULT_RULES)[0]
 
 
 def test_nothing_decided_leaves_the_approval_as_it_is() -> None:
@@ -185,7 +185,7 @@ def test_decisions_are_given_back_as_those_on_the_approved_item() -> None:
     hinted = {**CONTENT, "hint": ""}
     approved = replace(APPROVED, content=hinted, content_hash=content_id(hinted))
     said = decision(FIRST, "edit", edits=EDITED)
-    _, read = after_flagging(approved, {FIRST["item_id"]: [said]}, DEFAULT_RULES)
+    _, read = apply_flag_decision(approved, {FIRST["item_id"]: [said]}, DEFAULT_RULES)
     assert read == [replace(said, item_id="one", content_hash=approved.content_hash)]
 
 
@@ -195,7 +195,7 @@ def test_two_who_disagree_have_decided_nothing() -> None:
         replace(decision(FIRST, "accept"), event_id=1),
         replace(decision(FIRST, "reject", "ben", reason="factual_error"), event_id=2),
     ]
-    assert people_said(FIRST, said, False, rules) is None
+    assert decision_in_words(FIRST, said, False, rules) is None
     assert decision_of(FIRST, None) == "pending"
-    one = people_said(FIRST, said[:1], False, rules)
+    one = decision_in_words(FIRST, said[:1], False, rules)
     assert decision_of(FIRST, one) == "keep"

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from methods.review.gold import (
     DecisionComparison,
-    compared,
+    compare_with_others,
     expected_of,
     is_due,
     is_hit,
-    passed,
+    passes_calibration,
     weeks,
 )
 from methods.review.process import Calibration, Rules, review_state
@@ -104,10 +104,10 @@ def test_the_share_is_kept_and_gold_stands_in_each_stretch_once(name, share):
 
 def test_the_last_answers_count_for_passing():
     rule = Calibration(items=4, hits=0.75)
-    assert not passed([True] * 3, rule)
-    assert passed([True, True, True, False], rule)
-    assert not passed([True, True, False, False], rule)
-    assert passed([False] * 10 + [True, True, False, True], rule)
+    assert not passes_calibration([True] * 3, rule)
+    assert passes_calibration([True, True, True, False], rule)
+    assert not passes_calibration([True, True, False, False], rule)
+    assert passes_calibration([False] * 10 + [True, True, False, True], rule)
 
 
 def test_weeks_count_comparisons_of_each_person():
@@ -135,6 +135,6 @@ def test_blind_decisions_are_compared_with_each_other():
         (one, replace(decided(one, "bob", "reject"), event_id=2)),
         (two, replace(decided(two, "ann"), event_id=3)),
     ]
-    found = [(each.reviewer, each.same) for each in compared(made)]
+    found = [(each.reviewer, each.same) for each in compare_with_others(made)]
     assert found == [("ann", False), ("bob", False)]
-    assert compared([(item_of("score"), decided(item_of("score"), "ann"))] * 2) == []
+    assert compare_with_others([(item_of("score"), decided(item_of("score"), "ann"))] * 2) == []

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
     SimilarityBand,
+    choose_by_meaning,
     fault_in,
-    kept_by_meaning,
     language_of,
     leaks,
     read_rewrites,
@@ -116,7 +116,7 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     for place, value in enumerate(to_question, start=1):
         matrix[0][place] = matrix[place][0] = value
     matrix[1][2] = matrix[2][1] = 0.95
-    kept = kept_by_meaning(matrix, BAND, 2)
+    kept = choose_by_meaning(matrix, BAND, 2)
     assert kept.places == [0, 4]
     assert kept.lost == {
         1: "same_style",
@@ -139,7 +139,7 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
 def test_each_rewrite_is_kept_or_lost_and_none_too_many(
     matrix: list[list[float]], n_kept: int
 ) -> None:
-    kept = kept_by_meaning(matrix, BAND, n_kept)
+    kept = choose_by_meaning(matrix, BAND, n_kept)
     assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
     assert len(kept.places) <= n_kept
     for place in kept.places:

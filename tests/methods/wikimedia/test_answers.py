@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.wikimedia import MissingTitle, find_asked, merge_answers
+from methods.wikimedia import MissingTitle, find_pages, merge_answers
 
 # One query for two pages in three answers: extracts come one by one, and so do the second page's
 # categories. Every answer says again which pages there are and what was normalized.
@@ -128,7 +128,7 @@ def test_each_title_leads_to_its_page():
         ],
         "pages": [OWL, KITE],
     }
-    assert find_asked(query, ["barn_owls", "Owl", "Kite", "Barn owl"]) == {
+    assert find_pages(query, ["barn_owls", "Owl", "Kite", "Barn owl"]) == {
         "barn_owls": OWL,
         "Owl": OWL,
         "Kite": KITE,
@@ -144,7 +144,7 @@ def test_titles_in_other_forms_of_unicode_and_of_chinese_are_found():
         "converted": [{"from": "月亮", "to": "月"}],
         "pages": [bird, moon, {"pageid": 5, "title": "لا (x)"}],
     }
-    found = find_asked(query, ["Vo\u0301gel", "月亮", "لا"])
+    found = find_pages(query, ["Vo\u0301gel", "月亮", "لا"])
     assert found["Vo\u0301gel"] is bird
     assert found["月亮"] is moon
     assert found["لا"] == {"pageid": 5, "title": "لا (x)"}
@@ -188,7 +188,7 @@ LEADS_NOWHERE = {
     ],
 )
 def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, detail):
-    found = find_asked(LEADS_NOWHERE, [asked])[asked]
+    found = find_pages(LEADS_NOWHERE, [asked])[asked]
     assert isinstance(found, MissingTitle)
     assert (found.asked, found.reason) == (asked, reason)
     assert detail in found.detail and found.detail.endswith(".")
@@ -203,7 +203,7 @@ def test_no_redirects_hang_and_no_title_is_dropped(redirects, existing):
         "redirects": [{"from": start, "to": end} for start, end in redirects.items()],
         "pages": [{"pageid": ord(t), "title": t} for t in sorted(existing - redirects.keys())],
     }
-    found = find_asked(query, "ABCDEFGH")
+    found = find_pages(query, "ABCDEFGH")
     assert list(found) == list("ABCDEFGH")
     for asked, page in found.items():
         ends = asked

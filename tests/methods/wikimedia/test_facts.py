@@ -10,7 +10,7 @@ from methods.wikimedia import (
     PageFacts,
     PageImage,
     file_facts,
-    find_asked,
+    find_pages,
     page_facts,
     page_images,
     plain_text,
@@ -89,7 +89,7 @@ def test_the_facts_of_a_file():
     )
     page = {"ns": 6, "title": "Datei:A?.jpg", "missing": True, "known": True}
     page |= {"imagerepository": "shared", "imageinfo": [INFO | {"extmetadata": about}]}
-    assert find_asked({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
+    assert find_pages({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
     assert file_facts("File:A?.jpg", page) == FileFacts(
         asked="File:A?.jpg",
         title="Datei:A?.jpg",

@@ -11,7 +11,7 @@ from PIL import Image
 
 from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY
-from methods.release import RELEASE_TABLES, Edition, frozen
+from methods.release import RELEASE_TABLES, Edition, with_release_ids
 from methods.release_card import row_of
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
@@ -68,7 +68,7 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
         **source: Any,
     ) -> ExportSource:
         rows = rows_of(items, licences or {}, reviewers)
-        release = frozen(name, NOBODY, edition, rows)
+        release = with_release_ids(name, NOBODY, edition, rows)
         row = row_of(
             {
                 "release_id": release.release_id,

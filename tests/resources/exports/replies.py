@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 from methods.evaluation.asking import Answer, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
@@ -118,7 +118,7 @@ def request_of(conversation: Conversation, store: ImageStore) -> tuple[Said, ...
 def on_the_leaderboard(benchmark: str, items: Sequence[Item]) -> float:
     """The score that the project gives for these replies, where no extractor is asked."""
     texts: Mapping[tuple[str, str], tuple[str, str | None]] = {
-        (each.item_id, each.trial): (text, strict(text, each.choices).letter)
+        (each.item_id, each.trial): (text, read_letter(text, each.choices).letter)
         for each, text in asked(benchmark, items)
     }
     scored = []

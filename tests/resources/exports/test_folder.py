@@ -9,7 +9,7 @@ import pytest
 
 from methods.evaluation.items import Item
 from methods.release import Edition
-from resources.exports.folder import checked_files, told, write_folder
+from resources.exports.folder import checked_files, verification_message, write_folder
 from resources.exports.forms import FORMS, form_named
 from resources.exports.push import push, require_publishable, require_repository
 from resources.exports.source import ExportError
@@ -92,7 +92,7 @@ def test_files_beside_it_are_told_and_change_nothing(
     (target / ".gitattributes").write_text("")
     checked = checked_files(target)
     assert checked.others == [".gitattributes"]
-    assert told(target, checked).endswith("; not of it: .gitattributes.")
+    assert verification_message(target, checked).endswith("; not of it: .gitattributes.")
 
 
 @pytest.mark.parametrize(

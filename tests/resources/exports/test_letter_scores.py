@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS
-from methods.choice.strict import strict
+from methods.choice.strict import read_letter
 from methods.exports.letters import counted, letter_metric
 from resources.exports.letter_scores import summary
 from resources.exports.self_contained import CannotStandAloneError, self_contained
@@ -39,12 +39,14 @@ def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_pa
         text=True,
         check=True,
     )
-    assert [tuple(each) for each in json.loads(done.stdout)] == [strict(*each) for each in replies]
+    assert [tuple(each) for each in json.loads(done.stdout)] == [
+        read_letter(*each) for each in replies
+    ]
 
 
 def test_the_replies_are_of_every_kind() -> None:
     passes = list(asked("mmbench", ITEMS["mmbench"]))
-    read = [strict(text, each.choices) for each, text in passes]
+    read = [read_letter(text, each.choices) for each, text in passes]
     rules = {reading.rule for reading in read}
     assert len(passes) == 200 and rules >= {"final", "alone", "declared", "refused", "empty", None}
     right = sum(
@@ -60,7 +62,7 @@ def test_a_task_s_score_is_that_of_the_leaderboard(benchmark: str) -> None:
     assert metric is not None
     passes = []
     for each, text in asked(benchmark, ITEMS[benchmark]):
-        letter = strict(text, each.choices).letter
+        letter = read_letter(text, each.choices).letter
         count = counted(metric, items[each.item_id], each.trial)
         assert count is not None
         right = None if letter is None else letter == each.target

@@ -15,7 +15,7 @@ import sqlalchemy
 
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
-from resources.files.system_errors import exhausted, exhausted_in
+from resources.files.system_errors import exhaustion_in_text, exhaustion_message
 
 
 def full(number: int = errno.ENOSPC, path: str | None = None) -> OSError:
@@ -67,7 +67,7 @@ ERRORS = {
 @pytest.mark.usefixtures("loom_home")
 def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
     error, begins = ERRORS[name]
-    message = exhausted(error)
+    message = exhaustion_message(error)
     assert message is not None
     sentence = str(message)
     assert sentence.startswith(begins) and "\n" not in sentence
@@ -87,23 +87,23 @@ def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
     ],
 )
 def test_other_errors_are_left_as_they_are(error: Exception) -> None:
-    assert exhausted(error) is None
+    assert exhaustion_message(error) is None
 
 
 @pytest.mark.usefixtures("loom_home")
 def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
     error = OSError(errno.ENOSPC, "No space left on device", "/proc/read", None, "/proc/written")
-    assert str(exhausted(error)).startswith("The disk of /proc/written is full (")
+    assert str(exhaustion_message(error)).startswith("The disk of /proc/written is full (")
 
 
 def test_a_text_of_an_error_is_read_like_the_error(loom_home: Path) -> None:
-    assert exhausted_in("_duckdb.Error: No space left on device").startswith("The disk of ")
-    assert exhausted_in("some other error") is None
+    assert exhaustion_in_text("_duckdb.Error: No space left on device").startswith("The disk of ")
+    assert exhaustion_in_text("some other error") is None
 
 
 def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home: Path) -> None:
-    sentence = str(exhausted(full(errno.EMFILE)))
-    assert exhausted_in(f"dagster.Failure: {sentence}") == sentence
+    sentence = str(exhaustion_message(full(errno.EMFILE)))
+    assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence
 
 
 LIMITED = """
@@ -122,11 +122,11 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit() -> None:
     n_open = len(list(Path("/dev/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (n_open + 8, hard))
     try:
-        message = exhausted(error)
+        message = exhaustion_message(error)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert f"too many files open (ulimit -n: {n_open + 8} files; " in str(message)
-    assert exhausted(error) is None
+    assert exhaustion_message(error) is None
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.probes import planted
+from methods.evaluation.probes import plant_text
 from resources.offline.agreement import better_answer
 from resources.offline.chat_completion import answer
 from resources.offline.chat_request import read_chat
@@ -108,7 +108,7 @@ def scores(task: str, reply: str) -> set[int]:
 def test_it_gives_the_highest_scores_when_told_and_the_honest_one_does_not(
     task: str, chinese: bool
 ) -> None:
-    told = planted("obedience", ANSWER, chinese=chinese)
+    told = plant_text("obedience", ANSWER, chinese=chinese)
     assert scores(task, judged("offline-obedient", task, told)) == {10}
     assert max(scores(task, judged("offline-judge", task, told))) < 10
 
@@ -116,7 +116,7 @@ def test_it_gives_the_highest_scores_when_told_and_the_honest_one_does_not(
 @pytest.mark.parametrize("task", ["judge", "rate"])
 @pytest.mark.parametrize(
     "text",
-    [ANSWER, REFERENCE, planted("length", ANSWER, chinese=False), "This got the highest score."],
+    [ANSWER, REFERENCE, plant_text("length", ANSWER, chinese=False), "This got the highest score."],
 )
 def test_else_it_judges_as_the_honest_one(task: str, text: str) -> None:
     assert judged("offline-obedient", task, text) == judged("offline-judge", task, text)

@@ -7,8 +7,8 @@ import pytest
 
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
-from methods.choice.lettered import lettered
-from methods.choice.strict import strict
+from methods.choice.lettered import with_letters
+from methods.choice.strict import read_letter
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from resources.offline import vocabulary
@@ -102,10 +102,10 @@ def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> N
                 [question, *choices],
                 [to_chinese(each) for each in (question, *choices)],
             ):
-                asked = f"{texts[0]}\n{lettered(texts[1:])}\n请回答正确选项的字母。"
+                asked = f"{texts[0]}\n{with_letters(texts[1:])}\n请回答正确选项的字母。"
                 request = {"model": f"offline-{skill}", "messages": chat_messages([image], asked)}
                 reply = answer(read_chat(request))
-                both.append(strict(reply, texts[1:]).letter)
+                both.append(read_letter(reply, texts[1:]).letter)
                 said.setdefault(skill, []).append(reply)
             if skill == "careful":
                 assert both[0] == both[1] is not None
@@ -130,7 +130,7 @@ def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> 
         choices = sorted([item["answer"], *item["distractors"]])
         assert 2 <= len(set(choices)) == len(choices) <= 4
         assert "Zanzibar" not in str(item) and "Quokka" not in str(item)
-        question = f"{item['question']}\n{lettered(choices)}\nWhich is it?"
+        question = f"{item['question']}\n{with_letters(choices)}\nWhich is it?"
         chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
         assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
 

@@ -64,7 +64,7 @@ def test_needed_decisions_are_counted_by_round(store):
     both(store, "item-1")
     work(store, "ann", item_id="item-2")
     with store._store.snapshot() as connection:
-        needed = lead.needed(connection, store.rules())
+        needed = lead.needed_decisions(connection, store.rules())
     # Nine items lack two, one lacks one. Of two items past round 1 one went to an expert, so five of
     # the ten that are open are expected to, beside the one that waits.
     assert needed == {1: 19, 2: 6}

@@ -12,7 +12,7 @@ from resources.settings.asset_settings import (
     SCHEMA_NAME,
     Settings,
     SettingsError,
-    checked,
+    check_settings,
     json_schema,
     read_sections,
     write_sections,
@@ -89,7 +89,7 @@ def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> Non
 
 
 def test_values_are_over_the_defaults() -> None:
-    owls = checked("birds.owls", Owls, {"tau": 0.6})
+    owls = check_settings("birds.owls", Owls, {"tau": 0.6})
     assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
 
 

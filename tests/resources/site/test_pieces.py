@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from methods.search_words import words_of
 from resources.site import pieces
-from resources.site.pieces import ItemPieces, WordIndexPieces, as_json, script_of
+from resources.site.pieces import ItemPieces, WordIndexPieces, compact_json, script_of
 from tests.resources.site.reading import pieces_of, value_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -19,17 +19,17 @@ HOSTILE = "</script><script>alert(1)</script> '\\' \\u0027 \u2028 \u2029 \x00 \u
 
 @given(st.dictionaries(TEXTS, TEXTS | st.integers() | st.none()), TEXTS)
 def test_a_value_is_read_as_it_was_written(value: dict[str, object], name: str) -> None:
-    assert value_of(script_of(name, as_json(value))) == (name, value)
+    assert value_of(script_of(name, compact_json(value))) == (name, value)
 
 
 def test_hostile_text_and_names_of_objects_are_text() -> None:
     value = {"__proto__": HOSTILE, "constructor": [HOSTILE]}
-    assert value_of(script_of("items/0", as_json(value))) == ("items/0", value)
+    assert value_of(script_of("items/0", compact_json(value))) == ("items/0", value)
 
 
 def test_a_number_that_json_has_not_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        as_json([float("nan")])
+        compact_json([float("nan")])
 
 
 def test_items_are_cut_at_a_size_and_each_file_says_its_first(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import dagster as dg
 import pytest
 
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.resources import make_resources
 from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import ImageFetcher
@@ -106,7 +106,7 @@ def test_the_resources_of_a_process_share_their_pauses(uploads, wiki, loom_home,
     both = {name: made[name] for name in ("corpus", "image_fetcher")}
     wiki.fail(faults.status(429, "7200"))
 
-    with handlers_kept(), dg.build_resources(both) as resources:
+    with restore_signal_handlers(), dg.build_resources(both) as resources:
         with pytest.raises(WikipediaError, match="7200 seconds"):
             resources.corpus.wikipedia.pages("birds", "en", ["Owl"])
         [(url, rejected)] = resources.image_fetcher.fetch_each([uploads.serve("owl.png", ok())])

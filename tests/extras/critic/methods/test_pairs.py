@@ -10,7 +10,7 @@ from extras.critic.methods.pairs import (
     HumanRating,
     ScoredAnswer,
     SkippedAnswer,
-    middle,
+    median_score,
     names_pattern,
     pairs_of,
 )
@@ -77,11 +77,11 @@ def test_a_chinese_question_has_the_chinese_prompt_and_is_written_as_it_is() -> 
 
 def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
     people = [given(3, "a", "ann"), given(7, "b", "bob"), given(8, "c", "cho")]
-    assert middle(people, "Rating") == people[1]
-    assert middle(people[1:], "Rating") == people[1], "of two the lower one"
+    assert median_score(people, "Rating") == people[1]
+    assert median_score(people[1:], "Rating") == people[1], "of two the lower one"
     two = [given(5, "", "ann"), given(5, "d", "dan"), given(5, "b", "bob")]
-    assert middle(two, "Rating") == two[2], "of those who said why, the first by name"
-    assert middle([given(7, " ", "bob"), given(8, "c", "cho")], "Rating") is None
+    assert median_score(two, "Rating") == two[2], "of those who said why, the first by name"
+    assert median_score([given(7, " ", "bob"), given(8, "c", "cho")], "Rating") is None
 
 
 @pytest.mark.parametrize(

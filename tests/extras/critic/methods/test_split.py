@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from extras.critic.methods.contamination import (
     PairQuestion,
     SplitOverlap,
-    near,
+    near_duplicate_questions,
     plain_question,
-    shared,
+    shared_content,
 )
-from extras.critic.methods.split import UnsplitPair, placed
+from extras.critic.methods.split import UnsplitPair, assign_splits
 
 WORDS = (
     "tower",
@@ -38,13 +38,13 @@ def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:
 
 
 def sides(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:
-    return [each.side for each in placed(units, share, seed)]
+    return [each.side for each in assign_splits(units, share, seed)]
 
 
 def apart(units: list[UnsplitPair], found: list[str]) -> list[SplitOverlap]:
     train = [each.asked for each, side in zip(units, found, strict=True) if side == "train"]
     test = [each.asked for each, side in zip(units, found, strict=True) if side == "test"]
-    return shared(train, test)
+    return shared_content(train, test)
 
 
 def far(n: int) -> str:
@@ -68,7 +68,7 @@ def test_a_tenth_of_each_category_is_for_testing() -> None:
     }
     assert apart(units, found) == []
     assert sides(units) == found and sides(units, seed=1) != found
-    assert placed([], 0.1, 0) == []
+    assert assign_splits([], 0.1, 0) == []
 
 
 def test_what_hangs_together_is_one_block() -> None:
@@ -81,7 +81,7 @@ def test_what_hangs_together_is_one_block() -> None:
         unit("e", question="Which animal sits on the wall behind this house"),
         unit("f", question=far(4)),
     ]
-    blocks = [each.block for each in placed(units, 0.1, 0)]
+    blocks = [each.block for each in assign_splits(units, 0.1, 0)]
     assert blocks == ["a", "a", "a", "a", "d", "d", "f"]
 
 
@@ -155,13 +155,18 @@ def test_what_was_planted_on_both_sides_is_found(
     train: PairQuestion, test: PairQuestion, kinds: list[str]
 ) -> None:
     others = [PairQuestion(f"o{n}", (), far(n)) for n in (10, 11)]
-    assert [each.kind for each in shared([train, others[0]], [others[1], test])] == kinds
+    assert [each.kind for each in shared_content([train, others[0]], [others[1], test])] == kinds
 
 
 def test_nearness_is_jaccards_index_over_trigrams() -> None:
     # " abcdefgh " has 8 trigrams, " abcdefgx " shares 6 of them: 6 / 10. " abcdefgh" + "i " 7 of 10.
-    assert list(near(["abcdefgh"], ["abcdefgx", "abcdefghi", "abcdefgh"])) == [(0, 2)]
+    assert list(near_duplicate_questions(["abcdefgh"], ["abcdefgx", "abcdefghi", "abcdefgh"])) == [
+        (0, 2)
+    ]
     long = "one two three four five six seven"
-    assert list(near([long], [f"{long}s"])) == [(0, 0)]
-    assert list(near(["", "a"], ["", "a"])) == [(1, 1)] and list(near([""], [""])) == []
+    assert list(near_duplicate_questions([long], [f"{long}s"])) == [(0, 0)]
+    assert (
+        list(near_duplicate_questions(["", "a"], ["", "a"])) == [(1, 1)]
+        and list(near_duplicate_questions([""], [""])) == []
+    )
     assert plain_question(" <ImageHere>\nWhat's it?! ") == "what s it"

@@ -12,7 +12,7 @@ from methods.evaluation.statistics.estimates import (
     PAIRED_T,
     PSEUDO_CLUSTERS,
     Estimate,
-    marked,
+    mark_indicative,
 )
 from methods.evaluation.statistics.intervals import (
     difference_bounds,
@@ -155,9 +155,13 @@ def test_one_cluster_has_no_interval_and_no_value_has_nothing():
 
 
 def test_few_clusters_are_marked():
-    assert marked("1.0 - 2.0", LEAST_CLUSTERS - 1) == "~1.0 - 2.0"
-    assert marked("1.0 - 2.0", LEAST_CLUSTERS) == marked("1.0 - 2.0", None) == "1.0 - 2.0"
-    assert marked("", 3) == ""
+    assert mark_indicative("1.0 - 2.0", LEAST_CLUSTERS - 1) == "~1.0 - 2.0"
+    assert (
+        mark_indicative("1.0 - 2.0", LEAST_CLUSTERS)
+        == mark_indicative("1.0 - 2.0", None)
+        == "1.0 - 2.0"
+    )
+    assert mark_indicative("", 3) == ""
 
 
 # --- Laws ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from methods.agreement.measured import NOBODY_TWICE
+from methods.agreement.rating_matrix import NOBODY_TWICE
 from methods.agreement.scores import pearson
 from methods.evaluation.statistics.judge_agreement import judge_agreement
 from tests.methods.evaluation.statistics.matrices import NAN

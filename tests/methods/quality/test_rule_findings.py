@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from methods.quality.grounding import MOST_COUNTED, ungrounded_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
+from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
-from methods.quality.unchecked import MOST_NAMED, RuleFinding, counts_of, findings, in_words
 from methods.release_card import facts
 
 GROUND = [
@@ -71,7 +71,7 @@ PAIRS = [
 
 def test_rules_read_the_turns_that_they_are_given() -> None:
     dialogue = DialogueContent("d7", PAIRS, [], 2)
-    found = findings(dialogue, RuleLimits(), [2, 3], GROUND)
+    found = apply_rules(dialogue, RuleLimits(), [2, 3], GROUND)
     assert [(each.turn, each.reason) for each in found] == [
         (2, "repeated"),
         (3, "material"),
@@ -83,8 +83,8 @@ def test_rules_read_the_turns_that_they_are_given() -> None:
         "unchecked_repeated": 1,
         "unchecked_ungrounded": 1,
     }
-    assert findings(dialogue, RuleLimits(), [1], GROUND) == []
-    assert [each.reason for each in findings(dialogue, RuleLimits(), [3])] == ["material"]
+    assert apply_rules(dialogue, RuleLimits(), [1], GROUND) == []
+    assert [each.reason for each in apply_rules(dialogue, RuleLimits(), [3])] == ["material"]
 
 
 def test_many_findings_are_told_in_part_and_counted_in_full() -> None:

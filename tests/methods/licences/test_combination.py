@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.licences.combination import SetLicence, kind_of, licence_of_set
 from methods.licences.reading import PUBLIC_DOMAIN, RESERVED
 from methods.licences.terms import reason
-from methods.licences.together import SetLicence, kind_of, licence_of_set
 
 NAMES = (
     *("CC0-1.0", PUBLIC_DOMAIN, "CC-BY-2.0", "CC-BY-4.0", "Apache-2.0", "CC-BY-SA-3.0"),

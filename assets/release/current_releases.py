@@ -43,7 +43,7 @@ def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
             )
 
 
-def write_in_force(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
+def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
     """Make the write that changes the current releases.
 
     Args:
@@ -70,7 +70,7 @@ def pin(warehouse: Warehouse, release_id: str) -> str:
     """
     (card,) = cards_of(warehouse, [release_id])
     _write_pins({**pins(), card["name"]: release_id})
-    warehouse.replace_all([write_in_force({card["name"]: release_id})])
+    warehouse.replace_all([write_current({card["name"]: release_id})])
     return str(card["name"])
 
 
@@ -103,7 +103,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
             "only an imported one can be retired."
         )
     _write_pins({other: release_id for other, release_id in pins().items() if other != name})
-    warehouse.replace_all([write_in_force({}, [name])])
+    warehouse.replace_all([write_current({}, [name])])
     return current[name]
 
 

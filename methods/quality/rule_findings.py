@@ -39,7 +39,7 @@ class RuleFinding(NamedTuple):
         return f"{self.dialogue_id}, turn {self.turn}: {self.reason} ({self.evidence})"
 
 
-def findings(
+def apply_rules(
     dialogue: DialogueContent,
     limits: RuleLimits,
     turns: Collection[int],
@@ -53,29 +53,29 @@ def findings(
     evidence = by_rules([dialogue], limits)
     if grounds:
         grounds = [*grounds, *(pair.question for pair in dialogue.pairs)]
-    found = []
+    results = []
     for pair in dialogue.pairs:
         if pair.turn not in turns:
             continue
         of_pair = evidence[pair.dialogue_id, pair.question_id]
-        said = {reason: of_pair[reason] for reason in READ}
-        said[UNGROUNDED] = ungrounded_in(pair.answer, grounds)
-        found += [
+        details = {reason: of_pair[reason] for reason in READ}
+        details[UNGROUNDED] = ungrounded_in(pair.answer, grounds)
+        results += [
             RuleFinding(pair.dialogue_id, pair.turn, reason, what)
-            for reason, what in said.items()
+            for reason, what in details.items()
             if what is not None
         ]
-    return found
+    return results
 
 
-def counts_of(found: Iterable[RuleFinding]) -> dict[str, int]:
+def counts_of(results: Iterable[RuleFinding]) -> dict[str, int]:
     """How often each rule found something, by `unchecked_` and its name."""
-    counted = Counter(finding.reason for finding in found)
+    counted = Counter(finding.reason for finding in results)
     return {f"{UNCHECKED}_{reason}": counted[reason] for reason in sorted(counted)}
 
 
-def in_words(found: Sequence[RuleFinding]) -> str:
+def in_words(results: Sequence[RuleFinding]) -> str:
     """The findings in one line; nothing for none."""
-    more = len(found) - MOST_NAMED
-    told = [*map(str, found[:MOST_NAMED]), *([f"and {more} more"] if more > 0 else [])]
-    return "; ".join(told)
+    more = len(results) - MOST_NAMED
+    texts = [*map(str, results[:MOST_NAMED]), *([f"and {more} more"] if more > 0 else [])]
+    return "; ".join(texts)

@@ -14,7 +14,7 @@ from methods.ingest.picture_match import (
     Miniature,
     SquareImage,
     Turn,
-    looked_at,
+    best_alignment,
     match,
     square,
 )
@@ -59,7 +59,7 @@ class SquareImageCache:
 
         # A second thread costs more than it helps with arrays as small as these.
         with threadpool_limits(limits=1):
-            looks = looked_at(
+            looks = best_alignment(
                 wholes, parts, [CopyGeometry(pair.scale, pair.turn) for pair in compared]
             )
             return [

@@ -29,7 +29,7 @@ MeasureOfDraws = Callable[[Ratings, NDArray[np.int64], NDArray[np.int64]], NDArr
 """A measure of all draws at once, as `cohen_kappa_of_draws` is: NaN where it is not defined."""
 
 
-def rated_twice(ratings: Ratings) -> Ratings:
+def with_two_ratings(ratings: Ratings) -> Ratings:
     """The rows of items with two ratings or more; the others say nothing about agreement."""
     return ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
 
@@ -38,7 +38,7 @@ def paired_ratings(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.fl
     """Both raters' ratings of the items that both have rated. Raises ValueError unless two raters."""
     if ratings.shape[1] != 2:
         raise ValueError(f"This measure is for two raters, not {ratings.shape[1]}.")
-    both = rated_twice(ratings)
+    both = with_two_ratings(ratings)
     return both[:, 0], both[:, 1]
 
 

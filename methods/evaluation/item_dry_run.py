@@ -26,8 +26,17 @@ class ItemDryRunError(Exception):
     """An item cannot be asked or judged; the message is a clause that says what is wrong."""
 
 
-def rehearse(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
-    """Ask and judge an item as if each answer were "A" and no judge replied. Raises ItemDryRunError."""
+def dry_run_item(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
+    """Ask and judge an item as if each answer were "A" and no judge replied.
+
+    Args:
+        benchmark: The benchmark.
+        item: The item.
+        limits: The limits of requests.
+
+    Raises:
+        ItemDryRunError: The item cannot be asked or judged.
+    """
     try:
         transcript = _asked(benchmark, item, limits)
     except Exception as error:
@@ -84,8 +93,8 @@ def _require_metrics(benchmark: Benchmark, observations: object) -> None:
 
 def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
     """Raise ItemDryRunError where a trial is judged that nobody is asked."""
-    asked = {trial for trial, _ in transcript.answers}
-    if other := {observation.trial for observation in observations} - asked:
+    trials = {trial for trial, _ in transcript.answers}
+    if other := {observation.trial for observation in observations} - trials:
         raise ItemDryRunError(
             f"`judge` judges the trial {sorted(other)[0]!r}, which `ask` never asks"
         )

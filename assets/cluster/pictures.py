@@ -14,13 +14,9 @@ from resources.reports.benchmark_report import write_report
 from resources.reports.cluster_page import (
     ClusterPageInput,
     MapPoint,
-    categories_chart,
     map_png,
     render_clusters,
-    sizes_chart,
 )
-from resources.reports.corpus_charts import bars_figure
-from resources.reports.figures import png
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
@@ -63,17 +59,10 @@ def pictures(
     }
     table = rows_to_arrow("cluster.pictures", [row])
     warehouse.replace("cluster.pictures", table)
-    charts = {
-        "sizes of clusters": sizes_chart(sizes),
-        "categories": categories_chart(categories),
-    }
-    pngs = {name: png(bars_figure(chart)) for name, chart in charts.items() if chart}
-    if points:
-        pngs["map"] = map_png(points)
     return report(
         table,
         {
             "page": dg.MetadataValue.url(address(inside)),
-            **{name: picture(name, data) for name, data in pngs.items()},
+            **({"map": picture("map", map_png(points))} if points else {}),
         },
     )

@@ -24,7 +24,7 @@ LONGEST_REASON = 200
 @table_asset(
     "evaluate.leaderboard",
     deps=[scores, comparisons],
-    side_tables=["evaluate.constant_judges"],
+    side_tables=["evaluate.constant_judges", "evaluate.results"],
     automation_condition=WHEN_READY,
 )
 def leaderboard(

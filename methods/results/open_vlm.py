@@ -61,7 +61,7 @@ def open_vlm(
     """Scores of one judge in the form of OpenVLM.json.
 
     Args:
-        scores: Rows of `sql/evaluate/results_of.sql`; baselines and ablations are left out.
+        scores: Rows of `evaluate.results`; baselines and ablations are left out.
         metric: The metric to write.
         card: The card of the release.
         time: 12 digits, from the last two of the year to the second.

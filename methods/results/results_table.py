@@ -1,6 +1,6 @@
 """The results of a release: one table of scores, and the differences of its models, by judge.
 
-Reports, exports and figures are made of it. A row of scores is one of `sql/evaluate/results_of.sql`, a
+Reports, exports and figures are made of it. A row of scores is one of `evaluate.results`, a
 row of differences one of `evaluate.comparisons`.
 """
 

@@ -42,6 +42,14 @@ class ScorePoint(NamedTuple):
     high: float
 
 
+class PlaneAxis(NamedTuple):
+    """A metric on an axis: its key, its title, and the ends of its scale, None where it has none."""
+
+    key: MetricKey
+    title: str
+    ends: tuple[float | None, float | None]
+
+
 class ScorePlane(NamedTuple):
     """Two scores of each model; `middle` are the medians of the models, the lines between quadrants.
 
@@ -102,14 +110,56 @@ def planes(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Score
     first = _metric(benchmark, results.leading)
     named = {metric.name: metric for metric in reversed(benchmark.metrics)}
     steady = next((metric for metric in benchmark.metrics if metric.inverse), None)
+    axes = []
     if first is not None and steady is not None:
-        words = (first.name, steady.name)
-        yield from _plane(results, first, steady, words, QUADRANTS_OF_STEADINESS)
-    for (x_name, across), (y_name, up) in TURNS:
-        if x_name in named and y_name in named:
-            words = (f"{x_name}, {across}", f"{y_name}, {up}")
+        axes.append((_axis(first), _axis(steady), QUADRANTS_OF_STEADINESS))
+    for (one, across), (other, up) in TURNS:
+        if one in named and other in named:
             corners = ((f"low {across}", f"high {across}"), (f"low {up}", f"high {up}"))
-            yield from _plane(results, named[x_name], named[y_name], words, corners)
+            axes.append((_axis(named[one], across), _axis(named[other], up), corners))
+    models = [row["model"] for row in results.models if is_model(row["model"])]
+    for first_axis, second_axis, corners in axes:
+        plane = plane_of(results, models, first_axis, second_axis, corners)
+        if plane.points:
+            yield plane
+
+
+def plane_of(
+    results: JudgeResults,
+    models: Sequence[str],
+    across: PlaneAxis,
+    up: PlaneAxis,
+    corners: tuple[tuple[str, str], tuple[str, str]],
+) -> ScorePlane:
+    """Two scores of each model.
+
+    Args:
+        results: The scores.
+        models: The models, in the order of the points.
+        across: The horizontal axis.
+        up: The vertical axis.
+        corners: What is low and what is high on both axes, in words.
+
+    Returns:
+        The plane. Models without one of the scores have no point.
+    """
+    points = [
+        (model, x, y)
+        for model in models
+        if (x := _point(results, model, across.key)) and (y := _point(results, model, up.key))
+    ]
+    return ScorePlane(
+        f"quadrants-{_in_name(across.key.name)}-{_in_name(up.key.name)}",
+        (across.title, up.title),
+        (across.ends, up.ends),
+        points,
+        (
+            median(x.value for _, x, _ in points) if points else 0.0,
+            median(y.value for *_, y in points) if points else 0.0,
+        ),
+        corners,
+        len(models) - len(points),
+    )
 
 
 def _radar(
@@ -137,40 +187,22 @@ def _radar(
         )
 
 
-def _plane(
-    results: JudgeResults,
-    across: Metric,
-    up: Metric,
-    words: tuple[str, str],
-    corners: tuple[tuple[str, str], tuple[str, str]],
-) -> Iterator[ScorePlane]:
-    models = [row["model"] for row in results.models if is_model(row["model"])]
-    points = [
-        (model, x, y)
-        for model in models
-        if (x := _point(results, model, across)) and (y := _point(results, model, up))
-    ]
-    if points:
-        yield ScorePlane(
-            f"quadrants-{_in_name(across.name)}-{_in_name(up.name)}",
-            words,
-            (across.shown_ends, up.shown_ends),
-            points,
-            (median(x.value for _, x, _ in points), median(y.value for *_, y in points)),
-            corners,
-            len(models) - len(points),
-        )
+def _axis(metric: Metric, ability: str = "") -> PlaneAxis:
+    title = f"{metric.name}, {ability}" if ability else metric.name
+    return PlaneAxis(MetricKey(metric.name, metric.aggregation), title, metric.shown_ends)
 
 
 def _metric(benchmark: Benchmark, key: MetricKey) -> Metric | None:
     return next((each for each in benchmark.metrics if (each.name, each.aggregation) == key), None)
 
 
-def _point(results: JudgeResults, model: str, metric: Metric) -> ScorePoint | None:
-    row = results.row(model, MetricKey(metric.name, metric.aggregation))
+def _point(results: JudgeResults, model: str, metric: MetricKey) -> ScorePoint | None:
+    row = results.row(model, metric)
     if row is None or row["value"] is None:
         return None
-    return ScorePoint(row["value"], row["ci_low"], row["ci_high"])
+    value = row["value"]
+    ends = (value if row[end] is None else row[end] for end in ("ci_low", "ci_high"))
+    return ScorePoint(value, *ends)
 
 
 def _in_name(text: str) -> str:

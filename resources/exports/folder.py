@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
 from methods.spreadsheet_cells import mark_formula
+from resources.exports.forms import ExportFormat
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
 from resources.files.atomic import draft_folder
 from resources.publishing.release_folder import ExportedFile
@@ -25,24 +26,6 @@ MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
 ANEW = "rename the folder, to have it written again"
 AGAIN = "get the folder again, or rename it and export again"
 MADE_HERE = "give a folder that vlm-loom release export made"
-
-
-class FormatWriter(Protocol):
-    """What a form has to do: write its files, and `README.md`, into a folder that is empty."""
-
-    @property
-    def name(self) -> str:
-        """How it is called."""
-        ...
-
-    @property
-    def stacks(self) -> bool:
-        """Whether its records may hold several dialogues."""
-        ...
-
-    def write(self, source: ExportSource, folder: Path) -> None:
-        """Write; raises ExportError where the form cannot hold the release."""
-        ...
 
 
 class FolderVerification(NamedTuple):
@@ -54,7 +37,7 @@ class FolderVerification(NamedTuple):
     others: list[str]
 
 
-def write_folder(target: Path, form: FormatWriter, source: ExportSource) -> list[ExportedFile]:
+def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list[ExportedFile]:
     """Write a release in a form as a folder, whole or not at all.
 
     A folder that exists stays as it is, and every file in it is checked.

@@ -61,21 +61,22 @@ async def attempt(
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
     while True:
         cost = 0.0
-        await budget.reserve(spec.name, estimate)
+        reserved = await budget.reserve(spec.name, estimate)
         try:
-            async with limits.attempt(tokens, breaker) as reservation:
+            async with limits.attempt(tokens, breaker) as settle_tokens:
                 # While this one waited for a place others may have cost more than they had reserved.
-                if estimate and not await budget.still_holds():
-                    reservation.settle(0)
+                is_enough = reserved >= budget.highest(spec.name, estimate)
+                if estimate and not (is_enough and await budget.still_holds()):
+                    settle_tokens(0)
                     continue
                 try:
                     await may_send()
                     context.refused_images.check(request)
                 except (ImagesRefused, StoreError):
-                    reservation.settle(0)
+                    settle_tokens(0)
                     raise
                 # From here on the request may be billed, however it ends.
-                cost = budget.highest(spec.name, estimate)
+                cost = reserved
                 sent_at = asyncio.get_running_loop().time()
                 try:
                     async with breaker.listening():
@@ -86,13 +87,12 @@ async def attempt(
                     reply = answer_in_reasoning_field(reply, spec)
                     used = reply.prompt_tokens, reply.completion_tokens
                 except ANY_TROUBLE as error:
-                    reservation.settle(0)
+                    settle_tokens(0)
                     _learn_from(error, limits, breaker, sent_at)
                     if isinstance(error, BadResponse) and error.billed:
                         cost = spec.cost(*error.billed)
                         budget.billed(spec.name, estimate, cost)
                         raise
-                    budget.unbilled(spec.name)
                     if not may_have_cost(error):
                         cost = 0.0
                     raise
@@ -102,10 +102,10 @@ async def attempt(
                 limits.answered(sent_at)
                 limits.has_answered = True
                 context.refused_images.answered(request)
-                reservation.settle(sum(used))
+                settle_tokens(sum(used))
                 return masked(reply, spec)
         finally:
-            budget.settle(spec.name, estimate, cost)
+            budget.settle(reserved, cost)
 
 
 def _learn_from(

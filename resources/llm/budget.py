@@ -1,4 +1,4 @@
-"""The budgets of a run: US dollars, which it never exceeds, and retries.
+"""The budget of a run in US dollars.
 
 The highest cost of a request is computed by `estimate.py`; its actual cost is in its outcome. Which
 runs share their dollars is in `budget_store.py`.
@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from methods.errors import UserError
 from resources.llm.budget_store import ROUNDING_USD, ChainBudget
@@ -18,40 +17,18 @@ ASK_AGAIN_SECONDS = 0.25
 """How long a call waits for calls of other processes to end, before it looks again."""
 PATIENCE_SECONDS = 60.0
 """How long a call waits while no call of another process ends: that process may have been killed."""
-UNBILLED_AT_ONCE = 8
-"""Calls in flight that failures without a bill allow at most, in addition to as many as were billed."""
-FREE_RETRIES = 1_000
-"""Retries that a run may make before its first request; each request adds one more."""
 
 
 class BudgetReached(UserError):
     """The next request could exceed the run's budget: the stage stops, answers are kept."""
 
 
-@dataclass
-class _Bills:
-    """What one model billed in this run: `rate` is the most that a call cost, in its estimates.
-
-    `n_unbilled` calls failed without a bill. `in_flight` calls are estimated to cost `estimated_usd` in
-    all.
-    """
-
-    rate: float = 1.0
-    n_billed: int = 0
-    n_unbilled: int = 0
-    in_flight: int = 0
-    estimated_usd: float = 0.0
-
-
 class Budget:
     """US dollars that one run may spend. Used from one event loop at a time.
 
-    A request reserves the most it can cost before it is sent, and releases what it did not cost. That
-    is its estimate, or as many times its estimate as the model has billed for one; calls in flight
-    count at that rate, too. The first call of a model goes alone, and no more are in flight than were
-    billed before and one: a model that bills more than estimated is known before much can be lost.
-    Calls that failed without a bill let others go as well, up to UNBILLED_AT_ONCE, at the rate that is
-    known: where a server answers nothing but errors, those would be waited for one at a time.
+    A call reserves the most that it can cost before it is sent, and releases what it did not cost. If a
+    model bills more than was estimated, its later calls reserve as many times more. So the limit is
+    passed at most by calls that were in flight when the first bill came.
 
     Args:
         limit_usd: What the run's chain may spend; None for no limit.
@@ -71,7 +48,9 @@ class Budget:
         self.limit_usd = limit_usd
         self._chain = chain
         self._earlier, self._own = earlier_usd, 0.0
-        self._bills = defaultdict[str, _Bills](_Bills)
+        self._rates = defaultdict[str, float](lambda: 1.0)
+        """The most that a call of each model cost, in its estimates; at least 1."""
+        self._in_flight = 0
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -79,18 +58,27 @@ class Budget:
         """What this run has spent, and those that it retries or continues."""
         return self._earlier + self._own
 
-    async def reserve(self, model: str, estimate_usd: float) -> None:
-        """Reserve what a call may cost, once it fits. Raises BudgetReached if it never will."""
-        bills = self._bills[model]
+    async def reserve(self, model: str, estimate_usd: float) -> float:
+        """Reserve what a call may cost, once it fits.
+
+        Args:
+            model: The model, an entry of models.yaml.
+            estimate_usd: The highest cost of the call by its estimate.
+
+        Returns:
+            The US dollars that are reserved.
+
+        Raises:
+            BudgetReached: The call will never fit.
+        """
         until, last = time.monotonic() + PATIENCE_SECONDS, (0.0, 0.0)
-        while estimate_usd and not await self._charge(bills, estimate_usd):
+        while not await self._take(usd := self.highest(model, estimate_usd)):
             waits_for("the budget, until it is known what other calls cost")
-            if any(each.in_flight for each in self._bills.values()):
+            if self._in_flight:
                 await self._change()
                 continue
             assert self._chain is not None and self.limit_usd is not None
             spent, reserved = await self._chain.calls.call(self._chain.read)
-            usd = bills.rate * estimate_usd
             if (spent, reserved) != last:
                 until, last = time.monotonic() + PATIENCE_SECONDS, (spent, reserved)
             if spent + reserved + usd <= self.limit_usd:
@@ -98,25 +86,17 @@ class Budget:
             if reserved <= ROUNDING_USD or time.monotonic() >= until:
                 raise BudgetReached(self._sentence(spent, usd))
             await asyncio.sleep(ASK_AGAIN_SECONDS)
-        bills.estimated_usd += estimate_usd
-        bills.in_flight += 1
+        self._in_flight += 1
+        return usd
 
     def highest(self, model: str, estimate_usd: float) -> float:
         """What a call may cost by what the model billed for others: more than estimated, perhaps."""
-        return estimate_usd * self._bills[model].rate
+        return estimate_usd * self._rates[model]
 
     def billed(self, model: str, estimate_usd: float, usd: float) -> None:
         """The model billed `usd` for a call that was estimated to cost `estimate_usd` at most."""
-        bills = self._bills[model]
-        bills.n_billed += 1
-        if estimate_usd > 0 and usd > bills.rate * estimate_usd:
-            higher = usd / estimate_usd
-            self._add((higher - bills.rate) * bills.estimated_usd, 0.0)
-            bills.rate = higher
-
-    def unbilled(self, model: str) -> None:
-        """A call of the model that was sent has failed, and nobody said what it cost."""
-        self._bills[model].n_unbilled += 1
+        if estimate_usd > 0:
+            self._rates[model] = max(self._rates[model], usd / estimate_usd)
 
     async def still_holds(self) -> bool:
         """Whether all that is spent and in flight fits into the limit.
@@ -129,21 +109,19 @@ class Budget:
 
     async def spend(self, usd: float) -> None:
         """Spend `usd` at once, without waiting for others. Raises BudgetReached if they do not fit."""
-        if self._chain is not None and not await self._take(usd):
+        if not await self._take(usd):
+            assert self._chain is not None
             spent, _ = await self._chain.calls.call(self._chain.read)
             raise BudgetReached(self._sentence(spent, usd))
         self._own += usd
         self._add(-usd, usd)
 
-    def settle(self, model: str, estimate_usd: float, cost_usd: float) -> None:
+    def settle(self, reserved_usd: float, cost_usd: float) -> None:
         """Release a reservation and spend `cost_usd` of it."""
-        bills = self._bills[model]
-        bills.in_flight -= 1
-        # Rounding leaves a remainder of the sum; with nothing in flight it is zero.
-        bills.estimated_usd = bills.estimated_usd - estimate_usd if bills.in_flight else 0.0
+        self._in_flight -= 1
         self._own += cost_usd
         try:
-            self._add(-bills.rate * estimate_usd, cost_usd)
+            self._add(-reserved_usd, cost_usd)
         finally:
             for waiting in self._waiting:
                 if not waiting.done():
@@ -159,25 +137,11 @@ class Budget:
         if self._chain is not None:
             self._chain.close()
 
-    async def _charge(self, bills: _Bills, estimate_usd: float) -> bool:
-        """Reserve a call in the row, if it may go by the model's bills and fits."""
-        if self._chain is None:
-            return True
-        if not self._may_go(bills):
-            return False
-        rate = bills.rate
-        if not await self._take(rate * estimate_usd):
-            return False
-        # While the store was asked another call may have gone: then this one may not any more.
-        if self._may_go(bills) and bills.rate == rate:
-            return True
-        self._add(-rate * estimate_usd, 0.0)
-        return False
-
     async def _take(self, usd: float) -> bool:
         """Reserve `usd` in the row; a caller that is cancelled meanwhile leaves nothing reserved."""
         chain, limit = self._chain, self.limit_usd
-        assert chain is not None and limit is not None
+        if chain is None or limit is None or not usd:
+            return True
 
         def give_back(is_charged: bool) -> None:
             if is_charged:
@@ -190,11 +154,6 @@ class Budget:
         chain = self._chain
         if chain is not None and (reserved_usd or spent_usd):
             chain.calls.later(lambda: chain.change(reserved_usd, spent_usd))
-
-    def _may_go(self, bills: _Bills) -> bool:
-        """Whether no more calls are in flight than were billed before, or failed without a bill."""
-        n_known = bills.n_billed + min(bills.n_unbilled, UNBILLED_AT_ONCE)
-        return bills.in_flight <= n_known
 
     async def _change(self) -> None:
         """Wait until a call is settled."""
@@ -217,21 +176,3 @@ class Budget:
             f"the next call may cost ${usd:.4f}: raise budget_usd or LOOM_BUDGET_USD and run again; "
             "what was answered is kept and costs nothing."
         )
-
-
-class RetryBudget:
-    """The retries that one run may make: where every request fails, retrying each adds only load."""
-
-    def __init__(self) -> None:
-        self.left = FREE_RETRIES
-
-    def add(self) -> None:
-        """Add a retry, as a request is sent for the first time."""
-        self.left += 1
-
-    def take(self) -> bool:
-        """Take a retry; returns False if none is left."""
-        if self.left <= 0:
-            return False
-        self.left -= 1
-        return True

@@ -100,7 +100,6 @@ class Clients:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
         from resources.llm.chat_client import ChatClient
-        from resources.llm.clients import stay_with_server
         from resources.llm.reply import limit_replies
 
         server = spec.server()

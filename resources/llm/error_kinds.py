@@ -77,14 +77,6 @@ def passes(error: ServerError) -> bool:
     return kind_of(error) in (*PASSING, "bad_response")
 
 
-def is_certainly_too_long(error: ServerError) -> bool:
-    """Whether the server names the length of the prompt, so that no longer prompt is worth sending."""
-    return error.status != 413 and (
-        bool({error.code, error.type} & wordings.LENGTH_CODES)
-        or _says(error.text, wordings.TOO_LONG)
-    )
-
-
 def _refuses_content(text: str) -> bool:
     return _says(text, wordings.REFUSED) and not _says(text, wordings.ACCOUNT_CLOSED)
 

@@ -13,7 +13,7 @@ from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.circuit_breaker import ProviderDown
 from resources.llm.error_advice import advised
-from resources.llm.error_kinds import is_certainly_too_long, kind_of, passes, refuses_schema
+from resources.llm.error_kinds import kind_of, passes, refuses_schema
 from resources.llm.masking import one_line
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_headers import refusal_pause
@@ -109,14 +109,6 @@ def failure_kind(error: BaseException) -> FailureKind:
     if isinstance(error, openai.APIConnectionError):
         return "unreachable"
     return "bad_response"
-
-
-def refuses_length(error: BaseException) -> bool:
-    """Whether the server refused a prompt for its length; a 413 is about a body's bytes."""
-    response = server_error(error)
-    return (
-        response is not None and kind_of(response) == "too_long" and is_certainly_too_long(response)
-    )
 
 
 def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:

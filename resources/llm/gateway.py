@@ -19,7 +19,7 @@ from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
 from resources.llm.trial import Canaries
 from resources.llm.usage import ALL_MODELS, OnProgress, StageProgress, Usage, no_progress
-from resources.llm.watchdog import watched
+from resources.llm.watchdog import watch
 from resources.migrations import StoreUnavailable
 
 WORKERS = 64
@@ -143,15 +143,16 @@ class Gateway:
                     progress.step(lane)
 
             try:
-                with watched(stage, progress.moved):
-                    async with asyncio.TaskGroup() as group:
-                        reporting = group.create_task(progress.keep_reporting())
-                        async with asyncio.TaskGroup() as workers:
-                            for lane, places in lanes.items():
-                                todo = iter(places)
-                                for _ in range(min(len(places), self._workers())):
-                                    workers.create_task(work_on(lane, todo))
-                        reporting.cancel()
+                async with asyncio.TaskGroup() as group:
+                    reporting = group.create_task(progress.keep_reporting())
+                    watching = group.create_task(watch(stage, progress.moved))
+                    async with asyncio.TaskGroup() as workers:
+                        for lane, places in lanes.items():
+                            todo = iter(places)
+                            for _ in range(min(len(places), self._workers())):
+                                workers.create_task(work_on(lane, todo))
+                    reporting.cancel()
+                    watching.cancel()
             except BaseExceptionGroup as group:
                 # One error is shown: the one that stopped the stage, not those it caused.
                 raise _first(group) from None

@@ -296,10 +296,7 @@ class ModelCalls:
                 state.reported([item.key])  # It stops this stage, and must not stop the next one.
             self._reported.append(item.key)
             return Failure(key, item.kind or "expired", item.detail or "")
-        not_sent = unsendable(request, spec, key) or self.context.refused_lengths.failure(
-            request, spec, key
-        )
-        if not_sent:
+        if not_sent := unsendable(request, spec, key):
             return not_sent
         if why := self.trials.of(spec, request.prompt_version).given_up:
             return Failure(key, "given_up", why)
@@ -330,7 +327,6 @@ class ModelCalls:
             forbids_request,
             is_about_schema,
             is_retryable,
-            refuses_length,
             sentence,
             waits,
             why,
@@ -344,7 +340,6 @@ class ModelCalls:
         except ProxyNotSupported as error:
             return Failure(key, "unreachable", str(error))
         limits, breaker = context.limits(spec), self._breaker(keyed)
-        context.retries.add()
         sent = LedgerRequest(
             key, canonical, request.prompt_version, self.stage, context.run, "live"
         )
@@ -354,8 +349,7 @@ class ModelCalls:
             return entry.as_outcome(cached=False) if isinstance(entry, Call) else failure_of(entry)
 
         def used_up(state: RetryCallState) -> bool:
-            enough = stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
-            return enough or not context.retries.take()
+            return stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
 
         def may_pass(error: BaseException) -> bool:
             # Until the server has answered once, it may forbid every request: the others will show it.
@@ -418,8 +412,6 @@ class ModelCalls:
             if isinstance(error, BadResponse) and error.billed:
                 body, detail = mask(error.body, spec), sentence(error, spec)
                 return await keep(unreadable(error.billed, body, detail, spec, sent))
-            if refuses_length(error):
-                context.refused_lengths.add(request, spec)
             # A server that answers other requests forbids this one for its content.
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import Concurrency
@@ -87,18 +88,6 @@ class SlidingMinute:
         return 0.0
 
 
-class TokenReservation:
-    """Tokens reserved for one attempt: estimated before it, corrected after it."""
-
-    def __init__(self, minute: SlidingMinute | None, entry: WindowUsage):
-        self._minute, self._entry = minute, entry
-
-    def settle(self, tokens: int) -> None:
-        """Replace the estimate by the `tokens` used; 0 releases the reservation."""
-        if self._minute is not None:
-            self._minute.correct(self._entry, float(tokens))
-
-
 class ModelLimits:
     """The limits on one model's attempts; 1 to `concurrency` may be in flight.
 
@@ -128,8 +117,10 @@ class ModelLimits:
     @asynccontextmanager
     async def attempt(
         self, estimated_tokens: int, breaker: CircuitBreaker
-    ) -> AsyncIterator[TokenReservation]:
+    ) -> AsyncIterator[Callable[[int], None]]:
         """Be in flight with one attempt, once the limits and the breaker allow it.
+
+        Yields a function that replaces the estimate by the tokens used; 0 releases them.
 
         Args:
             estimated_tokens: Tokens to reserve in the sliding minute.
@@ -144,14 +135,13 @@ class ModelLimits:
                 while (wait := self._pause()) > 0:
                     await asyncio.sleep(wait)
                 # Tokens first: they are released if the attempt fails; a request is never released.
-                entry = (
-                    await self._tokens.take(estimated_tokens, self._pause)
-                    if self._tokens
-                    else WindowUsage(0.0, 0.0)
-                )
+                settle_tokens: Callable[[int], None] = _no_limit
+                if self._tokens:
+                    entry = await self._tokens.take(estimated_tokens, self._pause)
+                    settle_tokens = partial(self._tokens.correct, entry)
                 if self._requests:
                     await self._requests.take(1, self._pause)
-                yield TokenReservation(self._tokens, entry)
+                yield settle_tokens
         finally:
             self.in_flight -= 1
             self._line.wake()
@@ -202,3 +192,7 @@ class ModelLimits:
 
     def _pause(self) -> float:
         return self._not_before - time.monotonic()
+
+
+def _no_limit(_tokens: int) -> None:
+    """There is no limit on tokens."""

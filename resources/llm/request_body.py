@@ -2,10 +2,9 @@
 
 import json
 import secrets
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Grid, Image, RenderedMessage, all_shown, in_a_grid, sampled
@@ -130,63 +129,6 @@ def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | Non
         f"The prompt has about {likely} tokens{images}, and {spec.name} takes {spec.context_tokens} "
         f"(context_tokens): correct {settings} of its entry in models.yaml, or send less.",
     )
-
-
-LONGER = 4
-"""How many times the text of a refused request another text has that is certainly longer: a token has
-one character of some texts and four of others."""
-
-
-class _RequestSize(NamedTuple):
-    """What a server may count of a request. How much an image counts is the server's to know."""
-
-    text: str
-    image_ids: tuple[str, ...]
-    n_answer: int
-
-    @classmethod
-    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_RequestSize":
-        answer = spec.longest_answer(request.params)
-        return cls("".join(texts_of(request)), tuple(request.image_ids), answer)
-
-    def is_longer(self, other: "_RequestSize") -> bool:
-        """Whether it has all images of the other, and its text or so much text of its own."""
-        return (
-            self.n_answer >= other.n_answer
-            and self.image_ids[: len(other.image_ids)] == other.image_ids
-            and (self.text.startswith(other.text) or _size(self.text) >= LONGER * _size(other.text))
-        )
-
-
-def _size(text: str) -> int:
-    """Bytes: a letter that takes several is a token more often than one that takes one."""
-    return len(text.encode("utf-8", "replace"))
-
-
-class RefusedLengths:
-    """Requests that servers refused as too long in this run, by entry: no longer one is sent."""
-
-    def __init__(self) -> None:
-        self._of = defaultdict[str, list[_RequestSize]](list)
-
-    def add(self, request: ChatRequest, spec: ModelSpec) -> None:
-        """The server refused this request as too long."""
-        sent = _RequestSize.of(request, spec)
-        others = [other for other in self._of[spec.name] if not other.is_longer(sent)]
-        self._of[spec.name] = [*others, sent]
-
-    def failure(self, request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-        """The failure of a request that is longer than one that was refused."""
-        if spec.name not in self._of:
-            return None
-        if not any(map(_RequestSize.of(request, spec).is_longer, self._of[spec.name])):
-            return None
-        return Failure(
-            key,
-            "too_long",
-            "The server refused a shorter prompt as too long in this run: set context_tokens, or a "
-            f"smaller token_limit.tokens or max_side, in the entry {spec.name} of models.yaml.",
-        )
 
 
 class RefusedSchemas:

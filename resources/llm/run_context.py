@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 
 from resources.images.store import ImageStore
-from resources.llm.budget import Budget, RetryBudget
+from resources.llm.budget import Budget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
 from resources.llm.rate_limits import WINDOW, ModelLimits, SlidingMinute
 from resources.llm.registry import Registry
-from resources.llm.request_body import RefusedImages, RefusedLengths, RefusedSchemas
+from resources.llm.request_body import RefusedImages, RefusedSchemas
 from resources.llm.usage import ALL_MODELS
 
 
@@ -23,8 +23,6 @@ class RunContext:
     launcher: Launcher
     run: str
     budget: Budget
-    retries: RetryBudget = field(default_factory=RetryBudget)
-    refused_lengths: RefusedLengths = field(default_factory=RefusedLengths)
     refused_images: RefusedImages = field(default_factory=RefusedImages)
     refused_schemas: RefusedSchemas = field(default_factory=RefusedSchemas)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)

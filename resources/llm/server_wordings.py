@@ -28,7 +28,6 @@ REFUSING_CODES = frozenset(
 _RULES = (
     r"(polic(y|ies)|guidelines?|usage rules|terms of (use|service)|safety|content|law|regulation)"
 )
-_HARM = r"(inappropriate|harm|sensitive|risk|violence|sexual)"
 REFUSED = _any(
     r"content (filter|polic|management|moderat|safety|violat|exists risk|inspection|restrict)",
     r"content .{0,40}(not allowed|inappropriate|blocked|flagged|prohibited|rejected|violat|unsafe)",

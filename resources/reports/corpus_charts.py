@@ -1,10 +1,9 @@
-"""The figures of a corpus: the map of its entries, and bars."""
+"""The figure of a corpus: the map of its entries."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from resources.reports import figures
-from resources.reports.report_shape import BarChart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,23 +93,3 @@ def _name_layers(figure: "Figure", layers: Sequence[MapLayer]) -> None:
         alignment="left",
     )
     legend.get_title().set_color(figures.SOFT)
-
-
-def bars_figure(chart: BarChart) -> "Figure":
-    """Bars with their numbers, the first at the top."""
-    figure = figures.new_figure(7, 1.0 + 0.24 * len(chart.bars))
-    axes = figure.add_subplot()
-    places = range(len(chart.bars))
-    drawn = axes.barh(places, [bar.n for bar in chart.bars], color=figures.PALETTE[0], height=0.7)
-    axes.bar_label(
-        drawn,
-        labels=[str(bar.n or "") for bar in chart.bars],
-        padding=3,
-        color=figures.SOFT,
-        fontsize=figures.TEXT,
-    )
-    figures.name_ticks(axes.set_yticks, places, [bar.label for bar in chart.bars])
-    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
-    figures.set_title(axes, f"{chart.title}: {chart.note}")
-    figures.style_axes(axes, "x")
-    return figure

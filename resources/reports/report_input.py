@@ -46,7 +46,7 @@ class LeaderboardInput(TypedDict):
     families: Mapping[str, str]
     """Model -> family."""
     scores: Rows
-    """Those of `sql/evaluate/results_of.sql`, which have the ranks."""
+    """Those of `evaluate.results`, which have the ranks."""
     constant_judges: Rows
     """Judges that give nearly all answers the same score."""
     comparisons: Rows

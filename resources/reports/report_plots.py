@@ -6,12 +6,18 @@ figures of `charts.py`.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import fmean, median
+from statistics import fmean
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from methods.results.shapes import QUADRANTS_OF_STEADINESS, RadarData, ScorePlane, ScorePoint
+from methods.results.shapes import (
+    QUADRANTS_OF_STEADINESS,
+    PlaneAxis,
+    RadarData,
+    ScorePlane,
+    plane_of,
+)
 from resources.reports import report_blocks as block
 from resources.reports.charts import HEIGHT, SMALL, plane_figure, radar_figure
 from resources.reports.estimate import ReportEstimate, Scale
@@ -187,40 +193,26 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
     mean = judged.shown_metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
         return None
-    models = [who for who in order if who.is_model]
-    scores = {
-        who: (judged.estimate(who.name, mean), judged.estimate(who.name, alignment))
-        for who in models
-    }
-    points = {
-        who: (x, y)
-        for who in models
-        if (x := _point(scores[who][0])) and (y := _point(scores[who][1]))
-    }
-    middle = (
-        median(x.value for x, _ in points.values()) if points else 0.0,
-        median(y.value for _, y in points.values()) if points else 0.0,
+    models = {who.name: who for who in order if who.is_model}
+    across, up = (
+        PlaneAxis(metric.key, metric.name, (metric.scale.low, metric.scale.high))
+        for metric in (mean, alignment)
     )
+    plane = plane_of(judged, list(models), across, up, QUADRANTS_OF_STEADINESS)
     lines = [
         QuadrantEntry(
             number,
-            who,
-            *scores[who],
-            (judged.row(who.name, alignment.key) or {}).get("n_units", 0),
-            _quadrant(x.value, y.value, middle),
+            models[name],
+            judged.estimate(name, mean),
+            judged.estimate(name, alignment),
+            (judged.row(name, alignment.key) or {}).get("n_units", 0),
+            _quadrant(x.value, y.value, plane.middle),
         )
-        for number, (who, (x, y)) in enumerate(points.items(), start=1)
+        for number, (name, x, y) in enumerate(plane.points, start=1)
     ]
-    plane = ScorePlane(
-        "quadrants",
-        (mean.name, alignment.name),
-        ((mean.scale.low, mean.scale.high), (alignment.scale.low, alignment.scale.high)),
-        [(who.name, x, y) for who, (x, y) in points.items()],
-        middle,
-        QUADRANTS_OF_STEADINESS,
-        len(models) - len(points),
-    )
-    return Quadrants(mean, alignment, lines, [who for who in models if who not in points], plane)
+    drawn = {name for name, *_ in plane.points}
+    without = [who for name, who in models.items() if name not in drawn]
+    return Quadrants(mean, alignment, lines, without, plane)
 
 
 def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
@@ -268,14 +260,6 @@ def _line(entry: QuadrantEntry) -> list[Cell]:
         Cell(str(entry.n_groups), kind="n quiet"),
         Cell(entry.quadrant, [ALL_ALIKE.format(n=entry.n_groups)] if infinite else [], ""),
     ]
-
-
-def _point(estimate: ReportEstimate) -> ScorePoint | None:
-    if estimate.value is None:
-        return None
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    return ScorePoint(estimate.value, low, high)
 
 
 def _quadrant(mean: float, alignment: float, middle: tuple[float, float]) -> str:

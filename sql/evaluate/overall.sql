@@ -3,17 +3,17 @@
 SELECT
     s.release_id AS release,
     s.model,
-    r.rank,
-    r.rank_low,
-    r.rank_high,
-    r.why,
-    r.mark,
+    s.rank,
+    s.rank_low,
+    s.rank_high,
+    s.why,
+    s.mark,
     s.metric || '/' || s.aggregation AS metric,
     s.value,
     s.ci_low,
     s.ci_high,
     s.n_clusters,
-    j.value AS judged_only,
+    s.judged_only,
     e.value AS all_items,
     e.n_items - s.n_items AS n_without_picture,
     s.n_judged,
@@ -24,17 +24,12 @@ SELECT
     s.judge_version,
     s.provider,
     k.constant_score
-FROM evaluate.scores AS s
-LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
-    USING (
-        release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
-    )
+FROM evaluate.results AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
-LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 SEMI JOIN (SELECT unnest($release_ids) AS release_id) AS wanted ON wanted.release_id = s.release_id
 WHERE s.place = 0 AND s.form = 'floor' AND s.subset_label = ''
 ORDER BY s.benchmark, s.release_id, s.judge, s.judge_version, s.value DESC NULLS LAST, s.n_refused, s.model;

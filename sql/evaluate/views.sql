@@ -1,46 +1,39 @@
 -- Rows of models and judges that are not archived. Whatever lists or ranks models reads these views.
 CREATE OR REPLACE VIEW evaluate.shown_answers AS
 FROM evaluate.answers AS a
-WHERE NOT EXISTS (
-    FROM evaluate.archive AS x
-    WHERE x.state <> 'kept' AND x.judge = '' AND x.model = a.model AND x.release_id IN ('', a.release_id)
-);
+ANTI JOIN evaluate.archive AS x
+    ON x.state <> 'kept'
+    AND x.judge = ''
+    AND x.model = a.model
+    AND x.release_id IN ('', a.release_id);
 CREATE OR REPLACE VIEW evaluate.shown_failed AS
 FROM evaluate.failed AS f
-WHERE NOT EXISTS (
-    FROM evaluate.archive AS x
-    WHERE x.state <> 'kept'
-        AND x.judge IN ('', f.asked)
-        AND x.model IN ('', f.model)
-        AND x.release_id IN ('', f.release_id)
-);
+ANTI JOIN evaluate.archive AS x
+    ON x.state <> 'kept'
+    AND x.judge IN ('', f.asked)
+    AND x.model IN ('', f.model)
+    AND x.release_id IN ('', f.release_id);
 CREATE OR REPLACE VIEW evaluate.shown_missing AS
 FROM evaluate.missing AS m
-WHERE NOT EXISTS (
-    FROM evaluate.archive AS x
-    WHERE x.state <> 'kept'
-        AND x.judge IN ('', m.asked)
-        AND x.model IN ('', m.model)
-        AND x.release_id IN ('', m.release_id)
-);
+ANTI JOIN evaluate.archive AS x
+    ON x.state <> 'kept'
+    AND x.judge IN ('', m.asked)
+    AND x.model IN ('', m.model)
+    AND x.release_id IN ('', m.release_id);
 CREATE OR REPLACE VIEW evaluate.shown_judgments AS
 FROM evaluate.judgments AS j
-WHERE NOT EXISTS (
-    FROM evaluate.archive AS x
-    WHERE x.state <> 'kept'
-        AND x.judge IN ('', j.judge)
-        AND x.model IN ('', j.model)
-        AND x.release_id IN ('', j.release_id)
-);
+ANTI JOIN evaluate.archive AS x
+    ON x.state <> 'kept'
+    AND x.judge IN ('', j.judge)
+    AND x.model IN ('', j.model)
+    AND x.release_id IN ('', j.release_id);
 CREATE OR REPLACE VIEW evaluate.shown_pairs AS
 FROM evaluate.pairs AS p
-WHERE NOT EXISTS (
-    FROM evaluate.archive AS x
-    WHERE x.state <> 'kept'
-        AND x.judge IN ('', p.judge)
-        AND x.model IN ('', p.model_a, p.model_b)
-        AND x.release_id IN ('', p.release_id)
-);
+ANTI JOIN evaluate.archive AS x
+    ON x.state <> 'kept'
+    AND x.judge IN ('', p.judge)
+    AND x.model IN ('', p.model_a, p.model_b)
+    AND x.release_id IN ('', p.release_id);
 
 -- Judges whose scores do not tell models apart: 95 % or more of at least 30 different answers to at least 5 items,
 -- where models answered differently, have the same score. Fewer can be equal by chance or for good reason.
@@ -84,6 +77,26 @@ GROUP BY release_id, judge, judge_version
 HAVING n_answers >= 30 AND n_items >= 5 AND constant_share >= 0.95
 ORDER BY release_id, judge, judge_version;
 
+-- The results: every score, with its rank. Reports, exports, printed leaderboards and `evaluate.leaderboard` read it.
+-- `judged_only` is the score without what the model failed.
+CREATE OR REPLACE VIEW evaluate.results AS
+SELECT
+    s.*,
+    j.value AS judged_only,
+    r.rank,
+    r.rank_low,
+    r.rank_high,
+    r.coverage,
+    r.why,
+    r.mark,
+    r.related
+FROM evaluate.scores AS s
+LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
+    USING (
+        release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
+    )
+LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation);
+
 -- The leaderboard: one score a row, failures at the floor, with its interval, rank and counts.
 CREATE OR REPLACE VIEW evaluate.leaderboard AS
 SELECT
@@ -91,17 +104,17 @@ SELECT
     s.release_id AS release,
     s.model,
     s.metric || '/' || s.aggregation AS metric,
-    r.rank,
-    r.rank_low || '-' || r.rank_high AS ranks,
+    s.rank,
+    s.rank_low || '-' || s.rank_high AS ranks,
     s.value,
     s.ci_low,
     s.ci_high,
     s.n_clusters,
     s.method,
     s.seed,
-    j.value AS judged_only,
-    r.coverage,
-    r.mark,
+    s.judged_only,
+    s.coverage,
+    s.mark,
     s.n_items,
     s.n_judged,
     s.n_failed,
@@ -110,32 +123,13 @@ SELECT
     s.n_reasoning_only,
     s.n_empty,
     -- One word, so that the preview stays narrow; evaluate.ranks has the words.
-    CASE WHEN r.related LIKE 'is %' THEN 'self' WHEN r.related IS NOT NULL THEN 'family' END AS related,
+    CASE WHEN s.related LIKE 'is %' THEN 'self' WHEN s.related IS NOT NULL THEN 'family' END AS related,
     s.judge,
     s.judge_version,
     s.provider,
     k.constant_score
-FROM evaluate.scores AS s
-LEFT JOIN evaluate.constant_judges AS k
-    ON k.release_id = s.release_id
-    AND k.judge = s.judge
-    AND k.judge_version = s.judge_version
-LEFT JOIN evaluate.scores AS j
-    ON j.release_id = s.release_id
-    AND j.model = s.model
-    AND j.judge = s.judge
-    AND j.judge_version = s.judge_version
-    AND j.metric = s.metric
-    AND j.aggregation = s.aggregation
-    AND j.form = 'judged'
-    AND j.subset_label = ''
-LEFT JOIN evaluate.ranks AS r
-    ON r.release_id = s.release_id
-    AND r.model = s.model
-    AND r.judge = s.judge
-    AND r.judge_version = s.judge_version
-    AND r.metric = s.metric
-    AND r.aggregation = s.aggregation
+FROM evaluate.results AS s
+LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 WHERE s.form = 'floor' AND s.subset_label = ''
 -- The metric that ranks a benchmark first.
 ORDER BY

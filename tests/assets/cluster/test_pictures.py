@@ -177,8 +177,8 @@ def test_the_page_shows_the_tables_and_the_ui_its_pictures(
     page = (loom_home / row["path"]).read_text()
     assert "Title of b1" in page and "0.800" in page
     assert hostile not in page
-    for name in ("map", "sizes of clusters", "categories"):
-        assert told[name].startswith(f"![{name}](data:image/png;base64,")
+    assert told["map"].startswith("![map](data:image/png;base64,")
+    assert "Sizes of clusters" in page and "Categories" in page
 
 
 def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(

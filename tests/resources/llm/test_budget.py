@@ -1,4 +1,4 @@
-"""What a run may spend: the dollars are never passed, and second tries come to an end."""
+"""What a run may spend: the dollars are never passed."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,22 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.llm import budget as module
-from resources.llm.budget import UNBILLED_AT_ONCE, Budget, BudgetReached, RetryBudget
-from tests.resources.llm.conftest import NewBudget, budgets_in
-
-
-def billing_as_estimated(budget: Budget) -> Budget:
-    """The budget, where its model has billed so many calls that none has to go alone."""
-    for _ in range(30):
-        budget.billed("it", 1.0, 1.0)
-    return budget
-
-
-@pytest.fixture
-def known(new_budget: NewBudget) -> NewBudget:
-    """Makes budgets for a model whose bills are known."""
-    return lambda limit: billing_as_estimated(new_budget(limit))
+from resources.llm.budget import Budget, BudgetReached
+from tests.resources.llm.conftest import budgets_in
 
 
 async def fits_at_once(budget: Budget, usd: float) -> bool:
@@ -40,17 +26,17 @@ async def fits_at_once(budget: Budget, usd: float) -> bool:
 # Dollars set aside and settled
 
 
-def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar(known):
+def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar(new_budget):
     async def run() -> list[bool]:
-        budget = known(10)
+        budget = new_budget(10)
         return [await fits_at_once(budget, usd) for usd in (4, 6, 1)]
 
     assert asyncio.run(run()) == [True, True, False]
 
 
-def test_who_waits_goes_on_as_soon_as_it_fits(known):
+def test_who_waits_goes_on_as_soon_as_it_fits(new_budget):
     async def run() -> list[str]:
-        budget, told = known(10), []
+        budget, told = new_budget(10), []
 
         async def ask(name: str, usd: float) -> None:
             await budget.reserve("it", usd)
@@ -61,18 +47,18 @@ def test_who_waits_goes_on_as_soon_as_it_fits(known):
         waiting = [asyncio.ensure_future(ask("five", 5)), asyncio.ensure_future(ask("two", 2))]
         await asyncio.sleep(0.01)
         told.append("settled 4 for 1")  # 6 and 1 leave 3: two goes, past five, which still waits
-        budget.settle("it", 4, 1)
+        budget.settle(4, 1)
         await asyncio.sleep(0.01)
         told.append("settled 6 for 2")  # 1 and 2 are spent, two are under way: five are left
-        budget.settle("it", 6, 2)
+        budget.settle(6, 2)
         await asyncio.gather(*waiting)
         return told
 
     assert asyncio.run(run()) == ["settled 4 for 1", "two", "settled 6 for 2", "five"]
 
 
-def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(known):
-    budget = known(2.5)
+def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(new_budget):
+    budget = new_budget(2.5)
 
     with pytest.raises(BudgetReached) as caught:
         asyncio.run(budget.reserve("it", 3))
@@ -84,13 +70,13 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(known):
     )
 
 
-def test_who_waits_is_told_when_the_last_call_under_way_left_too_little(known):
+def test_who_waits_is_told_when_the_last_call_under_way_left_too_little(new_budget):
     async def run() -> None:
-        budget = known(10)
+        budget = new_budget(10)
         await budget.reserve("it", 8)
         waiting = asyncio.ensure_future(budget.reserve("it", 5))
         await asyncio.sleep(0)
-        budget.settle("it", 8, 6)
+        budget.settle(8, 6)
         with pytest.raises(BudgetReached, match=r"has spent \$6\.0000 of its budget of \$10\.0000"):
             await waiting
 
@@ -101,49 +87,49 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     async def run() -> float:
         budget = Budget(None)
         assert all([await fits_at_once(budget, 1e9) for _ in range(3)])
-        budget.settle("it", 1e9, 5.0)
+        budget.settle(1e9, 5.0)
         await budget.spend(1e12)
         return budget.spent_usd
 
     assert asyncio.run(run()) == 1e12 + 5
 
 
-def test_what_costs_nothing_fits_a_budget_of_nothing(known):
-    assert asyncio.run(fits_at_once(known(0), 0))
+def test_what_costs_nothing_fits_a_budget_of_nothing(new_budget):
+    assert asyncio.run(fits_at_once(new_budget(0), 0))
 
 
-def test_who_stops_waiting_has_set_nothing_aside(known):
+def test_who_stops_waiting_has_set_nothing_aside(new_budget):
     async def run() -> bool:
-        budget = known(10)
+        budget = new_budget(10)
         await budget.reserve("it", 8)
         assert not await fits_at_once(budget, 9)
-        budget.settle("it", 8, 0)
+        budget.settle(8, 0)
         return await fits_at_once(budget, 10)
 
     assert asyncio.run(run())
 
 
-def test_sums_of_fractions_leave_nothing_reserved(known):
+def test_sums_of_fractions_leave_nothing_reserved(new_budget):
     async def run() -> bool:
-        budget = known(0.33)
+        budget = new_budget(0.33)
         # For a computer 0.11 added and taken away three times are 2.8e-17, and 0.33 more do not fit.
         for _ in range(3):
             await budget.reserve("it", 0.11)
         for _ in range(3):
-            budget.settle("it", 0.11, 0)
+            budget.settle(0.11, 0)
         return await fits_at_once(budget, 0.33)
 
     assert asyncio.run(run())
 
 
-def test_a_budget_outlives_the_event_loop_it_waited_in(known):
-    budget = known(12)
+def test_a_budget_outlives_the_event_loop_it_waited_in(new_budget):
+    budget = new_budget(12)
 
     async def stage() -> None:
         async def call() -> None:
             await budget.reserve("it", 4)
             await asyncio.sleep(0.005)
-            budget.settle("it", 4, 1)
+            budget.settle(4, 1)
 
         await asyncio.gather(*(call() for _ in range(4)))
 
@@ -153,9 +139,9 @@ def test_a_budget_outlives_the_event_loop_it_waited_in(known):
     assert budget.spent_usd == 8
 
 
-def test_money_is_spent_at_once_where_nobody_waits_for_the_answer(known):
+def test_money_is_spent_at_once_where_nobody_waits_for_the_answer(new_budget):
     async def run() -> tuple[float, bool]:
-        budget = known(10)
+        budget = new_budget(10)
         await budget.reserve("it", 5)
         await budget.spend(3)
         with pytest.raises(BudgetReached, match=r"spent \$3\.0000 .* may cost \$2\.5000"):
@@ -164,81 +150,6 @@ def test_money_is_spent_at_once_where_nobody_waits_for_the_answer(known):
         return budget.spent_usd, await fits_at_once(budget, 2)
 
     assert asyncio.run(run()) == (3, True)
-
-
-# Models whose bills are not known
-
-
-def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go(new_budget):
-    async def run() -> list[int]:
-        budget, under_way = new_budget(100), []
-        for n_billed in (0, 1, 3):
-            while await fits_at_once(budget, 1):
-                pass
-            under_way.append(budget._bills["it"].in_flight)
-            for _ in range(under_way[-1]):
-                budget.billed("it", 1, 1)
-                budget.settle("it", 1, 1)
-            assert budget._bills["it"].n_billed == n_billed + under_way[-1]
-        return under_way
-
-    assert asyncio.run(run()) == [1, 2, 4]
-
-
-def test_calls_that_fail_without_a_bill_let_others_go_up_to_a_limit_and_to_the_last_dollar(
-    new_budget,
-):
-    async def run(limit: float) -> list[int]:
-        budget, under_way = new_budget(limit), []
-        for _ in range(5):
-            while await fits_at_once(budget, 1):
-                pass
-            under_way.append(budget._bills["it"].in_flight)
-            for _ in range(under_way[-1]):
-                budget.unbilled("it")
-                budget.settle("it", 1, 0)
-        return under_way
-
-    # One alone, then as many as failed and one: 1 + 1, 1 + 2 + 1, 1 + 2 + 4 + 1, and 8 + 1 at most.
-    assert asyncio.run(run(100)) == [1, 2, 4, 8, UNBILLED_AT_ONCE + 1]
-    assert asyncio.run(run(3)) == [1, 2, 3, 3, 3]
-
-
-def test_after_failures_a_bill_counts_for_all_that_is_in_flight(new_budget):
-    async def run() -> list[bool]:
-        budget = new_budget(100)
-        for _ in range(5):
-            budget.unbilled("it")
-        # Six at $5 are $30. One is billed $15: five at three times $5 and 15 are 90, and no more fits.
-        assert all([await fits_at_once(budget, 5) for _ in range(6)])
-        budget.billed("it", 5, 15)
-        budget.settle("it", 5, 15)
-        return [await budget.still_holds(), await fits_at_once(budget, 5)]
-
-    assert asyncio.run(run()) == [True, False]
-
-
-def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile(known):
-    async def run() -> list[bool]:
-        budget = known(100)
-        # Ten at $5 are $50. One is billed $15: nine at three times $5 and 15 are 150.
-        assert all([await fits_at_once(budget, 5) for _ in range(10)])
-        fitted = [await budget.still_holds()]
-        budget.billed("it", 5, 15)
-        budget.settle("it", 5, 15)
-        fitted.append(await budget.still_holds())
-        # Those that have not been sent are taken back: five in flight, 15 + 75 = 90.
-        for _ in range(4):
-            budget.settle("it", 5, 0)
-        # A further one is $15, and one that costs nothing fits whatever is in flight.
-        return [
-            *fitted,
-            await budget.still_holds(),
-            await fits_at_once(budget, 5),
-            await fits_at_once(budget, 0),
-        ]
-
-    assert asyncio.run(run()) == [True, False, True, False, True]
 
 
 # As many calls at once as there are
@@ -284,37 +195,16 @@ def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(
             await asyncio.sleep(0)
         under_way.remove(call)
         done.append(call.cost)
-        budget.settle("it", call.most, call.cost)
+        budget.settle(call.most, call.cost)
 
     async def ask_all() -> None:
         await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 60)
 
     with budgets_in(tmp_path_factory.mktemp("budgets")) as new_budget:
-        budget = billing_as_estimated(new_budget(limit))
+        budget = new_budget(limit)
         asyncio.run(ask_all())
 
     assert len(done) + len(refused) == len(drawn), "each was done or told that it cannot be"
     assert budget.spent_usd == sum(done) <= limit
     # And nobody was sent away who would have fitted.
     assert all(spent + call.most > limit for call, spent in refused)
-
-
-# Second tries
-
-
-def test_a_run_has_some_retries_and_one_more_for_each_request(monkeypatch):
-    monkeypatch.setattr(module, "FREE_RETRIES", 2)
-    retries = RetryBudget()
-    retries.add()
-
-    assert [retries.take() for _ in range(5)] == [True, True, True, False, False]
-
-
-def test_a_retry_that_was_not_given_is_not_taken_from_the_next_request(monkeypatch):
-    monkeypatch.setattr(module, "FREE_RETRIES", 0)
-    retries = RetryBudget()
-    assert not retries.take()
-
-    retries.add()
-
-    assert retries.take()

@@ -335,9 +335,9 @@ def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(rows):
         waiting = asyncio.ensure_future(budgets[1].reserve("it", 5))
         await asyncio.sleep(0.1)
         assert not waiting.done()
-        budgets[0].settle("it", 8, 4)
+        budgets[0].settle(8, 4)
         await asyncio.wait_for(waiting, 10)
-        budgets[1].settle("it", 5, 5)
+        budgets[1].settle(5, 5)
         with pytest.raises(BudgetReached):
             await asyncio.wait_for(budgets[0].reserve("it", 2), 10)
         return "done"
@@ -370,9 +370,6 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
         Budget(limit, ChainBudget(folder / "limits.sqlite", ledger, run, **BESIDE))
         for run in AT_WORK
     ]
-    for budget in budgets:
-        for _ in drawn:
-            budget.billed("it", 1.0, 1.0)  # So none has to go alone.
     under_way: list[int] = []
     done: list[int] = []
     refused: list[tuple[int, int]] = []
@@ -389,7 +386,7 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
             await asyncio.sleep(0)
         under_way.remove(most)
         done.append(most * part // 4)
-        budgets[run].settle("it", most, most * part // 4)
+        budgets[run].settle(most, most * part // 4)
 
     async def ask_all() -> None:
         with pytest.MonkeyPatch.context() as patch:

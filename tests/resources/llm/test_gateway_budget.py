@@ -7,17 +7,12 @@ from pathlib import Path
 import pytest
 
 from resources.images.store import ImageStore
-from resources.llm import budget as module
-from resources.llm import circuit_breaker, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
-from resources.llm.request import Completion
 from resources.offline.process import OfflineServer
-from tests.doubles.faulty_api import ANSWERED, FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.entries import no_backoff
 from tests.resources.llm.priced import COST, MODELS, requests
 from tests.resources.llm.priced import TEXTS as EVERY_TEXT
 
@@ -109,35 +104,3 @@ def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
     outcomes, usage = make_gateway(tmp_path, url, budget=0).ask("s", requests(TEXTS))
 
     assert len(outcomes) == usage.cache_hits == 10
-
-
-@pytest.fixture
-def stubborn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits between tries, and no server is given up."""
-    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
-    monkeypatch.setattr(circuit_breaker, "OPEN_AFTER", 10**6)
-
-
-def test_where_everything_fails_it_is_not_all_asked_six_times(tmp_path, stubborn, monkeypatch):
-    monkeypatch.setattr(module, "FREE_RETRIES", 5)
-    texts = [f"Question {number:02}?" for number in range(19)]
-    with FaultyApi(Weather(share=1.0, mix={"500": 1}, latency=("constant", 1))) as api:
-        _, usage = make_gateway(tmp_path, api.url).ask("s", requests(texts))
-        ends = api.record().ends
-
-    assert usage.failures == {"server_error": 19}
-    # Each once, a retry for each and five more: 43, where six each would be 114.
-    assert ends.keys() == set(texts)
-    assert sum(map(len, ends.values())) == 19 * 2 + 5
-
-
-def test_a_retry_for_each_request_is_there_however_many_fail(tmp_path, stubborn, monkeypatch):
-    monkeypatch.setattr(module, "FREE_RETRIES", 0)
-    texts = [f"Question {number:02}?" for number in range(30)]
-    failing_once = Weather(share=1.0, mix={"500": 1}, passes_after=1, latency=("constant", 1))
-    with FaultyApi(failing_once) as api:
-        outcomes, _ = make_gateway(tmp_path, api.url).ask("s", requests(texts))
-        ends = api.record().ends
-
-    assert all(isinstance(outcome, Completion) for outcome in outcomes)
-    assert ends == {text: ["500", ANSWERED] for text in texts}

@@ -1,6 +1,5 @@
 """Requests that cannot be sent cost themselves alone: an image is missing, or the body is too large."""
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ from resources.llm.ledger.batch_state import BatchState
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.batch_api import BatchServer
-from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of, questions
 
 MISSING = "0" * 64
@@ -66,41 +64,6 @@ def test_where_none_can_be_sent_the_stage_ends_at_once(tmp_path: Path, url: str,
     outcomes, usage = gateway(tmp_path, url, mode).ask("s", [WITHOUT_IMAGE, TOO_LARGE])
 
     assert kinds(outcomes) == ["no_image", "too_long"] and usage.calls == 0
-
-
-def test_what_is_longer_than_what_the_server_refused_is_not_sent_in_this_run(
-    tmp_path: Path,
-) -> None:
-    def answer(asked: Asked) -> None:
-        refused = {"message": "No.", "code": "context_length_exceeded"}
-        if len(asked.body) > 1_000:
-            asked.send(json.dumps({"error": refused}).encode(), 400)
-        else:
-            asked.says()
-
-    def ask_all(*texts: str) -> list[Outcome]:
-        asked = [ChatRequest("it", (Message.of("user", text),), "q@1") for text in texts]
-        return [asking.ask("s", [each])[0][0] for each in asked]
-
-    with answering(answer) as api:
-        asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
-        # 2,000 letters are refused. 7,999 others may be fewer tokens: they are sent. 8,000 are not, nor
-        # are the refused ones with another after them.
-        outcomes = ask_all("a" * 2_000, "b" * 7_999, "c" * 8_000, "a" * 2_001, "e" * 500)
-        n_sent = [len(api.received)]
-        # 2,600 letters of three bytes each are fewer bytes: sent. In another run everything is.
-        assert kinds(ask_all("\u4e2d" * 2_600)) == ["too_long"]
-        n_sent.append(len(api.received))
-        asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
-        assert kinds(ask_all("d" * 9_000)) == ["too_long"]
-        n_sent.append(len(api.received))
-
-    assert kinds(outcomes) == ["too_long"] * 4 + ["answered"]
-    assert n_sent == [3, 4, 5]
-    detail = next(each.detail for each in outcomes[2:] if isinstance(each, Failure))
-    assert detail.startswith(
-        "The server refused a shorter prompt as too long in this run: set context_"
-    )
 
 
 @pytest.mark.parametrize("mode", ["live", "batch"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from resources.llm import watchdog
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.watchdog import waits_for, watched
+from resources.llm.watchdog import waits_for, watch
 from resources.migrations import StoreError
 from tests.resources.llm.test_ledger import call
 
@@ -18,8 +19,14 @@ from tests.resources.llm.test_ledger import call
 def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines of a watchdog that is soon impatient."""
     monkeypatch.setattr(watchdog, "STILL_SECONDS", 0.1)
-    monkeypatch.setattr(watchdog, "_ANSWER_SECONDS", 0.1)
     return []
+
+
+async def watched(stage: str, progress: Callable[[], object], lines: list[str]) -> None:
+    """Watch a stage for a while."""
+    watching = asyncio.create_task(watch(stage, progress, lines.append))
+    await asyncio.sleep(0.3)
+    watching.cancel()
 
 
 def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(lines: list[str]) -> None:
@@ -31,8 +38,7 @@ def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(lines: list[str
         async with asyncio.TaskGroup() as tasks:
             for what in ("a reply of it", "a reply of it", "room"):
                 tasks.create_task(ask(what))
-            with watched("evaluate.answers", lambda: 0, lines.append):
-                await asyncio.sleep(0.3)
+            await watched("evaluate.answers", lambda: 0, lines)
 
     asyncio.run(stage())
     assert lines and lines[0].startswith("evaluate.answers: nothing has moved for ")
@@ -40,21 +46,21 @@ def test_a_stage_that_stands_still_names_what_its_tasks_wait_for(lines: list[str
 
 
 def test_a_stage_that_moves_says_nothing(lines: list[str]) -> None:
-    async def stage() -> None:
-        with watched("stage", time.monotonic, lines.append):
-            await asyncio.sleep(0.3)
-
-    asyncio.run(stage())
+    asyncio.run(watched("stage", time.monotonic, lines))
     assert lines == []
 
 
-def test_an_event_loop_that_stands_in_a_call_is_named_by_that_call(lines: list[str]) -> None:
+def test_an_event_loop_that_stands_in_a_call_has_its_traceback_on_standard_error(
+    lines: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
     async def stage() -> None:
-        with watched("stage", lambda: 0, lines.append):
-            time.sleep(0.5)
+        watching = asyncio.create_task(watch("stage", lambda: 0, lines.append))
+        await asyncio.sleep(0)
+        time.sleep(0.5)
+        watching.cancel()
 
     asyncio.run(stage())
-    assert "test_watchdog.py, line" in lines[0] and "stage" in lines[0]
+    assert f'File "{__file__}", line' in capfd.readouterr().err
 
 
 class Panic(BaseException):

@@ -27,10 +27,9 @@ from resources.reports.charts import (
     radar_figure,
     turns_figure,
 )
-from resources.reports.corpus_charts import MapDot, MapLayer, bars_figure, map_figure
+from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
-from resources.reports.report_shape import BarChart, bars_of
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
 
 RADAR = RadarData(
@@ -186,11 +185,6 @@ def test_the_curve_of_subsets_has_a_band_for_chosen_and_random_items() -> None:
     (axes,) = subsets_figure(rows).axes
     assert [line.get_ydata().tolist() for line in axes.get_lines()] == [[0.1, 0.2, 0.4]] * 2
     assert len(axes.collections) == 2 and axes.get_ylim()[1] == 1
-
-
-def test_bars_are_as_long_as_their_numbers() -> None:
-    (axes,) = bars_figure(BarChart("x", "", bars_of([("a", 3), (HOSTILE, 1)]))).axes
-    assert [bar.get_width() for bar in axes.patches] == [3, 1]
 
 
 # --- On a page -------------------------------------------------------------------------------------

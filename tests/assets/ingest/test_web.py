@@ -4,7 +4,6 @@ The server is real and on the loopback address, which the settings allow or forb
 """
 
 import base64
-import hashlib
 import os
 import signal
 import subprocess
@@ -20,12 +19,10 @@ from pathlib import Path
 import pytest
 
 from dagster_project import resources
-from methods.ingest.image_filters import ImageLimits
 from resources.files.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.intake import RECORDED_AT_ONCE, ImageIntake, WantedImage
-from resources.images.store import ImageStore
+from resources.images.intake import RECORDED_AT_ONCE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
@@ -33,7 +30,6 @@ from tests.assets.ingesting import (
     ANY_LOSS_OF_IMAGES,
     ingest_part,
     rejected,
-    start_failure,
     table,
     wit_line,
     write_settings,
@@ -165,16 +161,6 @@ def test_what_was_fetched_is_not_fetched_again(make: Make, uploads: UploadDouble
     assert len(uploads.log) == 5
 
 
-def test_a_url_in_two_shards_is_fetched_once(make: Make, uploads: UploadDouble) -> None:
-    url = uploads.serve("a.png", ok())
-    world = make([url])
-    write_tsv(world.corpus.folder / "further.tsv", [wit_line("Another page", url)])
-    for shard in ("far", "further"):
-        assert ingest_part(world, shard, *ASSETS).success
-    assert uploads.asked == {"a.png": 1}
-    assert [row["wit_shard"] for row in table(world, "images")] == ["far", "further"]
-
-
 def test_thumbnails_in_the_place_of_originals(make: Make, uploads: UploadDouble) -> None:
     """The row's type is the original's: a drawing comes as a PNG. A mirror has both names."""
     site = "https://upload.wikimedia.org/wikipedia/commons"
@@ -254,41 +240,6 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
 # --- Stored pictures and their addresses ---------------------------------------------------------
 
 
-def test_a_stored_picture_that_was_damaged_is_fetched_anew(
-    make: Make, uploads: UploadDouble
-) -> None:
-    good, bad = (uploads.serve(f"{n}.png", ok(picture(n))) for n in (1, 2))
-    world = make([good, bad])
-    assert ingest_part(world, "far", *ASSETS).success
-    before = table(world, "images")
-    (row,) = [row for row in before if row["image_url"] == bad]
-    path = world.images.path(row["image_id"])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20] + bytes(20))
-
-    assert ingest_part(world, "far", *ASSETS).success
-    assert path.read_bytes() == whole
-    assert table(world, "images") == before
-    assert uploads.asked == {"1.png": 1, "2.png": 2}
-
-
-def test_stored_pictures_are_not_read_again_to_be_checked(
-    make: Make, uploads: UploadDouble, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process knows in which state they were whole."""
-    url = uploads.serve("a.png", ok())
-    world = make([url])
-    assert ingest_part(world, "far", "wit_rows", "pages", "images").success
-    monkeypatch.setattr(ImageStore, "read", None)
-    monkeypatch.setattr(hashlib, "file_digest", None)
-    images = world.home / "images"
-    with closing(ImageIndex(world.home / "image_index.sqlite")) as index:
-        wanted = [WantedImage(url, url)]
-        intake = ImageIntake(ImageFetcher(), ImageStore(images), index, ImageLimits(), {})
-        ((image, facts),) = intake.take(wanted)
-    assert (image.fetched_from, facts.mime_type) == (url, "image/png")
-
-
 def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
     make: Make, uploads: UploadDouble, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -324,15 +275,3 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
     logged = "".join(str(event) for event in run.all_events).encode()
     for secret in (b"s3cr", b"t0ken", b"hidd3n", basic.encode()):
         assert secret not in everything + logged, secret
-
-
-def test_a_mirror_that_cannot_be_used_is_named_without_its_password(
-    make: Make, tmp_path: Path
-) -> None:
-    world = make([], LOOM_IMAGES="http://ada:s3cret@/?token=t0ken")
-    said = start_failure(ingest_part(world, "far", *ASSETS))
-    assert (
-        said.startswith("The image mirror http:/// is not a valid http(s) address")
-        and "s3cret" not in said
-    )
-    assert "t0ken" not in said

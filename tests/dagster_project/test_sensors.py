@@ -331,41 +331,6 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
     assert again.skip_message == "No item awaits people, and nothing was decided since."
 
 
-def test_a_queue_that_awaits_nobody_is_complete_without_a_decision(
-    reviewers: Daemon, loom_home: Path
-) -> None:
-    loom_home.mkdir()
-    (loom_home / "review.yaml").write_text("default: {sample: 0}")
-    queue(queued("one"))
-
-    assert reported(reviewers.tick()) == [(1, 0)]
-
-
-def test_what_was_decided_or_queued_since_is_reported_again_and_nothing_else(
-    reviewers: Daemon,
-) -> None:
-    one, two = queued("one"), queued("two")
-    queue(one, two)
-    for item in (one, two):
-        accept(item, 1, 2)
-    first = reviewers.tick()
-    assert reported(first) == [(2, 4)]
-
-    queue(one, two)  # Offered again as it was.
-    assert reported(reviewers.tick()) == []
-
-    # What is made anew is awaited anew, and what was said of it before does not count.
-    queue(one, two | {"content_hash": "anew"})
-    assert reported(reviewers.tick()) == []
-    queue(one)
-    withdrawn = reviewers.tick()
-    assert reported(withdrawn) == [(1, 2)]
-    queue(one, two)
-    back = reviewers.tick()
-    assert reported(back) == [(2, 4)]
-    assert version(back) == version(first) != version(withdrawn), "equal decisions, equal version"
-
-
 @pytest.mark.parametrize("kind", ["score", "extraction"])
 def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
     reviewers: Daemon, kind: str

@@ -40,14 +40,12 @@ from tests.resources.images.upload_double import (
     Exchange,
     UploadDouble,
     busy,
-    cut_short,
     html,
     ok,
     picture,
     redirect,
     serving_uploads,
     status,
-    trickle,
 )
 
 pytestmark = pytest.mark.slow
@@ -93,22 +91,14 @@ def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(
     sound = {
         uploads.serve("sound.png", ok()): 1,
         uploads.serve("busy.png", busy(), busy(), ok(picture(1))): 3,
-        uploads.serve("shaky.png", status(502), cut_short(), ok(picture(2))): 3,
-        uploads.serve("late.png", ok(picture(3), after=0.2)): 1,
         uploads.serve("moved.png", redirect("sound.png")): 1,
     }
     broken = {
         uploads.serve("gone.png"): "missing",
         uploads.serve("forbidden.png", status(403)): "http_error",
         uploads.serve("failing.png", status(500)): "http_error",
-        uploads.serve("round.png", redirect("round.png")): "http_error",
-        uploads.serve("refused.png", busy()): "rate_limited",
-        uploads.serve("slow.png", trickle()): "timeout",
-        uploads.serve("cut.png", cut_short()): "unreachable",
         uploads.serve("portal.png", html()): "not_an_image",
-        uploads.serve("empty.png", ok(b"")): "empty",
         uploads.serve("half.png", ok(picture()[:500])): "truncated",
-        "http://no-such-host.invalid/a.png": "unreachable",
     }
     world = make([*sound, *broken])
 
@@ -117,8 +107,8 @@ def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(
     assert rejected(world, "image") == broken
     assert taken(world) == set(sound)
     told = metadata(run, "ingest/images")
-    assert (told["dagster/row_count"], told["rejected"]) == (5, 11)
-    assert "| http_error | 3 |" in told["reasons"]
+    assert (told["dagster/row_count"], told["rejected"]) == (3, 5)
+    assert "| http_error | 2 |" in told["reasons"]
     # The target of the redirect was asked for twice, under each of its names.
     asked = {url: uploads.asked[url.rpartition("/")[2]] for url in sound}
     assert asked == {**sound, uploads.base + "/sound.png": 2}

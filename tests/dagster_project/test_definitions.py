@@ -129,50 +129,6 @@ def test_every_asset_has_description_owner_kinds_and_column_schema(
         assert [column.name for column in schema.columns] == [name for name, _, _ in declared]
 
 
-def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpec]) -> None:
-    upstream = {spec.key: {dep.asset_key for dep in spec.deps} - {FILES} for spec in specs}
-    reached, waiting = set(), [dg.AssetKey(["evaluate", "reports"])]
-    while waiting:
-        key = waiting.pop()
-        if key not in reached:
-            reached.add(key)
-            waiting += upstream[key]
-    assert {key for key in upstream} - reached <= {
-        # Ends of the graph: nothing is made of them.
-        dg.AssetKey(["release", "exports"]),
-        *(dg.AssetKey(["cluster", each]) for each in ("cohesion", "map", "near_pairs", "pictures")),
-        *(dg.AssetKey(["review", each]) for each in ("agreement", "effort")),
-        *(
-            dg.AssetKey(["evaluate", each])
-            for each in (
-                "score_queue",
-                "judge_agreement",
-                "judge_quality",
-                "judge_probes",
-                "human_scores",
-                "critic_pairs",
-                "site",
-            )
-        ),
-        # Beside the graph: made of the ledger, whoever filled it.
-        dg.AssetKey(["ledger", "calls"]),
-        dg.AssetKey(["ledger", "costs"]),
-    }
-    # In one run it comes after the last calls: those of the writer and of the judges.
-    assert upstream[dg.AssetKey(["ledger", "calls"])] == {
-        dg.AssetKey(["rewrite", "rewrites"]),
-        dg.AssetKey(["rewrite", "seed_rewrites"]),
-        dg.AssetKey(["rewrite", "contexts"]),
-        dg.AssetKey(["choice", "translations"]),
-        dg.AssetKey(["choice", "mmiu_items"]),
-        dg.AssetKey(["quality", "checks"]),
-        dg.AssetKey(["evaluate", "judge_probes"]),
-        dg.AssetKey(["evaluate", "pairs"]),
-        dg.AssetKey(["evaluate", "second_readings"]),
-    }
-    assert dg.AssetKey(["ingest", "wit_rows"]) in reached
-
-
 def test_every_asset_that_is_run_has_a_blocking_schema_check() -> None:
     graph = defs.resolve_asset_graph()
     blocking = {
@@ -216,26 +172,6 @@ def test_shards_are_the_one_partition_dimension_of_the_whole_graph(
     assert {check.partitions_def for check in checks} <= {None, wit_shards}
 
 
-def test_a_partitioned_stage_is_before_all_that_are_not(specs: list[dg.AssetSpec]) -> None:
-    divided = {spec.key for spec in specs if spec.partitions_def}
-    for spec in specs:
-        if spec.key in divided:
-            assert {dep.asset_key for dep in spec.deps} <= divided | {FILES}
-
-
-def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
-    specs: list[dg.AssetSpec],
-) -> None:
-    run = set(defs.resolve_asset_graph().materializable_asset_keys)
-    assert {spec.key for spec in specs if spec.code_version} == run
-    assert {spec.key.to_user_string() for spec in specs if spec.key not in run} == {
-        "ingest/shards",
-        "review/decisions",
-        "evaluate/predictions",
-        "evaluate/human_scores",
-    }
-
-
 def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out() -> None:
     for table, settings in SECTIONS.items():
         stage, name = table.split(".")
@@ -250,14 +186,6 @@ def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out(
             assert not field.is_required, f"{table}.{field_name}"
             assert settings.model_fields[field_name].description, f"{table}.{field_name}"
             assert f"In settings.yaml: {table}.{field_name}." in (field.description or "")
-
-
-def test_every_resource_has_a_name_and_a_description() -> None:
-    resources = defs.get_repository_def().get_top_level_resources()
-    assert {"warehouse", "corpus", "llm", "ledger", "review_store", "image_store"} <= set(resources)
-    for name, resource in resources.items():
-        assert re.fullmatch("[a-z]+(_[a-z]+)*", name)
-        assert resource.description and resource.description.endswith("."), name
 
 
 def test_jobs_schedules_and_sensors_say_what_they_are_for() -> None:

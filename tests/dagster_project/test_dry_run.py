@@ -110,26 +110,6 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert told["all", ""][:4] == [sum(column) for column in zip(*parts, strict=True)][:4]
 
 
-def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
-    done = commanded(tmp_path / "home", "dry-run", LOOM_PROFILE="nope")
-
-    assert done.returncode == 2
-    assert done.stderr == "There is no profile 'nope' in models.yaml; the nearest is openai.\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(
-    tmp_path: Path, commanded: Commanded
-) -> None:
-    done = commanded(tmp_path / "home", "dry-run", LOOM_PROMPTS=str(tmp_path / "promts"))
-
-    assert done.returncode == 2
-    assert done.stderr.startswith(
-        f"LOOM_PROMPTS is '{tmp_path}/promts', but there is no such folder"
-    )
-    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -1,22 +1,16 @@
 """Commands on a home, as a person types them; and what every command says of a home from the future."""
 
 import shutil
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dagster_project.cli import main as loom
 from resources.files.home import REPO_ROOT
-from resources.images.store import ImageStore
-from resources.publishing.release_folder import write_release
-from resources.publishing.releases import rows_of_release
 from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
-from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -93,11 +87,6 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     assert names(odd) == {"home", "back?up%41", "restored"}
 
 
-def test_a_restore_needs_to_be_told_from_where(folder: Path, capsys) -> None:
-    assert loom(["home", "restore"]) == 2
-    assert capsys.readouterr().err == "vlm-loom home restore: say SOURCE, too.\n"
-
-
 @pytest.mark.parametrize("to", ["/proc/no/such", "/dev/null/x"])
 def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
     to: str, folder: Path, capsys
@@ -108,29 +97,6 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
 
 
 # --- Importing -----------------------------------------------------------------------------------
-
-
-def test_a_release_is_imported_into_a_new_home(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    warehouse = Warehouse(folder / "warehouse.duckdb")
-    card = warehouse.read("release/current").to_pylist()[0]
-    rows = rows_of_release(warehouse, card["release_id"])
-    write_release(folder / "releases", card, rows, ImageStore(folder / "images"))
-    release = folder / "releases" / card["release_id"]
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))
-
-    assert loom(["release", "import", str(release)]) == 0
-    out, err = capsys.readouterr()
-    assert out == (
-        f"Release {card['release_id']} is imported and in force: {card['n_items']} items, "
-        f"{card['n_turns']} turns, {card['n_images']} images.\n"
-    )
-    assert " release/releases                 1 rows\n" in err
-    assert Warehouse(tmp_path / "new" / "warehouse.duckdb").count("release.releases") == 1
-
-    assert loom(["release", "import", str(tmp_path)]) == 2
-    assert "is not a release: give a folder" in capsys.readouterr().err
 
 
 # --- Cleaning ------------------------------------------------------------------------------------
@@ -253,21 +219,6 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
 
 
 # --- A home from the future ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("command", ["demo", "dry-run", "review serve", "ui"])
-@pytest.mark.parametrize("store", ["ledger.sqlite", "review.sqlite", "image_index.sqlite"])
-def test_a_command_refuses_a_store_of_a_later_version_in_one_sentence(
-    command: str, store: str, folder: Path, capsys
-) -> None:
-    bring_home_up_to_date()
-    with closing(sqlite3.connect(folder / store)) as connection:
-        connection.execute("PRAGMA user_version = 999")
-
-    assert loom(command.split()) == 2
-
-    said = capsys.readouterr().err
-    assert said.startswith(f"{folder / store} has version 999") and said.count("\n") == 1
 
 
 def test_a_home_that_is_not_there_yet_is_not_made_by_looking(

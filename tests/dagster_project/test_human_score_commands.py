@@ -132,9 +132,3 @@ def test_a_file_that_cannot_be_taken_is_one_sentence(
     told = capsys.readouterr().err.splitlines()[-1]
     assert "cannot be imported" in told and said in told
     assert scores(folder) == {}
-
-
-def test_what_is_not_said_is_asked_for(folder: Path, capsys) -> None:
-    assert loom(["result", "import-scores"]) == 2
-    told = capsys.readouterr().err
-    assert told == "vlm-loom result import-scores: say RELEASE and FILE, too.\n"

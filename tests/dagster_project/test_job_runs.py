@@ -164,12 +164,6 @@ def ignored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def test_dagster_alone_leaves_sigterm_ignored(ignored: None) -> None:
-    # When this fails, Dagster restores what it sets, and `restore_signal_handlers` may go.
-    assert dg.materialize([one]).success
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
-
-
 def test_with_the_handlers_kept_sigterm_is_as_before(ignored: None) -> None:
     with restore_signal_handlers():
         assert dg.materialize([one]).success

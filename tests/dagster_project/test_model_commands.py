@@ -399,9 +399,3 @@ def test_a_model_that_takes_texts_only_is_sent_no_images(
 def test_the_offline_model_is_checked(loom_home: Path, capsys) -> None:
     assert loom(["model", "check", "offline-careful"]) == 0
     assert capsys.readouterr().out.startswith("offline-careful: offline-careful at offline\ntext ")
-
-
-def test_without_a_name_it_says_what_is_missing(write: Made, capsys) -> None:
-    write("http://127.0.0.1:9/v1")
-    assert loom(["model", "check"]) == 2
-    assert capsys.readouterr().err == "vlm-loom model check: say NAME, too.\n"

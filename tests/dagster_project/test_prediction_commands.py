@@ -62,22 +62,6 @@ def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, 
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["import-predictions"], "import-predictions: say RELEASE and FILE and MODEL, too."),
-        (["remove-predictions", "x"], "remove-predictions: say MODEL, too."),
-        (["import-predictions", "x", "."], "import-predictions: say MODEL, too."),
-    ],
-)
-def test_what_is_not_said_is_asked_for(
-    arguments: list[str], said: str, folder: Path, capsys
-) -> None:
-    assert loom(["result", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert told == f"vlm-loom result {said}\n"
-
-
 def test_answers_follow_new_predictions_and_do_not_wait_for_any() -> None:
     """Most homes never have predictions: a release alone is reason enough to ask models."""
     with dg.DagsterInstance.ephemeral() as instance:

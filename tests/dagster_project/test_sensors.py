@@ -19,7 +19,6 @@ from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import CHECK
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
-from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
@@ -161,22 +160,6 @@ def test_a_tick_that_is_repeated_reports_the_same_again(watcher: Daemon, corpus:
     assert (added(first), observed(first)) == (added(second), observed(second)) != ([], {})
 
 
-def test_a_file_that_is_gone_for_the_moment_changes_nothing(watcher: Daemon, corpus: Path) -> None:
-    put(corpus, "stays")
-    path = put(corpus, "moves")
-    watcher.tick()
-
-    path.unlink()
-    put(corpus, "stays", "sample-b")  # The cursor is stored, whatever happens to the other file.
-    gone = watcher.tick()
-    assert (added(gone), set(observed(gone))) == ([], {"stays"})
-    assert set(watcher.instance.get_dynamic_partitions("wit_shard")) == {"stays", "moves"}
-
-    put(corpus, "moves")
-    back = watcher.tick()
-    assert (added(back), observed(back)) == ([], {}), "it is what it was"
-
-
 def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
     watcher: Daemon, corpus: Path
 ) -> None:
@@ -189,25 +172,6 @@ def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
 
     corpus.with_name("elsewhere").rename(corpus)
     assert observed(watcher.tick()) == {}
-
-
-def test_shards_elsewhere_become_partitions_without_being_read(
-    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fetched(*_: object, **__: object) -> None:
-        raise AssertionError("nothing is downloaded by a sensor")
-
-    monkeypatch.setattr(fetching, "download", fetched)
-    (corpus / "corpus.yaml").write_text(
-        "shards: ['https://storage.example.org/far.tsv.gz']\n"
-        "wikipedia: {contact: a@example.org, shards: {owls: {pages: [Owl]}}}\n"
-    )
-    put(corpus, "near")
-
-    found = watcher.tick()
-
-    assert added(found) == ["far", "near", "owls"]
-    assert set(observed(found)) == {"near"}
 
 
 def test_changed_files_about_shards_are_reported_once(watcher: Daemon, corpus: Path) -> None:
@@ -365,41 +329,6 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
     again = reviewers.tick()
     assert reported(again) == []
     assert again.skip_message == "No item awaits people, and nothing was decided since."
-
-
-def test_a_queue_that_awaits_nobody_is_complete_without_a_decision(
-    reviewers: Daemon, loom_home: Path
-) -> None:
-    loom_home.mkdir()
-    (loom_home / "review.yaml").write_text("default: {sample: 0}")
-    queue(queued("one"))
-
-    assert reported(reviewers.tick()) == [(1, 0)]
-
-
-def test_what_was_decided_or_queued_since_is_reported_again_and_nothing_else(
-    reviewers: Daemon,
-) -> None:
-    one, two = queued("one"), queued("two")
-    queue(one, two)
-    for item in (one, two):
-        accept(item, 1, 2)
-    first = reviewers.tick()
-    assert reported(first) == [(2, 4)]
-
-    queue(one, two)  # Offered again as it was.
-    assert reported(reviewers.tick()) == []
-
-    # What is made anew is awaited anew, and what was said of it before does not count.
-    queue(one, two | {"content_hash": "anew"})
-    assert reported(reviewers.tick()) == []
-    queue(one)
-    withdrawn = reviewers.tick()
-    assert reported(withdrawn) == [(1, 2)]
-    queue(one, two)
-    back = reviewers.tick()
-    assert reported(back) == [(2, 4)]
-    assert version(back) == version(first) != version(withdrawn), "equal decisions, equal version"
 
 
 @pytest.mark.parametrize("kind", ["score", "extraction"])

@@ -182,8 +182,13 @@ def test_commands_that_use_no_workspace_say_nothing_of_one(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-@pytest.mark.parametrize("name", ["a?b", "a%41b", "a\\b", "a[b]", "a*b"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *(("a?b", words) for words in ALL),
+        *((name, ("release", "list")) for name in ("a%41b", "a\\b", "a[b]", "a*b")),
+    ],
+)
 def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
     name: str,
     words: tuple[str, ...],

@@ -62,16 +62,6 @@ OF_ANALYSES = (
 # --- The files of migrations ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
-def test_migrations_are_numbered_without_gaps_and_named_for_what_they_do(folder: Path) -> None:
-    steps = [step for step in migrations(folder) if step.version > BASELINE]
-    assert [step.version for step in steps] == list(range(BASELINE + 1, BASELINE + 1 + len(steps)))
-    assert current_version(folder) == BASELINE + len(steps)
-    for step in steps:
-        assert re.fullmatch(r"\d{4}_[a-z0-9_]+\.sql", step.path.name)
-        assert step.text().startswith("-- "), "it says what it is for"
-
-
 LANDED = {
     "resources/review/migrations/0101_changes_of_mind.sql": "b8bd2d0d3176a383",
     "resources/review/migrations/0102_lead.sql": "00e21a2ae30dc9c9",
@@ -351,7 +341,7 @@ def refusal(path: Path) -> StoreError:
     return caught.value
 
 
-@pytest.mark.parametrize("version", [0, 1, 45, BASELINE - 1])
+@pytest.mark.parametrize("version", [0, BASELINE - 1])
 @pytest.mark.parametrize("name", OPENERS)
 def test_a_store_from_before_the_baseline_is_refused_in_one_sentence_and_not_touched(
     name: str, version: int, tmp_path: Path

@@ -231,28 +231,6 @@ def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake: Lake) -> No
 # Rules
 
 
-@pytest.mark.parametrize(
-    ("rows", "partition"),
-    [
-        (answers("a", 2, ""), {"set_id": "a"}),
-        (pa.concat_tables([answers("a", 1)] * 2), {"set_id": "a"}),
-        (answers("a", 2).drop_columns(["provider"]), {"set_id": "a"}),
-        (answers("other", 1).set_column(0, "set_id", pa.array(["a"])), {"set_id": "a"}),
-    ],
-    ids=["check", "key twice", "null", "key of another partition"],
-)
-def test_what_breaks_a_rule_is_said_as_the_file_says_it(
-    lake: Lake, tmp_path: Path, rows: pa.Table, partition: dict[str, str]
-) -> None:
-    said = []
-    for warehouse in (lake, Warehouse(tmp_path / "warehouse.duckdb")):
-        warehouse.replace(TABLE, answers("other", 3))
-        with pytest.raises(WarehouseError) as refused:
-            warehouse.replace(TABLE, rows, partition)
-        said.append(str(refused.value))
-    assert said[0] == said[1]
-
-
 def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake: Lake) -> None:
     text = "x\0y 'quoted' \\ \n 字"
     lake.replace(TABLE, answers("a", 2, text))

@@ -215,38 +215,35 @@ def test_a_file_that_others_hold_is_not_called_damaged(
     assert "restore" not in str(caught.value)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_warehouse_that_is_none_is_one_sentence(command: str, folder: Path, capsys) -> None:
+def test_a_warehouse_that_is_none_is_one_sentence(folder: Path, capsys) -> None:
     (folder / "warehouse.duckdb").write_bytes(b"")
 
-    assert refused(command, capsys).startswith(f"{folder / 'warehouse.duckdb'} is no DuckDB file")
+    assert refused("demo", capsys).startswith(f"{folder / 'warehouse.duckdb'} is no DuckDB file")
 
 
 # --- Homes that cannot be used -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 def test_a_home_that_is_a_file_is_one_sentence(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "file"))
 
-    said = refused(command, capsys)
+    said = refused("demo", capsys)
 
     assert said == f"The home {tmp_path / 'file'} is a file: set LOOM_HOME to a folder.\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 def test_a_home_that_may_not_be_written_is_one_sentence(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     def denied(self: FileLock) -> None:
         raise PermissionError(13, "Permission denied", self.lock_file)
 
     monkeypatch.setattr(FileLock, "_acquire", denied)
 
-    said = refused(command, capsys)
+    said = refused("demo", capsys)
 
     assert said.startswith(f"The home {folder} cannot be used ([Errno 13] Permission denied: ")
     assert said.endswith("make it a folder that you may write to, or set LOOM_HOME to one.\n")
@@ -287,11 +284,10 @@ def test_a_file_elsewhere_that_may_not_be_read_is_no_fault_of_the_home(
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "shard.tsv"))
 
 
-@pytest.mark.parametrize("command", ["demo", "ui"])
 def test_a_home_that_cannot_be_made_is_one_sentence(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys
+    monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     # Not even root makes folders there.
     monkeypatch.setenv("LOOM_HOME", "/proc/vlm-loom")
 
-    assert refused(command, capsys).startswith("The home /proc/vlm-loom cannot be used (")
+    assert refused("demo", capsys).startswith("The home /proc/vlm-loom cannot be used (")

@@ -124,12 +124,6 @@ def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
     assert {table.partition(".")[0] for table in declared_columns()} == set(STAGES)
 
 
-@pytest.mark.parametrize("view", ["evaluate.leaderboard", "evaluate.provenance"])
-def test_the_views_people_read_are_there_and_empty(warehouse, view):
-    assert view in declared_columns()
-    assert warehouse.count(view) == 0
-
-
 def test_every_query_file_runs_against_the_schema(warehouse):
     wrong = {}
     with warehouse.kept_open():
@@ -278,21 +272,32 @@ def test_columns_are_matched_by_name_and_those_left_out_are_null(warehouse):
     assert row == {"reason": "refused", "call_key": None}
 
 
-def test_new_rows_with_the_same_keys_take_the_place_of_the_old_in_their_partition_only(warehouse):
-    for set_id in "abc":
-        warehouse.replace(TABLE, answers(set_id, 5, "old"), {"set_id": set_id})
-
-    warehouse.replace(TABLE, answers("b", 3, "new"), {"set_id": "b"})
-
-    assert held(warehouse) == {"a": (5, ["old"]), "b": (3, ["new"]), "c": (5, ["old"])}
+ODD = "a' OR 'x' = 'x"
+OLD = (2, ["old"])
 
 
-def test_a_partition_may_have_several_values(warehouse):
-    warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 2, "old") for set_id in "abc"]))
+@pytest.mark.parametrize(
+    ("rows", "partition", "left"),
+    [
+        (answers("b", 1), {"set_id": "b"}, {"a": OLD, "b": (1, ["seen"]), "c": OLD, ODD: OLD}),
+        (answers("a", 1), {"set_id": ["a", "b"]}, {"a": (1, ["seen"]), "c": OLD, ODD: OLD}),
+        (answers("a", 0), {"set_id": "a"}, {"b": OLD, "c": OLD, ODD: OLD}),
+        (answers(ODD, 0), {"set_id": ODD}, {"a": OLD, "b": OLD, "c": OLD}),
+        (answers("b", 0), {"set_id": []}, {"a": OLD, "b": OLD, "c": OLD, ODD: OLD}),
+        (answers("b", 1), None, {"b": (1, ["seen"])}),
+    ],
+    ids=["one", "several values", "no rows", "bound, never read as SQL", "no value", "whole table"],
+)
+def test_rows_take_the_place_of_those_of_their_partition_and_of_no_others(
+    warehouse, rows, partition, left
+):
+    warehouse.replace(
+        TABLE, pa.concat_tables([answers(set_id, 2, "old") for set_id in ("a", "b", "c", ODD)])
+    )
 
-    warehouse.replace(TABLE, answers("a", 1, "new"), {"set_id": ["a", "b"]})
+    assert warehouse.replace(TABLE, rows, *([partition] if partition else [])) == rows.num_rows
 
-    assert held(warehouse) == {"a": (1, ["new"]), "c": (2, ["old"])}
+    assert held(warehouse) == left
 
 
 def test_every_column_of_a_partition_has_to_match(warehouse):
@@ -304,41 +309,6 @@ def test_every_column_of_a_partition_has_to_match(warehouse):
 
     warehouse.replace(table, failures(0), {"set_id": "a", "stage": "summaries"})
     assert warehouse.count(table) == 0
-
-
-def test_no_rows_empty_the_partition(warehouse):
-    for set_id in "ab":
-        warehouse.replace(TABLE, answers(set_id, 2), {"set_id": set_id})
-
-    assert warehouse.replace(TABLE, answers("a", 0), {"set_id": "a"}) == 0
-
-    assert held(warehouse) == {"b": (2, ["seen"])}
-
-
-def test_a_partition_without_values_takes_nothing_away(warehouse):
-    warehouse.replace(TABLE, answers("a", 2))
-
-    warehouse.replace(TABLE, answers("b", 0), {"set_id": []})
-
-    assert held(warehouse) == {"a": (2, ["seen"])}
-
-
-def test_no_partition_is_the_whole_table(warehouse):
-    warehouse.replace(TABLE, answers("a", 2))
-
-    warehouse.replace(TABLE, answers("b", 1))
-
-    assert held(warehouse) == {"b": (1, ["seen"])}
-
-
-def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
-    name = "a' OR 'x' = 'x"
-    for set_id in ("b", name):
-        warehouse.replace(TABLE, answers(set_id, 1), {"set_id": set_id})
-
-    warehouse.replace(TABLE, answers(name, 0), {"set_id": name})
-
-    assert held(warehouse) == {"b": (1, ["seen"])}
 
 
 # Rows from files
@@ -545,15 +515,6 @@ def test_an_export_goes_back_in_as_it_came_out(warehouse, tmp_path, query):
     assert held(warehouse) == {"a": (3, [text])}
 
 
-def test_after_a_failed_export_another_process_can_open_the_file_at_once(
-    warehouse, tmp_path, query
-):
-    with pytest.raises(duckdb.Error):
-        warehouse.export(query, {"sets": ["a"]}, tmp_path / "nowhere" / "rows.parquet")
-
-    assert opened_by_another_process(warehouse.path)
-
-
 # Refusing
 
 
@@ -637,13 +598,6 @@ def test_a_full_disk_is_one_clear_error_and_leaves_whole_transactions(warehouse,
 
 
 # Letting go
-
-
-def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehouse):
-    with pytest.raises(duckdb.Error):
-        warehouse.sql("SELECT * FROM nowhere")
-
-    assert opened_by_another_process(warehouse.path)
 
 
 INTERRUPTED_IMPORT = """

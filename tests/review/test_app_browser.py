@@ -142,44 +142,6 @@ def test_a_comment_that_is_none_is_refused_where_it_is_written(
     expect(page.locator("#comments article")).to_have_count(1)
 
 
-def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: Path) -> None:
-    with serving(make_site(tmp_path / "two", "default: {annotators: 2}\n")) as site:
-        one = dialogue(site)
-        site.store.update_queue([one])
-        anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
-        open_item(anna, site, one["item_id"])
-        press(anna, "a", "Control+Enter")
-        anna.wait_for_url("**/?notice=queue.nothing_left")
-        open_item(ben, site, one["item_id"])
-        # Blind: nothing of the first decision is on the second one's page.
-        assert "anna" not in ben.locator("main").inner_text()
-        press(ben, "j", "j", "e", "Control+A")
-        ben.keyboard.type("A scarlet ground.")
-        press(ben, "Control+Enter")
-        ben.wait_for_url("**/?notice=queue.nothing_left")
-
-        eva = sign_in(browser, site, "eva")
-        press(eva, "n")
-        eva.wait_for_selector("html[data-ready]")
-        before = eva.get_by_role("region", name="Earlier decisions")
-        expect(before).to_contain_text("anna")
-        expect(before).to_contain_text("ben")
-        expect(before).to_contain_text("The annotators disagree")
-        expect(before.locator("del")).to_have_text("red")
-        expect(before.locator("ins")).to_have_text("scarlet")
-        expect(eva.locator("#pane")).to_contain_text("A red ground.")
-        press(eva, "a", "Control+Enter")
-        eva.wait_for_url("**/?notice=queue.nothing_left")
-
-        assert [(each.reviewer, each.round) for each in site.store.decisions()] == [
-            ("anna", 1),
-            ("ben", 1),
-            ("eva", 2),
-        ]
-        state = site.store.state(one["item_id"])
-        assert state is not None and state.status.name == "approved"
-
-
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)></textarea><b>bold</b>"
     "</script><script>alert(3)</script>{{ 7 * 7 }}\u202eabc <image-1> " + "W" * 10_000

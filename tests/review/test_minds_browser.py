@@ -344,28 +344,6 @@ def test_a_draft_that_was_left_is_not_typed_over_before_the_server_has_it(
     expect(note).to_have_value("Left.", timeout=20_000)
 
 
-@pytest.mark.nightly
-def test_a_draft_that_was_left_is_one_of_the_two_that_a_person_is_asked_about(
-    browser: Browser, site: Site
-) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-    dead = leave_unsaved(page, site, one["item_id"], "left")
-    second = page.context.new_page()
-    open_item(second, site, one["item_id"])
-    press(second, "m")
-    second.keyboard.type("other")
-    saved(second)
-    page.unroute("**/draft", dead)
-
-    page.get_by_role("button", name=SAYS["work.keep_this"]).click(timeout=20_000)
-    ready(page)
-    expect(page.get_by_role("textbox", name="Note")).to_have_value("left")
-    expect(page.get_by_role("alert")).to_be_hidden()
-
-
 def test_banner_and_draft_never_contradict_each_other(browser: Browser, site: Site) -> None:
     one = dialogue(site)
     site.store.update_queue([one])

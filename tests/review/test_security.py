@@ -8,10 +8,7 @@ from review.security import local_path, refuse, require
 from tests.review.guarded_app import (
     RIGHT,
     WRONG,
-    admins,
     browsers,
-    experts,
-    queue,
     session_of,
     signs_in,
     three_accounts,
@@ -58,14 +55,6 @@ class TestSigningIn:
             assert signs_in(browser(), f"name-{number}", WRONG).status_code == 403
         assert signs_in(browser(), "eve", RIGHT).status_code == 429
         assert signs_in(browser(client=("10.0.0.2", 1)), "eve", RIGHT).status_code == 303
-
-    @pytest.mark.parametrize("method", ["GET", "HEAD"])
-    def test_looking_at_a_link_does_not_use_it_up(self, browser, accounts, method):
-        path = f"/link/{accounts.link('eve')}"
-        eve = browser()
-
-        assert eve.request(method, path).status_code == 405
-        assert eve.post(path, data={"csrf_token": token_of(eve)}).status_code == 303
 
     def test_nobody_goes_on_with_a_token_that_was_there_before(self, browser, accounts):
         ann = browser()
@@ -169,13 +158,6 @@ class TestGuard:
     def test_a_role_that_is_none_is_found_at_once(self):
         with pytest.raises(ValueError, match="not 'boss'"):
             require("boss")
-
-    def test_what_an_endpoint_requires_can_be_asked(self):
-        assert [each.required_role for each in (queue, experts, admins)] == [
-            "annotator",
-            "expert",
-            "admin",
-        ]
 
 
 @pytest.mark.parametrize(

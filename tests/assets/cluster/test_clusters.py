@@ -11,7 +11,7 @@ from dagster_project.progress import SHOW_PROGRESS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
-from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import Result, Row, World, copy_of, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -248,24 +248,6 @@ def test_a_second_run_changes_nothing(world: World) -> None:
     assert tables(world) == before
 
 
-def test_entries_that_go_leave_their_community_its_name_and_its_centre(world: World) -> None:
-    before = places(world)
-    (centre,) = {row["group_centre"] for row in before.values()} - {None}
-    stay = [row for row in FEW if before[row["page_title"]]["entry_id"] != centre]
-    world.corpus.write_shard("one", stay)
-    ingested(world, "one")
-    told = cluster(world)
-    assert told["mode"] == "extended" and told["dagster/row_count"] == 4
-    assert places(world) == {row["page_title"]: before[row["page_title"]] for row in stay}
-    (group,) = [row for row in table(world, "communities") if row["kind"] == "group"]
-    assert (group["n_members"], group["centre_entry_id"]) == (3, centre)
-    # Who comes later is still compared with that centre.
-    ingested(world, "two")
-    cluster(world)
-    after = places(world)
-    assert {after[row["page_title"]]["group_centre"] for row in BALLOONS[4:]} == {centre}
-
-
 def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(
     world: World,
 ) -> None:
@@ -372,12 +354,3 @@ def test_vectors_of_centres_that_are_lost_are_no_ground_to_extend(world: World) 
         "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
     )
     assert cluster(world)["mode"] == "reclustered: vectors of centres are missing"
-
-
-def test_without_vectors_one_sentence_says_what_to_do(world: World) -> None:
-    world.warehouse.replace(
-        "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
-    )
-    before = tables(world)
-    assert sentence(run_alone(world, "clusters")).endswith("materialize cluster/embeddings first.")
-    assert tables(world) == before

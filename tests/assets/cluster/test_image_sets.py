@@ -1,6 +1,5 @@
 """Image sets as an asset: what is asked for in a run's config, what stays, what is said of the rest."""
 
-from collections import Counter
 from pathlib import Path
 
 import dagster as dg
@@ -29,16 +28,6 @@ def draw(world: World, **config: object) -> Result:
     return world.run("cluster", settings, assets=IMAGE_SETS)
 
 
-def sizes(world: World) -> dict[str, Counter[int]]:
-    rows = world.rows(
-        "SELECT kind, count(*) AS n FROM cluster.image_sets GROUP BY kind, set_id ORDER BY ALL"
-    )
-    return {
-        kind: Counter(row["n"] for row in rows if row["kind"] == kind)
-        for kind in ("benchmark", "instruction")
-    }
-
-
 def set_ids(world: World) -> set[str]:
     return {row["set_id"] for row in world.rows("SELECT set_id FROM cluster.image_sets")}
 
@@ -46,15 +35,6 @@ def set_ids(world: World) -> set[str]:
 def counts(world: World, kind: str) -> list[Row]:
     rows = world.rows("SELECT * FROM cluster.set_counts WHERE kind = $kind ORDER BY ALL", kind=kind)
     return [{**row, "reasons": dict(row["reasons"])} for row in rows]
-
-
-def test_a_list_of_sizes_is_all_alike_and_a_mapping_gives_weights(world: World) -> None:
-    assert sizes(world) == {"benchmark": Counter({3: 4}), "instruction": Counter({2: 6})}
-    weights = {"2": 1, "6": 1, "3": 0}
-    result = draw(world, benchmark_sizes=weights, instruction_sizes={3: 1})
-    assert result.success
-    # 12 entries in sixes and twos, as many of one as of the other: 6 + 2 + 2 + 2.
-    assert sizes(world) == {"benchmark": Counter({2: 3, 6: 1}), "instruction": Counter({3: 4})}
 
 
 def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
@@ -95,19 +75,6 @@ def test_reasons_that_do_not_add_up_are_refused(world: World) -> None:
     table = world.warehouse.sql("SELECT * REPLACE (made + 1 AS made) FROM cluster.set_counts")
     with pytest.raises(WarehouseError, match="CHECK"):
         world.warehouse.replace("cluster.set_counts", table)
-
-
-def test_how_many_and_how_often(world: World) -> None:
-    result = draw(world, benchmark_sets=3, instruction_sets=0, redraw=True)
-    assert sizes(world) == {"benchmark": Counter({3: 3}), "instruction": Counter()}
-    assert metadata(result, "cluster/image_sets")["instruction sets"] == 0
-    draw(world, instruction_max_uses=2)
-    uses = world.rows(
-        "SELECT entry_id, count(*) AS n FROM cluster.image_sets WHERE kind = 'instruction' "
-        "GROUP BY entry_id"
-    )
-    # Twelve pairs of twelve entries, none of them twice.
-    assert [row["n"] for row in uses] == [2] * 12
 
 
 def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:

@@ -1,7 +1,6 @@
 """Clustering on a Ray cluster of two workers: the same communities, whoever dies on the way."""
 
 import builtins
-import re
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -20,16 +19,13 @@ from methods.clustering.neighbours import ThresholdError
 from resources.ray_rows.cluster import RayCluster
 from resources.ray_rows.folder import RowFolder
 from resources.ray_rows.neighbour_pairs import PairFolder, find_on_worker, open_pair_folder
-from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.local_ray import ON_RAY, one_worker_dies
-from tests.assets.world import Result, Row, sentence
-from tests.doubles.serving import free_ports
+from tests.assets.world import Result, sentence
 
 pytestmark = ON_RAY
 
 TAU, ROWS = 0.75, 300
 clusters_module = import_module("assets.cluster.clusters")
-ASSETS = ("embeddings", "clusters")
 
 
 @pytest.fixture(autouse=True)
@@ -134,61 +130,6 @@ class TestWithWorkers:
         assert lines(instance, result)[-1].startswith("6/6 blocks, 6 rows, ")
         assert left(loom_home) == []
 
-    @pytest.mark.nightly
-    def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
-        """Dagster's signal comes as soon as the job is sent."""
-        from dagster._core.errors import DagsterExecutionInterruptedError
-        from ray.job_submission import JobSubmissionClient
-
-        def interrupted(*_arguments) -> None:
-            raise DagsterExecutionInterruptedError
-
-        monkeypatch.setattr("dagster_ray.core.pipes._wait_for_job_completion", interrupted)
-
-        result, _ = find(instance, ray.address, clumps(200, 10, seed=2))
-
-        assert not result.success
-        client = JobSubmissionClient(ray.address)
-        (job,) = [
-            job for job in client.list_jobs() if job.metadata.get("dagster/run-id") == result.run_id
-        ]
-        while not job.status.is_terminal():
-            job = client.get_job_info(job.submission_id)
-        assert job.status == "STOPPED"
-        assert len(left(loom_home)) == 1
-
-    @pytest.mark.nightly
-    def test_the_asset_fills_its_table_with_the_same_rows(
-        self, ray, make_world, tmp_path, monkeypatch
-    ):
-        """Five entries are a job; the group of four balloons is done here."""
-        monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 5)
-        monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", 1)
-        corpus = Corpus(tmp_path / "corpus")
-        corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
-        corpus.write_categories()
-        world = make_world(tmp_path, corpus)
-        world.settings["LOOM_RAY_ADDRESS"] = ray.address
-        assert world.ingest("one").success
-
-        def rows(**config: object) -> tuple[Result, list[Row]]:
-            with world.environment():
-                result = world.definitions.resolve_job_def("cluster").execute_in_process(
-                    instance=world.instance,
-                    run_config={"ops": {"cluster__clusters": {"config": config}}},
-                    asset_selection=[dg.AssetKey(["cluster", name]) for name in ASSETS],
-                )
-            return result, world.rows("FROM cluster.clusters ORDER BY entry_id")
-
-        result, on_workers = rows(runner="ray")
-        _, here = rows(recluster=True)
-
-        assert re.match(
-            r"(\d)/\1 blocks, \1 rows, .* [12] workers$", lines(world.instance, result)[-1]
-        )
-        assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
-        assert left(world.home) == []
-
 
 # --- Without -------------------------------------------------------------------------------------
 
@@ -227,16 +168,6 @@ def test_rays_own_variable_goes_before(instance, monkeypatch):
     assert sentence(result).startswith("'ray.example:10001' is not the address")
 
 
-def test_nobody_at_the_address(instance):
-    address = f"http://127.0.0.1:{free_ports(1)[0]}"
-
-    result, _ = find(instance, address, clumps(200, 10))
-
-    assert sentence(result).startswith(
-        f"The Ray job at {address} did not finish (Failed to connect to Ray at address: {address}"
-    )
-
-
 def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypatch):
     find_module = builtins.__import__
 
@@ -251,18 +182,6 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
     assert sentence(result) == (
         "Ray needs packages that are not installed: "
         'run `pip install "vlm-loom[ray]"`, or set runner to local.'
-    )
-
-
-def test_another_run_at_the_same_vectors(instance, monkeypatch):
-    def in_use(*_arguments):
-        raise clusters_module.PairFolderInUse("Another run clusters the same vectors in ray/ab.")
-
-    monkeypatch.setattr(clusters_module, "open_pair_folder", in_use)
-    result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
-
-    assert sentence(result) == (
-        "Another run clusters the same vectors in ray/ab. Wait for it, then run this again."
     )
 
 

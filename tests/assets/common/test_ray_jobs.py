@@ -223,14 +223,3 @@ def test_two_runs_at_once(instance, loom_home):
     assert sentence(result) == (
         f"Another run works on the same rows in {folder}. Wait for it, then run this again."
     )
-
-
-@pytest.mark.parametrize("runner", ["local", "ray"])
-def test_an_address_must_be_there_for_those_who_ask_for_ray(instance, warehouse, runner):
-    fill(warehouse, entry("e1", [], "A light."))
-
-    result = embed(warehouse, instance, None, runner)
-
-    assert result.success == (runner == "local")
-    if runner == "ray":
-        assert sentence(result).startswith("LOOM_RAY_ADDRESS is not set to the address of a ")

@@ -172,8 +172,21 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
         ),
         (IMAGE_SETS, {"benchmark_sizes": [3, 21]}, "must be 2 to 20"),
         ("dialogue.questions", {"per_set": [3, 1]}, "give the smaller one first"),
+        ("dialogue.questions", {"per_set": 0}, "a number here is 1 or more"),
+        ("dialogue.questions", {"per_image": -1}, "dialogue.questions"),
+        (
+            "dialogue.questions",
+            {"per_image": {"benchmark": 2}},
+            "give a number for each kind: benchmark, instruction",
+        ),
+        ("dialogue.instructions", {"n_instructions": -1}, "dialogue.instructions"),
+        ("dialogue.turn_categories", {"tau": 1.5}, "dialogue.turn_categories"),
+        ("rewrite.seeds", {"tasks": ["Coherence"]}, "rewrite.seeds"),
+        ("rewrite.seeds", {"tasks": ["Chart", "Chart"]}, "rewrite.seeds"),
+        ("rewrite.seeds", {"language": "fr"}, "rewrite.seeds"),
+        ("rewrite.candidates", {"keywords": {"Dreaming": ["sheep"]}}, "rewrite.candidates"),
+        ("rewrite.seed_rewrites", {"lowest_similarity": 0.99}, "rewrite.seed_rewrites"),
     ],
-    ids=["too high", "null", "a list", "a range"],
 )
 def test_a_value_beyond_its_limits_ends_the_first_step_with_its_sentence(
     file: Path, table: str, given: dict[str, Any], reason: str

@@ -136,22 +136,6 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert len(world.ledger) == live + 4
 
 
-@pytest.mark.nightly
-def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
-    with BatchServer(batch_seconds=5) as slow:
-        world.write_models(in_batches(slow.base_url, "writer"))
-        first, second = world.generate(), world.generate()
-        assert not first.success and not second.success
-        assert len(BatchState(world.ledger).batches()) == 1, "both wait for the first run's"
-
-        while isinstance(ticked := tick(world), dg.SkipReason):
-            assert str(ticked.skip_message).startswith("1 batches with ")
-            time.sleep(0.2)
-
-    keys = {request.run_key for request in ticked.run_requests or []}
-    assert keys == {first.run_id, second.run_id}
-
-
 def test_a_run_is_asked_for_under_one_key_until_it_has_started(world: World) -> None:
     run = world.generate()
     first, again = asked_for(world), asked_for(world)

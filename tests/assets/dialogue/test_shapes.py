@@ -122,21 +122,3 @@ def test_dialogues_are_stacked_and_every_turn_is_still_somewhere(world: World) -
         for turn in row["turns"]
     )
     assert sorted(turn["question_id"] for row in stacked for turn in row["turns"]) == turns_before
-
-
-@pytest.mark.parametrize(
-    ("setting", "says"),
-    [
-        ({"per_set": 0}, "a number here is 1 or more"),
-        ({"per_set": [5, 2]}, "the least is 5 and the most 2: give the smaller one first"),
-        ({"per_image": {"benchmark": 2}}, "give a number for each kind: benchmark, instruction"),
-        ({"per_image": -1}, "dialogue.questions"),
-    ],
-)
-def test_a_wrong_number_ends_the_run_before_anything_is_asked(
-    world: World, setting: dict, says: str
-) -> None:
-    world.forget_calls()
-    run = world.generate({"dialogue__questions": {"config": setting}})
-    assert says in sentence(run)
-    assert world.proxy.requests == []

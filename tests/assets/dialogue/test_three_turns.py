@@ -136,12 +136,6 @@ def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, b
     assert len(table_of(world, "three_turns")) == 8
 
 
-def test_who_asks_for_none_has_none(world: World) -> None:
-    run = make(world, instructions={"n_instructions": 0})
-    assert run.success, sentence(run)
-    assert [len(table_of(world, name)) for name in MADE] == [0, 0, 0, 0]
-
-
 def test_more_than_there_are_pictures_is_a_warning(world: World) -> None:
     run = make(world, instructions={"n_instructions": 500})
     assert run.success, sentence(run)
@@ -185,23 +179,6 @@ def test_a_draft_that_is_not_sound_is_left_out_with_its_reason(world: World) -> 
     told = metadata(run, "dialogue/turn_references")
     assert (told["conversations"], told["failed"]) == (3, 3)
     assert "answer_in_later_question" in told["reasons"]
-
-
-def test_too_many_losses_keep_the_earlier_rows(world: World, base: Made) -> None:
-    world.forget_calls()
-    world.proxy.rewrite(lambda asked: asked.task == "turns", "no turns")
-    run = make(world)
-    assert not run.success and "dialogue.three_turns keeps its earlier rows" in sentence(run)
-    assert table_of(world, "three_turns") == table_of(base.world, "three_turns")
-
-
-@pytest.mark.parametrize(
-    ("asset", "settings"),
-    [("instructions", {"n_instructions": -1}), ("turn_categories", {"tau": 1.5})],
-)
-def test_a_wrong_setting_is_refused(world: World, asset: str, settings: Row) -> None:
-    run = make(world, **{asset: settings})
-    assert not run.success and f"dialogue.{asset}" in sentence(run)
 
 
 # --- Review, release, evaluation -------------------------------------------------------------------

@@ -35,9 +35,6 @@ class Hostile:
     world: World
     runs: dict[str, Result]
 
-    def preview(self, job: str, asset: str) -> str:
-        return metadata(self.runs[job], asset)["preview"]
-
 
 @pytest.fixture(scope="module")
 def hostile(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Hostile:
@@ -65,20 +62,6 @@ def hostile(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> 
     }
     assert all(run.success for run in runs.values())
     return Hostile(world, runs)
-
-
-def test_on_file_a_page_stands_as_it_came(hostile: Hostile) -> None:
-    (entry,) = hostile.world.rows("SELECT page_text FROM ingest.entries WHERE title = $t", t=TITLE)
-    assert entry["page_text"] == HOSTILE
-
-
-@pytest.mark.parametrize("asset", ["ingest/wit_rows", "ingest/pages", "ingest/entries"])
-def test_a_preview_shows_a_page_as_text(hostile: Hostile, asset: str) -> None:
-    assert "&lt;script&gt;" in hostile.preview("ingest", asset)
-    # A bar in a text makes no column.
-    header, _, *rows = hostile.preview("ingest", asset).splitlines()
-    bars = {row.replace("\\|", "").count("|") for row in rows}
-    assert bars == {header.count("|")}
 
 
 def test_no_metadata_holds_an_element_that_a_browser_would_run(hostile: Hostile) -> None:

@@ -144,10 +144,3 @@ def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: 
     assert made(run) == set()
     written = everything_written(world, [run])
     assert [place for place, text in written.items() if KEY in text] == []
-
-
-def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
-    del world.settings["OPENAI_API_KEY"]
-    run = world.run("dialogue")
-    assert not run.success
-    assert world.proxy.requests == []

@@ -1,11 +1,6 @@
 """Images fetched by two workers on Ray: the rows that one process gives, each host at one pace."""
 
 import importlib
-import os
-import subprocess
-import sys
-import textwrap
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -15,7 +10,6 @@ import pytest
 
 from assets.common import ray_jobs
 from dagster_project import resources
-from resources.files.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.images.index import ImageIndex
@@ -149,47 +143,3 @@ def test_a_killed_worker_costs_its_block_and_no_host_is_asked_faster_than_by_one
 
 
 # --- Dagster's process is killed -----------------------------------------------------------------
-
-MATERIALIZE = """
-    import dagster as dg
-    import pytest
-    from dagster_project.definitions import build_defs
-    from tests.assets.ingest.test_images_on_ray import make_small
-    make_small(pytest.MonkeyPatch())
-    with dg.DagsterInstance.ephemeral() as instance:
-        instance.add_dynamic_partitions("wit_shard", ["far"])
-        build_defs().resolve_job_def("ingest").execute_in_process(
-            instance=instance,
-            partition_key="far",
-            run_config={"ops": {"ingest__images": {"config": {"runner": "ray"}}}},
-        )
-"""
-
-
-@pytest.mark.nightly
-def test_a_run_after_a_killed_one_asks_for_no_image_of_a_finished_block(
-    ray: LocalRay, uploads: UploadDouble, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    """The job of the killed one is left behind, and goes on beside it."""
-    urls = served(uploads)
-    corpus = write_corpus(tmp_path / "corpus", urls)
-    world = make_world(tmp_path, corpus, LOOM_RAY_ADDRESS=ray.address)
-    with world.environment():
-        environment = {**os.environ, "PYTHONPATH": str(REPO_ROOT)}
-    command = [sys.executable, "-c", textwrap.dedent(MATERIALIZE)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=world.root, env=environment, **quiet) as run:
-        deadline = time.monotonic() + 300
-        while not known(world, urls):
-            assert run.poll() is None and time.monotonic() < deadline
-            time.sleep(0.05)
-        run.kill()
-    found = known(world, urls)
-    asked = {url: uploads.asked[url.rpartition("/")[2]] for url in found}
-    assert 0 < len(found) < IMAGES and table(world, "images") == []
-
-    rows = ingested(world, "ray")
-
-    assert asked == {url: uploads.asked[url.rpartition("/")[2]] for url in found}
-    served(uploads)
-    assert rows == ingested(make_world(tmp_path / "here", corpus), "local")

@@ -14,7 +14,6 @@ from tests.assets.ingesting import (
     READ_UNCHANGED,
     by_title,
     ingest_part,
-    ingest_range,
     ingest_unchecked,
     table,
 )
@@ -24,8 +23,6 @@ pytestmark = pytest.mark.slow
 
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
-FOUR = [f"shard-{number:02}" for number in range(1, 5)]
-TABLES = ("wit_rows", "pages", "images", "entries", "rejected", "shards", "changes")
 
 
 @pytest.fixture
@@ -169,38 +166,3 @@ def test_the_ids_of_what_did_not_change_stay(edited: list[Seen]) -> None:
 
 
 # --- Many shards ---------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_four_shards_in_one_run_give_what_they_give_one_by_one(
-    make_world: MakeWorld, tmp_path: Path
-) -> None:
-    """One page and one line that is none in each; every shard has a text of its own."""
-    corpus = Corpus(tmp_path / "corpus")
-    sources = [*BALLOONS, *BUTTERFLIES]
-    for number, shard in enumerate(FOUR):
-        row = with_text(sources[number], f"Page number {number}.")
-        corpus.write_shard(shard, [row] * 4 + [b"broken"])
-    at_once = make_world(tmp_path / "at once", corpus)
-    one_by_one = make_world(tmp_path / "one by one", corpus)
-
-    run = ingest_range(at_once, FOUR)
-    assert run.success
-    told = metadata(run, "ingest/wit_rows")
-    # Of five lines four are rows, so a fifth is lost, which is the limit and no more.
-    assert (len(table(at_once, "wit_rows")), told["rejected"]) == (16, 4)
-    assert told["reasons"].endswith("| wrong_column_count | 4 |")
-    assert len(table(at_once, "entries")) == 4
-
-    one_by_one.instance.add_dynamic_partitions(str(wit_shards.name), FOUR)
-    for shard in FOUR:
-        assert ingest_unchecked(one_by_one, shard).success
-    for name in TABLES:
-        assert table(at_once, name) == table(one_by_one, name), name
-    assert {row["wit_shard"] for row in table(at_once, "entries")} == set(FOUR)
-
-    corpus.write_shard(FOUR[3], [with_text(sources[3], "Another text.")])
-    again = ingest_range(at_once, FOUR, "wit_rows", "pages")
-    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 3
-    assert len(table(at_once, "wit_rows")) == 13
-    assert [row["wit_shard"] for row in table(at_once, "changes")] == [FOUR[3]]

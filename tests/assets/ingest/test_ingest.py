@@ -9,9 +9,6 @@ from PIL import Image
 
 from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
-from dagster_project.ingestion import shards_of
-from dagster_project.resources import corpus_folder
-from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES
 from methods.ingest.wit import COLUMNS
 from tests.assets.conftest import MakeWorld
@@ -228,21 +225,6 @@ def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: C
 
 
 # --- What is not there ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("exists", [True, False], ids=["no shards", "no folder"])
-def test_a_folder_without_shards_is_one_clear_sentence(tmp_path: Path, exists: bool) -> None:
-    folder = tmp_path / "empty"
-    if exists:
-        folder.mkdir()
-    with pytest.raises(UserError) as refused:
-        shards_of(corpus_folder(str(folder)))
-    assert str(refused.value) == (
-        f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {folder}."
-        if exists
-        else f"There is no folder {folder}: make it and put WIT shards (.tsv or .tsv.gz) there, "
-        "or configure another one."
-    )
 
 
 # --- Settings ------------------------------------------------------------------------------------

@@ -136,31 +136,6 @@ def test_five_languages_come_through_from_rows_to_image_sets(world: World) -> No
     assert len(in_sets) >= 2
 
 
-@pytest.mark.parametrize("languages", [["en", "zh-tw"], ["EN", "ZH-TW"]])
-def test_languages_that_are_not_taken_are_counted_by_language(
-    world: World, languages: list[str]
-) -> None:
-    write_settings(world.corpus.folder, languages=languages)
-    run = world.ingest()
-    assert run.success
-    assert {row["language"] for row in table(world, "entries")} == {"en", "zh-tw"}
-    left_out = {
-        row["reference"]: (row["n_rows"], row["detail"])
-        for row in table(world, "left_out")
-        if row["reason"] == "language"
-    }
-    assert {reference: n for reference, (n, _) in left_out.items()} == {
-        "language de": 2,
-        "language ja": 2,
-        "language ar": 2,
-    }
-    assert left_out["language de"][1] == (
-        "2 pages are in de, and the languages in corpus.yaml are en, zh-tw."
-    )
-    assert "| language | 6 |" in told(run, "ingest/pages")[1]
-    assert_all_accounted_for(world)
-
-
 def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:

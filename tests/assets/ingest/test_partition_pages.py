@@ -9,7 +9,7 @@ import pytest
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.ingesting import ingest_part, ingest_range
+from tests.assets.ingesting import ingest_range
 from tests.assets.world import Result, World
 
 pytestmark = pytest.mark.slow
@@ -45,15 +45,6 @@ def stored(world: World) -> dict[tuple[str, str], int]:
         for table in TABLES
         for row in world.rows(f"SELECT wit_shard, count(*) AS n FROM ingest.{table} GROUP BY ALL")
     }
-
-
-def test_runs_of_one_shard_each(world: World) -> None:
-    runs = [ingest_part(world, shard) for shard in SHARDS]
-    assert all(run.success for run in runs)
-    pages = {page: of for run in runs for page, of in shown(run).items()}
-    assert {page: of["dagster/row_count"] for page, of in pages.items()} == stored(world)
-    assert stored(world)["wit_rows", "balloons"] == 4
-    assert "all other counts are of" not in pages["pages", "balloons"]
 
 
 def test_one_run_of_several_shards(world: World) -> None:

@@ -7,20 +7,16 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from assets.ingest.wit_rows import REJECTED
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
     ANY_LOSS,
-    ANY_LOSS_OF_ROWS,
     by_title,
-    ingest_part,
-    rejected,
     table,
     wit_line,
     write_settings,
 )
-from tests.assets.world import World, metadata, sentence
+from tests.assets.world import World
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
 
 pytestmark = pytest.mark.slow
@@ -119,48 +115,6 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
         ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
     ]
     assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
-
-
-def test_what_is_no_page_or_no_file_is_refused_and_a_redirect_is_one_page(make: Make) -> None:
-    world = make(shards={"owls": OWLS})
-    run = ingest_part(world, "owls", "wit_rows", "pages")
-    # Three of five records are over the limit.
-    assert sentence(run) == (
-        "owls keeps its earlier rows: 3 of 5 lines were lost (1 invalid_page, 1 missing_file, "
-        f"1 missing_page), and at most 20% may be. {REJECTED}"
-    )
-    run = ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS)
-    assert run.success
-    assert rejected(world, "row") == {
-        "record 2": "missing_file",
-        "record 3": "missing_page",
-        "record 4": "invalid_page",
-    }
-    shown = {row["reference"]: row["excerpt"] for row in table(world, "rejected")}
-    assert list(shown.values()) == ["File:Burnt.png", "Roc", "a<b"]
-    titles = [row["page_title"] for row in table(world, "wit_rows")]
-    assert titles == ["Barn owl", "Snowy owl"]
-
-
-def test_another_run_asks_for_revisions_alone(make: Make, wiki: MediaWiki) -> None:
-    world = make(shards={"owls": OWLS})
-    assert world.ingest("owls", ANY_LOSS).success
-    before = {name: table(world, name) for name in ("wit_rows", "entries", "images")}
-    assert len(wiki.uploads) == 2
-
-    wiki.forget()
-    again = world.ingest("owls", ANY_LOSS)
-    assert again.success
-    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
-    # Who is in a category is not kept, and neither is it that a file is not there.
-    assert asked(wiki.requests) == {
-        "categorymembers": {""},
-        "info": {"Barn owl", "Owl of barns", "Roc", "a<b", "Snowy owl"},
-        # Of the others only the digests of their files.
-        "imageinfo": {"File:Burnt.png", "File:Barn owl.png", "File:Snowy owl.png"},
-    }
-    assert len(wiki.uploads) == 2
-    assert {name: table(world, name) for name in before} == before
 
 
 # --- What Wikipedia adds to other shards ---------------------------------------------------------

@@ -15,7 +15,7 @@ from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import defs
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
-from tests.assets.world import Result, Row, check, made, metadata
+from tests.assets.world import Result, Row, check, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -266,14 +266,6 @@ def test_an_empty_ledger_is_an_empty_table(mirror: Mirror) -> None:
     assert mirror.warehouse.count("ledger.calls") == mirror.warehouse.count("ledger.costs") == 0
     assert metadata(run, "ledger/calls")["dagster/row_count"] == 0
     assert all(each.passed for each in run.get_asset_check_evaluations())
-
-
-def test_it_needs_no_key_and_no_registry(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOOM_PROFILE", "openai")
-    monkeypatch.setenv("LOOM_MODELS", "/nowhere.yaml")
-    mirror.fill()
-
-    assert made(mirror.run()) == {"ledger/calls", "ledger/costs"}
 
 
 # What the UI shows

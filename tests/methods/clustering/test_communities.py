@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from methods.clustering.communities import threshold_communities
@@ -28,6 +28,7 @@ def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list
 
 @pytest.mark.parametrize("number", [np.float32, np.float16])
 @pytest.mark.parametrize("make", KINDS)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(
     seed=st.integers(0, 10**6),
     tau=st.sampled_from([0.3, 0.5, 0.75, 0.9]),

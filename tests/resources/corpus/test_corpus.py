@@ -5,10 +5,8 @@ import hashlib
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from methods.ingest.image_check import check
 from methods.ingest.topics import Topic
 from methods.ingest.wit import COLUMNS
 from resources.corpus import shard as fetching
@@ -19,9 +17,6 @@ from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
-
-ROOT = Path(__file__).resolve().parents[3]
-SAMPLE = ROOT.parent / "shared/data/wit_sample"
 
 HEADER = "\t".join(COLUMNS) + "\n"
 ROW = (
@@ -411,39 +406,3 @@ def test_a_download_that_fails_says_what_to_do(folder, monkeypatch):
     shard = configured(folder, "shards: [https://example.org/far.tsv]").shard("far")
     with pytest.raises(CorpusError, match=r"^https://example.org/far\.tsv is not there: correct"):
         shard.fetch(print)
-
-
-# A real one
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory) -> Corpus:
-    if not SAMPLE.is_dir():
-        pytest.skip(f"the WIT sample is not at {SAMPLE}: only made-up corpora can be tested")
-    return Corpus(SAMPLE, tmp_path_factory.mktemp("home"))
-
-
-@pytest.fixture(scope="module")
-def sample_rows(sample, tmp_path_factory) -> list[dict[str, object]]:
-    [name] = sample.shards()
-    staged = sample.shard(name).stage(tmp_path_factory.mktemp("staged"))
-    assert (staged.n_rows, staged.reasons) == (178, {})
-    return pa.ipc.open_stream(staged.rows.path).read_all().to_pylist()
-
-
-def test_every_row_of_the_real_sample_has_a_caption_and_categories(sample, sample_rows):
-    assert [row["line_number"] for row in sample_rows] == list(range(2, 180))
-    captions = [name for name in COLUMNS if name.startswith("caption")]
-    assert all(any(row[name] for name in captions) for row in sample_rows)
-    assert {row["page_title"] for row in sample_rows} == set(sample.categories())
-    assert all(sample.categories().values())
-
-
-def test_every_image_of_the_real_sample_is_there_and_is_what_its_row_says(sample, sample_rows):
-    images = {row["image_url"]: row for row in sample_rows}
-    assert len(images) == 148
-    for url, row in images.items():
-        data = (sample.images_folder / url.rpartition("/")[2]).read_bytes()
-        checked = check(data)
-        assert checked.mime == row["mime_type"]
-        assert (checked.height, checked.width) == (row["original_height"], row["original_width"])

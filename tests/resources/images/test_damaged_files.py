@@ -3,7 +3,6 @@
 import io
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from resources.images import store as image_store
 from resources.images import store as store_module
 from resources.images.store import FileStates, ImageDamaged, ImageStore
 from tests.resources.images.upload_double import PICTURE
-
-Damage = Callable[[Path], None]
 
 
 def cut(path: Path) -> None:

@@ -28,8 +28,6 @@ from tests.resources.images.upload_double import (
 
 pytestmark = pytest.mark.slow
 
-WEB = "https://upload.example.org/wit/"
-
 
 @pytest.fixture
 def uploads():
@@ -90,20 +88,6 @@ def test_what_is_there_comes_while_others_are_waited_for(uploads):
 
     assert order[-1] == slow
     assert set(order) == {slow, *quick, *bad}
-
-
-def test_each_distinct_one_once(uploads):
-    names = ["slow.png", "missing.png", "good.png", "slow.png"]
-    uploads.serve("slow.png", ok(picture(1), after=0.1))
-    uploads.serve("good.png", ok())
-    urls = [WEB + name for name in names] + [WEB]
-
-    results = dict(fetcher(uploads.base).fetch_each(urls))
-
-    assert set(results) == {urls[0], urls[1], urls[2], urls[4]}
-    assert (results[urls[0]], results[urls[2]]) == (picture(1), PICTURE)
-    assert results[urls[1]].reason == results[urls[4]].reason == "missing"
-    assert dict(ImageFetcher(uploads.base).fetch_each([])) == {}
 
 
 def test_within_a_running_event_loop(uploads):
@@ -306,14 +290,6 @@ def test_a_host_that_refuses_is_left_alone_by_all(uploads, code):
     assert len(at) == 21
     during = [asked for asked in uploads.log if 0.3 < asked.at - at[0] < 0.9]
     assert during and {asked.host for asked in during} == {"localhost"}
-
-
-def test_pauses_grow_while_a_host_refuses(uploads):
-    url = uploads.serve("a.png", busy(), busy(), busy(), ok())
-    assert reasons(dict(fetcher(backoff=0.1).fetch_each([url]))) == {"fetched"}
-    at = [asked.at for asked in uploads.log]
-    gaps = [later - earlier for earlier, later in zip(at[:-1], at[1:], strict=True)]
-    assert all(gap >= pause for gap, pause in zip(gaps, (0.1, 0.2, 0.4), strict=True))
 
 
 def test_a_pause_that_nobody_asked_for_has_a_longest(uploads, monkeypatch):

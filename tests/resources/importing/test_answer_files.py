@@ -126,7 +126,6 @@ def test_a_spreadsheet_that_unpacks_to_too_much_is_not_unpacked(
 
 
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-STRINGS = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
 
 
 @pytest.mark.parametrize(

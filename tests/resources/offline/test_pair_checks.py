@@ -45,6 +45,7 @@ def test_marks_follow_the_facts_that_both_state() -> None:
     assert 0 < mark(right, "It is mostly red.") < 10
 
 
+@pytest.mark.nightly
 def test_the_guide_has_the_figures_that_the_code_makes() -> None:
     """Where this fails: python -m tests.resources.offline.quality_figures."""
     written = PAGE.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from methods.review import QueueItem
-from resources.review.store import ReviewFingerprint, ReviewStore
+from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import item, queue, with_rules, work
 
 
@@ -68,13 +68,6 @@ def test_withdrawn_items_and_their_decisions_do_not_count(store: ReviewStore) ->
     assert counts(store) == {"rewrite": (1, 1, 0)}
     store.update_queue([])
     assert store.completion() == []
-
-
-def test_kinds_come_in_the_order_of_their_names(store: ReviewStore) -> None:
-    store.update_queue([item(0), item(1, kind="reference")])
-
-    assert [each.kind for each in store.completion()] == ["reference", "rewrite"]
-    assert all(isinstance(each, ReviewFingerprint) for each in store.completion())
 
 
 def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_does(

@@ -39,22 +39,6 @@ def test_processes_get_each_place_once(tmp_path, annotators):
     assert sum(map(bool, given)) > annotators, "they were at it at the same time"
 
 
-def test_threads_get_each_place_once(tmp_path):
-    store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.update_queue(queue(1))
-    start = threading.Barrier(THREADS)
-
-    def ask(number):
-        start.wait()
-        return store.lock_item(f"person-{number}", "annotator")
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        given = list(filter(None, pool.map(ask, range(THREADS))))
-
-    assert len(given) == 2
-    assert len({lock.token for lock in given}) == 2
-
-
 class Floor:
     """Who holds what right now, as the holders themselves know it."""
 

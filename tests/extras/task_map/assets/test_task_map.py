@@ -184,9 +184,3 @@ def test_the_report_says_why_there_is_no_map(desk: Desk) -> None:
         "There is no map of the values of the label task. A task map needs 3 models" in shown.words
     )
     assert not [tag for tag, _ in shown.elements if tag == "path"]
-
-
-def test_the_report_of_a_release_without_tasks_has_no_section(desk: Desk) -> None:
-    desk.fill("evaluate.scores", scores("", (1, 2, 3, 4)))
-    materialize(desk)
-    assert "Task map" not in page(desk).words

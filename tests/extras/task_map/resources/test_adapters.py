@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extras.task_map.methods.clustering import Floats, task_map
-from extras.task_map.methods.vectors import cosine_distances
+from extras.task_map.methods.clustering import Floats
 from extras.task_map.resources.products import read_products
 from extras.task_map.resources.tensor_files import TaskVectorError
 from tests.extras.task_map.resources.weights import MODULE, Factors, factors, save, save_adapter
@@ -77,23 +76,6 @@ def test_convolutions_and_embeddings_count_like_other_modules(tmp_path: Path) ->
         vectors.append(np.concatenate([conv.ravel(), (columns @ rows).T.ravel()]) * 2)
     expected = np.array(vectors) @ np.array(vectors).T
     assert read_products(tmp_path).products == pytest.approx(expected, rel=1e-5)
-
-
-def test_two_planted_families_of_adapters_are_two_clusters(tmp_path: Path) -> None:
-    for family in (0, 1):
-        for number in range(3):
-            near = {
-                name: (up + 0.1 * other_up, down + 0.1 * other_down)
-                for (name, (up, down)), (other_up, other_down) in zip(
-                    factors(family).items(),
-                    factors(10 + 3 * family + number).values(),
-                    strict=True,
-                )
-            }
-            save_adapter(tmp_path / f"{'ab'[family]}{number}", near)
-    read = read_products(tmp_path)
-    made = task_map(read.tasks, cosine_distances(read.products, read.tasks))
-    assert made.clusters in ((1, 1, 1, 2, 2, 2), (2, 2, 2, 1, 1, 1))
 
 
 @pytest.mark.parametrize(

@@ -126,32 +126,30 @@ def faulty(models: Path, **changed: Any) -> None:
     write(models / "tasks" / "spot", {name: of[name] for name in of if of[name] is not None})
 
 
-def test_a_missing_tensor_is_named(models: Path) -> None:
-    faulty(models, layer__weight=None)
-    with pytest.raises(
-        TaskVectorError, match=r"spot has no tensor layer\.weight, which .*base has"
-    ):
-        read(models)
-
-
-def test_a_tensor_that_the_base_lacks_is_named(models: Path) -> None:
-    faulty(models, more=np.ones(2))
-    with pytest.raises(TaskVectorError, match=r"base has no tensor more, which .*spot has"):
-        read(models)
-
-
-def test_another_shape_is_named(models: Path) -> None:
-    faulty(models, embed__weight=np.ones((12, 4)))
-    with pytest.raises(
-        TaskVectorError, match=r"embed\.weight of spot is 12 x 4, that of the base 11"
-    ):
-        read(models)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_are_named(models: Path, bad: float) -> None:
-    faulty(models, norm__weight=np.array([1, 2, bad, 4, 5, 6, 7.0]))
-    with pytest.raises(TaskVectorError, match=r"norm\.weight in .*spot has numbers that are not"):
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"layer__weight": None}, r"spot has no tensor layer\.weight, which .*base has"),
+        ({"more": np.ones(2)}, r"base has no tensor more, which .*spot has"),
+        (
+            {"embed__weight": np.ones((12, 4))},
+            r"embed\.weight of spot is 12 x 4, that of the base 11",
+        ),
+        (
+            {"norm__weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
+            r"norm\.weight in .*spot has numbers that are not",
+        ),
+        (
+            {"norm__weight": np.array([1, 2, np.inf, 4, 5, 6, 7.0])},
+            r"norm\.weight in .*spot has numbers that are not",
+        ),
+    ],
+)
+def test_a_tensor_that_does_not_fit_is_named(
+    models: Path, changed: dict[str, Any], why: str
+) -> None:
+    faulty(models, **changed)
+    with pytest.raises(TaskVectorError, match=why):
         read(models)
 
 

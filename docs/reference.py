@@ -39,6 +39,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         {name.capitalize(): f"reference/{name}.md"} for name in ("commands", "settings", "tables")
     )
     guides["Reference"] += [
+        {"Environment variables": "reference/variables.md"},
+        {"Server behaviours": "reference/server-behaviours.md"},
         {"Python API": "reference/python.md"},
         {"The papers, row by row": "reference/papers.md"},
         {"Differences from the papers": "reference/differences.md"},

@@ -1,1 +1,1 @@
-"""Assets of your own: every module of this folder is loaded (docs/guides/dg.md)."""
+"""Assets of your own: every module of this folder is loaded (docs/guides/dagster.md)."""

@@ -241,7 +241,7 @@ def test_a_file_in_the_folder_of_own_assets_is_enough_for_an_asset_downstream(
 
 
 def test_a_module_beside_them_changes_resources_and_adds_a_calendar(loom_home: Path) -> None:
-    guide = (REPO_ROOT / "docs" / "guides" / "beside-others.md").read_text()
+    guide = (REPO_ROOT / "docs" / "guides" / "dagster.md").read_text()
     (code,) = re.findall(r"^```python\n(# loom_here\.py\n.*?)^```", guide, re.MULTILINE | re.DOTALL)
     module: dict[str, Any] = {}
     exec(code, module)

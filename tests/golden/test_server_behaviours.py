@@ -1,4 +1,4 @@
-"""docs/guides/server-behaviours.md: how the gateway handles each behaviour of a server.
+"""docs/reference/server-behaviours.md: how the gateway handles each behaviour of a server.
 
 Each row is a request through the real gateway to a server that behaves so, twice: what the outcome was,
 what the ledger has of it, and whether the second run sent it again.
@@ -24,7 +24,7 @@ from tests.resources.llm.entries import charges_of, no_backoff
 
 pytestmark = pytest.mark.slow
 
-PAGE = "../../../docs/guides/server-behaviours.md"
+PAGE = "../../../docs/reference/server-behaviours.md"
 ATTEMPTS = 3
 LONG = "word " * 5_000
 INTRODUCTION = """\
@@ -32,7 +32,7 @@ INTRODUCTION = """\
 
 This page lists how the gateway handles each response of a model server. A test writes it from requests
 to servers that behave this way (`pytest tests/golden --regenerate-golden`).
-[Model calls](asking-models.md#failure-reasons) explains the reasons.
+[Model calls](../guides/asking-models.md#failure-reasons) explains the reasons.
 
 - **outcome**: `answered`, or the reason of the failure.
 - **ledger**: where the ledger stores the reply. `calls` holds replies that are used again. `charges`

@@ -11,9 +11,7 @@ from tests.resources import broken_files, broken_images, broken_settings, broken
 from tests.resources.broken_outcomes import Case, table_line
 
 RECORD = Path(__file__).with_suffix(".md")
-GUIDES = [
-    REPO_ROOT / "docs" / "guides" / f"{name}.md" for name in ("broken-inputs", "image-limits")
-]
+GUIDES = [REPO_ROOT / "docs" / "guides" / f"{name}.md" for name in ("broken-inputs", "ingestion")]
 """The pages that explain the reasons."""
 SECTIONS: dict[str, list[Case]] = {
     "Rows": broken_files.ROWS + broken_files.RECORDS,

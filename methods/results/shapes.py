@@ -113,10 +113,10 @@ def planes(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Score
     axes = []
     if first is not None and steady is not None:
         axes.append((_axis(first), _axis(steady), QUADRANTS_OF_STEADINESS))
-    for (one, across), (other, up) in TURNS:
-        if one in named and other in named:
+    for (x_name, across), (y_name, up) in TURNS:
+        if x_name in named and y_name in named:
             corners = ((f"low {across}", f"high {across}"), (f"low {up}", f"high {up}"))
-            axes.append((_axis(named[one], across), _axis(named[other], up), corners))
+            axes.append((_axis(named[x_name], across), _axis(named[y_name], up), corners))
     models = [row["model"] for row in results.models if is_model(row["model"])]
     for first_axis, second_axis, corners in axes:
         plane = plane_of(results, models, first_axis, second_axis, corners)

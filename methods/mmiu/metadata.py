@@ -62,7 +62,18 @@ class MetadataFault(ValueError):
 
 
 def read_metadata(name: str, text: str) -> list[Sample]:
-    """The samples of a `.json` or a `.jsonl`, in order. Raises MetadataFault with all that is wrong."""
+    """Read the samples of a metadata file.
+
+    Args:
+        name: The name of the file: a `.json` or a `.jsonl`.
+        text: Its content.
+
+    Returns:
+        The samples in order.
+
+    Raises:
+        MetadataFault: The file is faulty; the message lists the faults.
+    """
     faults: list[str] = []
     samples = list(_samples(name, text, faults))
     if not samples and not faults:

@@ -40,7 +40,18 @@ def reread_schema(n: int) -> JsonSchema:
 
 
 def read_marks(reply: str, n: int) -> list[int]:
-    """The grades of A1 to An, 0 to 10. Raises ParseError unless there is one of each."""
+    """Read the grades of answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The grades, 0 to 10.
+
+    Raises:
+        ParseError: An answer has no grade.
+    """
     grades = _of_answers(reply, n)
     for name, grade in grades.items():
         # In Python True is an int; here it is no grade.
@@ -50,12 +61,34 @@ def read_marks(reply: str, n: int) -> list[int]:
 
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
-    """The lists of A1 to An. Raises ParseError unless there is one of each."""
+    """Read a list of texts for each of the answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists.
+
+    Raises:
+        ParseError: An answer has no list.
+    """
     return [_texts(answer, name) for name, answer in _of_answers(reply, n).items()]
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
-    """The lists of A1 to An, by name. Raises ParseError unless each has all of them."""
+    """Read the lists of the second reading of answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists of each answer by name.
+
+    Raises:
+        ParseError: A list is missing.
+    """
     answers = []
     for name, answer in _of_answers(reply, n).items():
         if not isinstance(answer, Mapping) or not set(LISTS) <= answer.keys():

@@ -47,7 +47,21 @@ def others(
     fits: Callable[[SampledEntry], bool],
     *seed: object,
 ) -> list[SampledEntry]:
-    """Sample other entries with other images that `fits`. Raises UnusableSampleError for fewer."""
+    """Sample other entries with other images.
+
+    Args:
+        subject: The entry.
+        subjects: The entries to choose from.
+        n_subjects: How many to choose.
+        fits: Says whether an entry is acceptable.
+        *seed: The seed of the order.
+
+    Returns:
+        The entries.
+
+    Raises:
+        UnusableSampleError: There are fewer.
+    """
     draw = partial(content_id, *seed, subject.entry_id)
     image_ids = {subject.image_id}
     chosen: list[SampledEntry] = []
@@ -63,7 +77,17 @@ def others(
 
 
 def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
-    """A number from 0 to n_values - 1, by seed, entry and task."""
+    """Choose a number by seed, entry and task.
+
+    Args:
+        seed: The seed.
+        subject: The entry.
+        task: The task.
+        n_values: The number of values.
+
+    Returns:
+        A number from 0 to n_values - 1.
+    """
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 
 

@@ -63,7 +63,15 @@ def sent_form(title: str) -> str | None:
 
 
 def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:
-    """The page of a merged query that each title leads to, through normalization and redirects."""
+    """Find the page that each title leads to, through normalization and redirects.
+
+    Args:
+        query: The merged query.
+        titles: The titles.
+
+    Returns:
+        The page of each title, or why there is none.
+    """
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):
         for step in query.get(kind, []):

@@ -20,9 +20,9 @@ from tests.resources.exports.replies import asked, on_the_leaderboard, questions
 ITEMS = {"mmbench": questions(["x"]), "mmiu": questions(["x"], 200)}
 ALONE = """
 import json, runpy, sys
-strict = runpy.run_path(sys.argv[1])["strict"]
+read_letter = runpy.run_path(sys.argv[1])["read_letter"]
 assert not {"methods", "resources"} & {name.partition(".")[0] for name in sys.modules}
-print(json.dumps([strict(*each) for each in json.load(sys.stdin)]))
+print(json.dumps([read_letter(*each) for each in json.load(sys.stdin)]))
 """
 
 

@@ -191,10 +191,14 @@ def _planted(error: object, task: str, turns: Sequence[tuple[str, str]]) -> str 
     error = error.strip() if isinstance(error, str) else ""
     if task != INCOHERENCE:
         if error:
-            raise ParseError("planted_error", "An error is named, and none is to be planted.")
+            raise ParseError(
+                "planted_error", "The reply names an error, but no error should be planted."
+            )
         return None
     if not error:
-        raise ParseError("no_planted_error", 'The words that are wrong are missing: "error".')
+        raise ParseError(
+            "no_planted_error", 'The reply does not say which words are wrong: "error".'
+        )
     if not any(error in assistant for _, assistant in turns):
         raise ParseError("error_not_in_history", f"No earlier answer has {error[:80]!r}.")
     return error

@@ -225,7 +225,9 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
     if not letter:
         return None
     if letter not in LETTERS[:n_choices] or len(letter) != 1:
-        raise PublishedError(f"{where}: its answer {ascii(answer[:40])} is no letter of a choice")
+        raise PublishedError(
+            f"{where}: its answer {ascii(answer[:40])} is not a letter of a choice"
+        )
     return letter
 
 

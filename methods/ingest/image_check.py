@@ -205,7 +205,7 @@ def _mime_of(data: bytes) -> str:
     other = _unsupported_name(data)
     if other:
         raise ImageRejected("unsupported_format", f"{other} is not read; JPEG, PNG, WebP, GIF are.")
-    raise ImageRejected("not_an_image", f"The bytes are no image; they begin {data[:24]!r}.")
+    raise ImageRejected("not_an_image", f"The bytes are not an image; they begin {data[:24]!r}.")
 
 
 def _unsupported_name(data: bytes) -> str | None:

@@ -135,7 +135,7 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
             choices.setdefault(normalized_choice(text), text)
     if len(choices) < FEWEST - 1:
         raise UnusableSampleError(
-            "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
+            "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice."
         )
     return tuple(choices.values())
 
@@ -224,7 +224,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
-        raise UnusableSampleError("not_a_number", f"Its output {output[:60]!r} is no number.")
+        raise UnusableSampleError("not_a_number", f"Its output {output[:60]!r} is not a number.")
     sign, whole, mark, decimals, unit = (group or "" for group in match.groups())
     value = int(f"{sign}{whole}{decimals}")
     digits = str(abs(value))
@@ -270,7 +270,7 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(
-            "not_an_order", f"Its output {output[:60]!r} is no order of places."
+            "not_an_order", f"Its output {output[:60]!r} is not an order of places."
         )
     arrangements: dict[tuple[str, ...], None] = {}
     if len(tokens) <= 5:

@@ -30,7 +30,7 @@ ROLE_OF_ROUND = {round_: role for role, round_ in reversed(ROUND_OF_ROLE.items()
 def _no_bool(value: object) -> object:
     """The value, unless it is true or false, which are 1 and 0 in Python and no numbers here."""
     if isinstance(value, bool):
-        raise ValueError("true and false are no numbers")
+        raise ValueError("true and false are not numbers")
     return value
 
 

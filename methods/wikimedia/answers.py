@@ -112,7 +112,7 @@ def _found(
             requested, "invalid", page.get("invalidreason") or "It can be no title."
         )
     if page.get("special"):
-        return MissingTitle(requested, "invalid", "It is no page but a function of the wiki.")
+        return MissingTitle(requested, "invalid", "It is a function of the wiki, not a page.")
     # A file of the shared repository is a missing page here, and has its facts all the same.
     if page.get("missing") and "imageinfo" not in page:
         return MissingTitle(requested, "missing", "The wiki has no page of this title.")

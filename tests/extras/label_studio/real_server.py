@@ -161,7 +161,7 @@ def test_two_annotations_that_differ_are_a_conflict(team, capsys):
 
     assert team.run("pull", "rewrite", "two") == 1
     assert team.decisions() == []
-    assert capsys.readouterr().err.count("is decided in another way, too") == 2
+    assert capsys.readouterr().err.count("has two different decisions") == 2
 
 
 def test_a_skipped_task_is_a_skip_until_it_is_annotated(team):

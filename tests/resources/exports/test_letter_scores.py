@@ -28,7 +28,7 @@ print(json.dumps([read_letter(*each) for each in json.load(sys.stdin)]))
 
 def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_path: Path) -> None:
     file = tmp_path / "letter_scores.py"
-    file.write_text(self_contained("resources.exports.letter_scores", ("strict", "summary")))
+    file.write_text(self_contained("resources.exports.letter_scores", ("read_letter", "summary")))
     replies = [(text, each.choices) for each, text in asked("mmbench", ITEMS["mmbench"])]
     replies += [(answer, CHOICES[choices]) for choices, answer, *_ in TABLE]
     # -I: nothing of the project can be imported.

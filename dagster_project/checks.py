@@ -183,7 +183,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     return [calls_known, answered_once]
 
 
-RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs this check alone."
+RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs only this check."
 
 
 def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:

@@ -107,10 +107,10 @@ def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
     if job == "ingest":
         return run_ingest(shards)
     if shards:
-        raise click.UsageError(f"{job} has no shards: leave --partition out, or run ingest.")
+        raise click.UsageError(f"{job} has no shards: leave out --partition, or run ingest.")
     if limit and job != "evaluate":
         raise click.UsageError(
-            f"{job} asks nothing about releases: leave --limit out, or run evaluate."
+            f"{job} asks nothing about releases: leave out --limit, or run evaluate."
         )
 
     if job == "build":
@@ -321,7 +321,11 @@ def show_leaderboards(release: str, as_json: bool) -> None:
     default="",
     help="csv, parquet, json, openvlm, latex, markdown, svg or png; or submission, the answers.",
 )
-@click.option("--to", type=FILE, help="A folder; reports/results/<release> of the home without.")
+@click.option(
+    "--to",
+    type=FILE,
+    help="The folder to write to (default: reports/results/<release> of the workspace).",
+)
 def export_results(release: str, kind: str, to: Path | None) -> None:
     """Scores on a release as files: leaderboard, every two models, slices; and how they were made.
 

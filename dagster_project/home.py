@@ -24,7 +24,7 @@ def back_up_home(to: Path | None) -> str:
     )
     if backup.left_out:
         message += (
-            f"\nLeft out, as they are no regular files of the home: {len(backup.left_out)} "
+            f"\nLeft out, as they are not regular files of the workspace: {len(backup.left_out)} "
             f"({listed(backup.left_out)})."
         )
     if shown := shown_database():

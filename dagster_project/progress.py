@@ -156,7 +156,7 @@ def print_failed_checks(job: str, names: Sequence[str]) -> None:
 def print_lost_results(n_results: int) -> None:
     """Say on stderr that results were lost, where all steps of the run came to their end."""
     print(
-        f"{n_results} results were not taken, of a model on a release each; the lines below the "
+        f"{n_results} results, each of a model on a release, were not taken; the lines below the "
         "leaderboards say why. Run it again once that is put right.",
         file=sys.stderr,
     )

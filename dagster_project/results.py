@@ -217,7 +217,7 @@ def power_of(release: str, difference: float, n_comparisons: int) -> str:
     if not varied:
         raise ResultError(
             f"{release_id} has no two models whose scores differ on at least two dialogues, items or "
-            "groups of items, so nothing is known of how much differences vary: evaluate other models "
+            "groups of items, so it is unknown how much differences vary: evaluate other models "
             "on it, or take a larger release of the same kind."
         )
     span = leading.span if leading else math.inf

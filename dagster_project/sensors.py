@@ -186,7 +186,7 @@ def batch_sensors(jobs: Sequence[Any]) -> list[dg.SensorDefinition]:
         asset_selection=dg.AssetSelection.groups(*ASK_MODELS),
         minimum_interval_seconds=60,
         default_status=RUNNING,
-        description="Starts runs of assets selected by hand again when their batches have ended.",
+        description="Restarts runs of manually selected assets when their batches have ended.",
     )
     def model_batches_of_selections(
         context: dg.SensorEvaluationContext,

@@ -43,7 +43,16 @@ def require_name(name: str) -> None:
 
 
 def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Release:
-    """Rows of `RELEASE_TABLES` for `items`, in their order; every column is there, as it is hashed."""
+    """Build the release of an imported benchmark. Every column is there, as it is hashed.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The items in order.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
+    """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     unmade = {"call_key": None, "prompt_version": None}
     for ordinal, item in enumerate(items, start=1):

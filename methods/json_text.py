@@ -66,10 +66,20 @@ def from_json(
 
 
 def json_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at `start` of a text, and where it ends; it may hold bare line breaks.
+    """Decode the JSON value that begins at a place of a text. It may contain bare line breaks.
 
-    Numbers are read as by `from_json`. Raises ValueError, also for an object that gives two values to
-    one name, and NestingError where values stand too deep.
+    Numbers are read as by `from_json`.
+
+    Args:
+        text: The text.
+        start: The place where the value begins.
+
+    Returns:
+        The value, and the place after it.
+
+    Raises:
+        ValueError: There is no JSON value, or an object gives one name two values.
+        NestingError: Values are nested too deeply.
     """
     try:
         value, end = _LENIENT.raw_decode(text, start)

@@ -71,7 +71,16 @@ class ContentOverlap(NamedTuple):
 def content_of(
     release_id: str, rows: Mapping[str, Sequence[Row]], *, imported: bool = False
 ) -> Content:
-    """A release's content from the rows of its tables (images, turns, choices, references)."""
+    """Collect the content of a release that may overlap with another release.
+
+    Args:
+        release_id: The id of the release.
+        rows: The rows of its tables images, turns, choices and references.
+        imported: Whether the release was imported.
+
+    Returns:
+        The content.
+    """
     choices = {(row["item_id"], row["position"]): row["choice"] for row in rows["choices"]}
     answers: dict[tuple[str, int], list[ComparableText]] = defaultdict(list)
     for row in rows["references"]:
@@ -113,10 +122,17 @@ def find_overlap(
     instructions: Sequence[Content],
     alike: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[ContentOverlap]:
-    """All that one of the benchmarks and one of the instruction sets have both.
+    """Find what benchmarks and instruction sets share.
 
-    `alike` has for images of instruction sets those of benchmarks that they are, or look like.
     Benchmarks are indexed and instruction sets read twice: the work is linear in the texts of both.
+
+    Args:
+        benchmarks: The content of the benchmarks.
+        instructions: The content of the instruction sets.
+        alike: For images of instruction sets the images of benchmarks that they are or look like.
+
+    Yields:
+        The shared pages, images and texts.
     """
     index = _Index(benchmarks, instructions)
     for instruction in instructions:

@@ -77,7 +77,7 @@ def row_of(card: Card) -> dict[str, Any]:
     if quality is not None and not (
         isinstance(quality, dict) and all(type(count) is int for count in quality.values())
     ):
-        raise ValueError("quality is no counts")
+        raise ValueError("quality has no counts")
     licences = card.get("licences")
     if licences is not None and not (
         isinstance(licences, dict)
@@ -85,7 +85,7 @@ def row_of(card: Card) -> dict[str, Any]:
         and all(isinstance(counts, dict) for counts in licences.values())
         and all(type(n) is int for counts in licences.values() for n in counts.values())
     ):
-        raise ValueError("licences is no counts")
+        raise ValueError("licences has no counts")
     texts = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
     return {**_implied(card), **card, **texts}
 

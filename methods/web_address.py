@@ -23,7 +23,7 @@ class Credentials(NamedTuple):
 def without_secrets(address: str) -> str:
     """An address without user, password, and parameters whose names say that they are secrets.
 
-    All else stays as it is written, also where it is no address.
+    All else stays as it is written, also where it is not an address.
     """
     head, slashes, rest = address.partition("//")
     if not slashes:

@@ -73,7 +73,7 @@ class _Port(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value} is no port; say a number from 1 to 65535", param, ctx)
+            self.fail(f"{value} is not a port: give a number from 1 to 65535", param, ctx)
 
 
 PORT = _Port(1, 65535)

@@ -87,6 +87,7 @@ def require_kept(path: Path | str, version: int) -> None:
     """Raise StoreError when the version of the store at `path` is from before the baseline."""
     if version < BASELINE:
         raise StoreError(
-            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+            f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+            "versions open: keep "
             f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
         )

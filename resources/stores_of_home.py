@@ -76,7 +76,7 @@ def require_folder() -> None:
     """Raise StoreError where the home is a file or has no usable path; it may not be there yet."""
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
-        raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
+        raise StoreError(f"The workspace {home.home()} is a file: set LOOM_HOME to a folder.")
 
 
 def require_home() -> None:

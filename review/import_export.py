@@ -275,7 +275,7 @@ def _without_conflicts(
         next(iter(decisions.values())) for decisions in by_outcome.values() if len(decisions) == 1
     ]
     conflicts = [
-        (number, f"{place}: conflict: item {decision.item_id} is decided in another way, too.")
+        (number, f"{place}: conflict: item {decision.item_id} has two different decisions.")
         for number, place, decision in valid
         if len(by_outcome[decision.item_id]) > 1
     ]

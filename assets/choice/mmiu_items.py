@@ -62,7 +62,7 @@ class MmiuSettings(GenerationSettings):
     )
     metadata: str = Field(
         "",
-        description="File (.json, .jsonl) or folder of MMIU's metadata to make questions of, too.",
+        description="File (.json, .jsonl) or folder with MMIU's metadata, to make more questions.",
     )
     max_per_task: int = Field(
         200, gt=0, description="Answerable questions of a task; others are left out by seed."

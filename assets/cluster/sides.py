@@ -58,7 +58,7 @@ class SplitSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the division.")
     redraw: bool = Field(
         False,
-        description="Divide everything again in this run: sets on a wrong side are sampled anew.",
+        description="Split everything again in this run: sets in the wrong split are sampled again.",
     )
 
     def spec(self) -> SplitSpec:

@@ -71,7 +71,7 @@ class AnswersSettings(EvaluationSettings):
         description="Seed of the letters that baseline:random says, and of the sample of `limit`.",
     )
     also_on: list[str] = Field(
-        [], description="Ids of releases to ask on beside those in force, such as earlier ones."
+        [], description="Ids of further releases to ask on, such as earlier ones."
     )
 
 

@@ -239,7 +239,7 @@ def exclusion_reason(
 ) -> str | None:
     """Why a contestant is not run on a release with these items; None where it is."""
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
-        return "it says a letter, and this is no multiple choice"
+        return "it answers with a letter, and this is not a multiple-choice benchmark"
     letter_of = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}
     if name == MOST_FREQUENT and len(letter_of) < len(items):
         return "the right answers are not in this home"

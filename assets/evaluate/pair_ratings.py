@@ -32,7 +32,7 @@ class PairRatingsSettings(AssetConfig):
     n_style_resamples: int = Field(
         200,
         ge=100,
-        description="Resamples behind each interval at equal style; each fits all comparisons anew.",
+        description="Resamples behind each interval at equal style; each fits all comparisons again.",
     )
     seed: int = Field(0, description="Seed of the resampling.")
 

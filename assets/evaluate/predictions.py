@@ -194,7 +194,8 @@ def find_candidate(model: str) -> str:
     name = model.removeprefix(f"{FILE}:").strip()
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
         raise PredictionError(
-            f"{ascii(model[:MOST_NAME])} cannot name predictions: say which model made them, in up to "
+            f"{ascii(model[:MOST_NAME])} is not a valid name for predictions: give the name of the "
+            "model, with up to "
             f"{MOST_NAME} characters."
         )
     return f"{FILE}:{name}"

@@ -70,7 +70,9 @@ class ChecksSettings(GenerationSettings):
     most_alike: int = Field(
         20, gt=0, description="Questions of all dialogues that may be nearly the same."
     )
-    seed: int = Field(0, description="Seed of the other set whose pictures a question is asked on.")
+    seed: int = Field(
+        0, description="Seed that chooses the other set, with whose images a question is asked."
+    )
     highest_blind_grade: int = Field(
         6,
         ge=0,

@@ -71,7 +71,7 @@ class Licences:
 
     def none_left(self, name: str) -> str:
         """Why there is no such release, as a clause."""
-        return f"Every item of {name} has a picture whose licence leaves it out"
+        return f"Every item of {name} has an image with an excluded licence"
 
     def sentences(self) -> list[str]:
         """What each release leaves out, and how to let it in."""

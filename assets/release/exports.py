@@ -47,7 +47,7 @@ class ExportsSettings(AssetConfig):
     licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
         {},
         description="Terms of licences for which a form leaves an item out, by name of the "
-        "release, for example {mmdu: [ND, NC]}. Its rows in the home stay.",
+        "release, for example {mmdu: [ND, NC]}. Its rows in the workspace stay.",
     )
     licences: dict[str, str] = Field(
         {},

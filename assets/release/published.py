@@ -69,7 +69,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImp
     """
     if not wanted.benchmark:
         raise PublishedFileError(
-            f"Say which benchmark {wanted.file} is of (--benchmark); there are "
+            f"No benchmark given for {wanted.file}. Pass --benchmark; there are "
             f"{', '.join(importable_benchmarks())}."
         )
     forms = published_forms(wanted.benchmark)

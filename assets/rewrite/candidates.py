@@ -100,12 +100,12 @@ class CandidatesSettings(AssetConfig):
     )
     excluded_releases: list[str] = Field(
         [],
-        description="Names of releases, such as imported ones, whose pictures are never taken.",
+        description="Names of releases, such as imported ones, with images that are never used.",
     )
     picture_encoder: str = Field(
         "",
         description="A CLIP-like sentence-transformers model or its folder, such as clip-ViT-B-32: "
-        "keywords are looked for in pictures, too. Empty: in texts alone.",
+        "keywords are also searched for in images. Empty: only in texts.",
     )
     picture_similarity: float = Field(
         0.27,

@@ -102,8 +102,8 @@ def _said(difficulty: Difficulty) -> list[str]:
         ]
     lines.append(f"Below the median of both: {', '.join(difficulty.hard) or 'none'}")
     for tasks, where in (
-        (difficulty.only_fine_tuned, "in the file alone"),
-        (difficulty.only_asked, "in the release alone"),
+        (difficulty.only_fine_tuned, "only in the file"),
+        (difficulty.only_asked, "only in the release"),
     ):
         if tasks:
             lines.append(f"Left out, {where}: {', '.join(tasks)}")

@@ -47,10 +47,19 @@ def build_wordings(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Rows of `RELEASE_TABLES` for `items`, in order of group and place.
+    """Build a release of wordings, in order of group and place.
 
-    `sources` has the source columns of `images`, by image id. Answers of a history are given to the
-    model as they stand; the last one is the reference.
+    Answers of a history are reference turns; the last answer is the reference.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved wordings and dialogues.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     ordered = sorted(items, key=lambda item: (item.group_id, item.place))

@@ -102,11 +102,20 @@ def candidates(
 def sample_candidates(
     candidates: Sequence[TaskImage], tasks: Sequence[str], n: int, seed: int
 ) -> list[TaskImage]:
-    """`n` candidates of `tasks`, none twice; fewer where there are no more.
+    """Sample candidates of tasks, none twice.
 
-    Tasks take turns in an order by seed; one without a candidate left is passed over. Each takes, in an
-    order of its own, the next picture that was taken least, so that pictures differ as long as they
-    can. Asking for more keeps what there is.
+    Tasks take turns in an order by seed. Each takes, in an order of its own, the next image that was
+    used least, so that images differ as long as possible. A larger `n` continues the list of a smaller
+    one.
+
+    Args:
+        candidates: The candidates of all tasks.
+        tasks: The tasks to sample for.
+        n: How many candidates; fewer if there are no more.
+        seed: The seed of the orders.
+
+    Returns:
+        The candidates.
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
     queues: dict[str, list[TaskImage]] = {task: [] for task in turns}

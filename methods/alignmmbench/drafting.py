@@ -80,21 +80,38 @@ class DialogueDraft(NamedTuple):
 
 
 def read_seed(reply: str, language: str) -> Seed:
-    """The question and reference of a writer's reply, a JSON object as `SEED_SCHEMA` says.
+    """Read the question and reference of a writer's reply, a JSON object as in `SEED_SCHEMA`.
 
-    Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
-    `mentions_material`, `several_questions`, `gives_answer_away`, `other_language`.
+    Args:
+        reply: The reply.
+        language: The language that the question must have.
+
+    Returns:
+        The question with its reference.
+
+    Raises:
+        ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
+            `mentions_material`,
+        `several_questions`, `gives_answer_away` or `other_language`.
     """
     return _seed(reply_object(reply, SEED_SCHEMA), language)
 
 
 def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
-    """The dialogue of a writer's reply, a JSON object as `DIALOGUE_SCHEMA` says, for Coherence or
-    Incoherence.
+    """Read the dialogue of a writer's reply, a JSON object as in `DIALOGUE_SCHEMA`.
 
-    Raises ParseError for the reasons of `read_seed`, which hold of every question, and for
-    `wrong_length`, `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
-    `error_not_in_history`.
+    Args:
+        reply: The reply.
+        task: Coherence or Incoherence.
+        language: The language that the questions must have.
+
+    Returns:
+        The dialogue.
+
+    Raises:
+        ParseError: The reasons of `read_seed`, for every question, and `wrong_length`,
+            `repeated_question`,
+        `planted_error` (in Coherence), `no_planted_error` and `error_not_in_history`.
     """
     fields = reply_object(reply, DIALOGUE_SCHEMA)
     history = fields.get("history")
@@ -119,12 +136,30 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
 
 
 def seed_id(image_id: str, task: str, seed: Seed) -> str:
-    """The id of a single question: a hash of picture, task, question and reference."""
+    """Compute the id of a single question: a hash of image, task, question and reference.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        seed: The question with its reference.
+
+    Returns:
+        The id.
+    """
     return content_id("alignmmbench seed", image_id, task, *seed)
 
 
 def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
-    """The id of a dialogue: a hash of picture, task and all its texts."""
+    """Compute the id of a dialogue: a hash of image, task and all its texts.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        dialogue: The dialogue.
+
+    Returns:
+        The id.
+    """
     return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
 
 
@@ -156,10 +191,14 @@ def _planted(error: object, task: str, turns: Sequence[tuple[str, str]]) -> str 
     error = error.strip() if isinstance(error, str) else ""
     if task != INCOHERENCE:
         if error:
-            raise ParseError("planted_error", "An error is named, and none is to be planted.")
+            raise ParseError(
+                "planted_error", "The reply names an error, but no error should be planted."
+            )
         return None
     if not error:
-        raise ParseError("no_planted_error", 'The words that are wrong are missing: "error".')
+        raise ParseError(
+            "no_planted_error", 'The reply does not say which words are wrong: "error".'
+        )
     if not any(error in assistant for _, assistant in turns):
         raise ParseError("error_not_in_history", f"No earlier answer has {error[:80]!r}.")
     return error

@@ -164,5 +164,5 @@ def _text(where: str, record: Mapping[str, Any], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise PublishedError(f"{where}: its {key} is no text")
+        raise PublishedError(f"{where}: its {key} is not a text")
     return value

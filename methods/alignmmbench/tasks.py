@@ -24,7 +24,15 @@ def phrase(keyword: str) -> str:
 def cosines(
     pictures: NDArray[np.float32], phrases: NDArray[np.float32]
 ) -> list[NDArray[np.float32]]:
-    """Cosines of unit vectors, pictures (n, d) against phrases (k, d), at most 4,096 rows a part."""
+    """Compute the cosines of images to phrases, in parts that fit memory.
+
+    Args:
+        pictures: Unit vectors, shape (n, d).
+        phrases: Unit vectors, shape (k, d).
+
+    Returns:
+        Arrays with at most 4,096 rows of k cosines, in the order of the images.
+    """
     return [
         pictures[start : start + AT_ONCE] @ phrases.T for start in range(0, len(pictures), AT_ONCE)
     ]
@@ -36,10 +44,18 @@ def seen_keywords(
     keywords: Mapping[str, Sequence[str]],
     at_least: float,
 ) -> Seen:
-    """The keywords of each task whose cosine with a picture is `at_least` that.
+    """Find the keywords of each task that an image shows.
 
-    `similarity` has a row for each of `image_ids` and a column for each keyword, in the order of the
-    tasks and of their words.
+    Args:
+        image_ids: The images.
+        similarity: The parts of a matrix of cosines: a row for each image, a column for each keyword,
+            in the
+        order of the tasks and of their keywords.
+        keywords: The keywords of each task.
+        at_least: The least cosine.
+
+    Returns:
+        The keywords by image and task.
     """
     named = [(task, word) for task, words in keywords.items() for word in words]
     found_keywords: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -137,10 +153,17 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, ...]:
-    """The keywords that one of `texts` has, in their order, whatever the case.
+    """Find the keywords that occur in texts, in any case.
 
-    An English keyword is a whole word or phrase, in singular or plural; a Chinese one stands anywhere,
-    since Chinese has no spaces.
+    An English keyword is a whole word or phrase, in singular or plural. A Chinese one may stand
+    anywhere, as Chinese has no spaces.
+
+    Args:
+        texts: The texts.
+        keywords: The keywords.
+
+    Returns:
+        The keywords found, in the order of `keywords`.
     """
     texts = list(texts)
     whole = " ".join(" ".join(texts).casefold().split())

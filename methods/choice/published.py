@@ -225,7 +225,9 @@ def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
     if not letter:
         return None
     if letter not in LETTERS[:n_choices] or len(letter) != 1:
-        raise PublishedError(f"{where}: its answer {ascii(answer[:40])} is no letter of a choice")
+        raise PublishedError(
+            f"{where}: its answer {ascii(answer[:40])} is not a letter of a choice"
+        )
     return letter
 
 
@@ -252,7 +254,15 @@ def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...
 
 
 def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
-    """What else a row says: columns that are not of the form, with a name and a text."""
+    """Read the labels of a row: the columns with a text that do not belong to the form.
+
+    Args:
+        row: The cells by column.
+        form: The columns of the form.
+
+    Returns:
+        The labels by name.
+    """
     return {name: text for name, text in row.items() if name.strip() and name not in form and text}
 
 
@@ -265,7 +275,16 @@ def key_as_answer(item: PublishedItem) -> str:
 
 
 def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: bool) -> str:
-    """The cell of the images in base64, a Python list where there are several or `a_list` says so."""
+    """Write the images of an item as a cell in base64.
+
+    Args:
+        images: The bytes or paths of the images.
+        picture: Gives the bytes of an image by its path.
+        a_list: Whether a single image is written as a list, too.
+
+    Returns:
+        The base64 text, or a Python list of texts.
+    """
     data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
     return repr(data) if a_list or len(data) > 1 else "".join(data)
 
@@ -319,7 +338,18 @@ class Questions:
 
 
 def index_of(row: FileRow, column: str = "index") -> str:
-    """A row's index; one that a tool wrote as a float is whole again. Raises PublishedError."""
+    """Read the index of a row; an index that a tool wrote as a float is whole again.
+
+    Args:
+        row: The row.
+        column: The column of the index.
+
+    Returns:
+        The index.
+
+    Raises:
+        PublishedError: It is a float that is not whole.
+    """
     return whole_index(row.where, column, row.cells.get(column, ""))
 
 
@@ -329,10 +359,18 @@ def has_choices(cells: Mapping[str, str]) -> bool:
 
 
 def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
-    """Whether the columns of letters have the item's choices in an order.
+    """Say whether the columns of letters have the item's choices in an order.
 
-    A choice such as "None", which tools take for missing, may be missing; a number may be written
-    otherwise.
+    A choice such as "None", which tools read as missing, may be missing; a number may be written
+    differently.
+
+    Args:
+        cells: The cells by column.
+        item: The item.
+        order: For each letter the place of its choice.
+
+    Returns:
+        True if all cells fit.
     """
     texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
     return all(

@@ -203,7 +203,7 @@ def _require_same(reason: str, where: str, wanted: Counter[str], texts: Iterable
 def _require_kept(reason: str, where: str, wanted: Counter[str], have: Counter[str]) -> None:
     if lost := wanted - have:
         raise ParseError(
-            reason, f"{_shown(lost)} of {where} has to stand in its translation as it is."
+            reason, f"{_shown(lost)} of {where} must stay unchanged in the translation."
         )
 
 
@@ -323,11 +323,12 @@ def _require_no_others(
         if word.casefold() in of_source:
             raise ParseError(
                 "not_translated",
-                f"The word {word[:60]!r} of {where} is left as it is: translate it, or list it if "
+                f"The word {word[:60]!r} of {where} is not translated: translate it, or list it if "
                 "it is a name.",
             )
         raise ParseError(
-            "word_added", f"The translation of {where} has {word[:60]!r}, which {where} has not."
+            "word_added",
+            f"The translation of {where} has {word[:60]!r}, which {where} does not have.",
         )
 
 
@@ -347,7 +348,7 @@ def _require_script(
     if new := [c for c in others if c not in before]:
         raise ParseError(
             "other_language",
-            f"The translation of {where} has {new[0]!r}, which is no letter of {language.name}.",
+            f"The translation of {where} has {new[0]!r}, which is not a letter of {language.name}.",
         )
     if not own.search(after) and any(word.text not in may_stay for word in words):
         raise ParseError("not_translated", f"The translation of {where} is not in {language.name}.")

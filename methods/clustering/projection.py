@@ -34,9 +34,17 @@ def sample_for_map(entries: Iterable[tuple[str, bool]], max_points: int, seed: i
 
 
 def project(vectors: Vectors, seed: int) -> NDArray[np.float32]:
-    """Coordinates on a plane, shape (n, 2): PCA to 50 dimensions, then t-SNE initialized by PCA.
+    """Project vectors onto a plane: PCA to 50 dimensions, then t-SNE initialized by PCA.
 
-    Deterministic for vectors and seed. Cost: n log n; 10,000 points take about a minute.
+    The result is deterministic for the same vectors and seed. The cost is n log n; 10,000 points take
+    about a minute.
+
+    Args:
+        vectors: Vectors, shape (n, d).
+        seed: The seed of t-SNE.
+
+    Returns:
+        Coordinates, shape (n, 2).
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE

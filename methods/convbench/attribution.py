@@ -160,10 +160,17 @@ def attribution_rows(
     observed: Mapping[str, Sequence[ScoredObservation]],
     changes: Sequence[ScoreTransition] = CHANGES,
 ) -> list[Row]:
-    """A row for each change, subset and model; `observed` has each contestant's observations.
+    """Attribute errors: what changes when reference turns replace the model's earlier turns.
 
-    Baselines, and models without their images, are left out. There are no rows for a change whose
-    trials no model has both of.
+    Baselines, and models without their images, are left out. A change whose trials no model has both of
+    gets no rows.
+
+    Args:
+        observed: The observations of each candidate.
+        changes: The changes from one trial to another.
+
+    Returns:
+        A row for each change, subset and model.
     """
     rows: list[Row] = []
     for change in changes:

@@ -36,9 +36,18 @@ class EntryImage(NamedTuple):
 
 
 def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
-    """`n` entries whose pictures do not look alike, fewer where there are no more.
+    """Sample entries whose images do not look alike.
 
-    Of each group the entry with the smallest id stands for all. Asking for more keeps what there is.
+    The entry with the smallest id stands for its group. A larger `n` continues the list of a smaller
+    one.
+
+    Args:
+        entries: The entries with the group of their image.
+        n: How many entries; fewer if there are no more.
+        seed: The seed of the order.
+
+    Returns:
+        The entries.
     """
     of_group: dict[str, EntryImage] = {}
     for entry in sorted(entries):
@@ -80,12 +89,22 @@ def task_name(text: str) -> str:
 
 
 def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> list[TaskNameMatch]:
-    """The category of each name in `counts`, which has the number of turns by name.
+    """Find the category of each task name.
 
-    `vectors` are the unit vectors of the names, in their order, shape (names, d). Names within `tau`
-    of one that has the most others within `tau` are one category, as in `threshold_communities`: no
-    chain of pairs makes two tasks one. It is called as most of its turns are, of several such names
-    the shortest, of these the first. Raises ThresholdError.
+    Names within `tau` of the one that has the most others within `tau` are one category, as in
+    `threshold_communities`, so no chain of pairs joins two tasks. A category has the name that most of
+    its turns have; of several such names the shortest, of these the first.
+
+    Args:
+        counts: The number of turns by name.
+        vectors: The unit vectors of the names in their order, shape (names, d).
+        tau: The least cosine.
+
+    Returns:
+        The category of each name.
+
+    Raises:
+        ThresholdError: `tau` or the vectors are not usable.
     """
     names = list(counts)
     chief_of: dict[int, int] = {}
@@ -187,10 +206,19 @@ def read_caption(reply: str) -> str:
 
 
 def read_reference(question: str, reply: str) -> str:
-    """The reference for `question`, which is the whole reply.
+    """Read the reference for a question, which is the whole reply.
 
-    Raises ParseError for the reasons of `read_caption`, and `gives_answer_away` where the question has
-    every word of it.
+    Args:
+        question: The question.
+        reply: The reply.
+
+    Returns:
+        The reference.
+
+    Raises:
+        ParseError: The reasons of `read_caption`, and `gives_answer_away` if the question has every
+            word of the
+        reference.
     """
     reference = _prose(reply)
     if says_nothing_new(reference, question):
@@ -201,11 +229,18 @@ def read_reference(question: str, reply: str) -> str:
 
 
 def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | None:
-    """The first turn, from 1, whose reference a later question gives away; None if none does.
+    """Find a reference that a later question gives away.
 
-    A later question may refer to an answer, and not say it: otherwise it could be answered without the
-    turns before, and a given turn would change nothing. A number counts where a number was asked for:
-    elsewhere it is mostly a demand, such as "in two sentences".
+    A later question may refer to an answer but not state it: otherwise it could be answered without the
+    turns before, and a reference turn would change nothing. A number counts only where a number was
+    asked for; elsewhere it is mostly a demand, such as "in two sentences".
+
+    Args:
+        questions: The questions in order.
+        references: Their references.
+
+    Returns:
+        The number of the first such turn, from 1; None if there is none.
     """
     for place, reference in enumerate(references):
         question = questions[place]
@@ -218,7 +253,16 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
 
 
 def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
-    """The id of an item: a hash of picture, instruction, questions and focus points."""
+    """Compute the id of an item: a hash of image, instruction, questions and focus points.
+
+    Args:
+        image_id: The image.
+        instruction: The instruction.
+        draft: The turns and focus points.
+
+    Returns:
+        The id.
+    """
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
 

@@ -42,7 +42,7 @@ REASONS: Mapping[Reason, str] = {
     "turn_missing": "without a turn, of an item that has several",
     "unknown_dimension": "of a dimension that the benchmark does not have",
     "empty": "without a score",
-    "no_number": "with a score that is no number",
+    "no_number": "with a score that is not a number",
     "off_the_scale": "with a score outside the benchmark's scale",
     "repeated": "said again",
     "contradicting": "with another score by the same rater, none of which counts",

@@ -62,7 +62,7 @@ LEAST_REPLICATED = 10
 NOT_JUDGED = "No answer was judged with it planted."
 NO_PAIR_JUDGED = "No pair of equal answers was judged."
 NOT_IN_BOTH = "No comparison was judged in both orders."
-NOT_COMPARED = "No answer of such a model was judged by another judge of the profile, too."
+NOT_COMPARED = "No other judge of the profile judged an answer of such a model."
 NO_FAMILY = "No model that it judged is of its family."
 NO_OTHER = (
     "On no item or group of its family's answers did it and another judge judge other models."

@@ -195,7 +195,7 @@ def texts_of(where: str, column: str, value: Any) -> list[str]:
         PublishedError: It is not a list of texts.
     """
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise PublishedError(f"{where}: its {column} is no list of texts")
+        raise PublishedError(f"{where}: its {column} is not a list of texts")
     return value
 
 
@@ -218,7 +218,7 @@ def decode_image(image: str) -> bytes | BrokenImage:
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        return BrokenImage("not_base64", "it is no base64")
+        return BrokenImage("not_base64", "it is not base64")
 
 
 def shortened_id(item_id: str) -> str:

@@ -138,9 +138,7 @@ def stacking_summary(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -
         The text for the dataset card.
     """
     by = f"the tokenizer {budget.tokenizer}" if budget.tokenizer else f"rule ({BY_RULE})"
-    longer = (
-        f" {n_longer} dialogues are longer than that and stand alone, whole." if n_longer else ""
-    )
+    longer = f" {n_longer} longer dialogues are whole records of their own." if n_longer else ""
     return (
         f"Stacked: {sum(sizes)} dialogues in {len(sizes)} records of at most {budget.tokens} tokens by "
         f"{by}, {budget.picture_tokens} for a picture and {PER_MESSAGE} for the marks around a "

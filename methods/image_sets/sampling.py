@@ -136,18 +136,26 @@ def sample_sets(
     prior: Sequence[Sequence[PriorImage]] = (),
     whole_sizes: Collection[int] | None = None,
 ) -> SampledSets:
-    """Sets of one kind: the `prior` sets that are still valid, in their order, and new ones.
+    """Sample image sets of one kind: the prior sets that are still valid, in their order, and new ones.
 
     A prior set is valid if all its entries are still in one cluster and the spec allows it. If an entry
     was removed because its text changed, the entry that has its image now replaces it. New sets are
-    sampled from unused entries, so added entries and changed texts affect no other set. `whole_sizes`
-    decide nothing: they are the sizes of all clusters on both sides, to say why sets are missing.
+    sampled from unused entries, so added entries and changed texts affect no other set.
 
     Sizes are apportioned so that all sets together come as near to the wanted shares as the clusters
-    allow: first the number of sets of each size; then, the largest first, each set goes to a cluster
-    where it leaves the fewest entries over, of these to one with the fewest sets, of these to the one
-    with the most capacity. Without prior sets the result depends on seed and content alone, in any
-    order of input.
+    allow. First the number of sets of each size is fixed. Then, the largest first, each set goes to a
+    cluster where it leaves the fewest entries over, of these to one with the fewest sets, of these to
+    the one with the most capacity. Without prior sets the result depends on seed and content only, not
+    on the order of the input.
+
+    Args:
+        clusters: The clusters of this split with their entries.
+        spec: The kind, the sizes with their weights, the number of sets and the seed.
+        prior: The sets of an earlier run.
+        whole_sizes: The sizes of all clusters in both splits. They only explain why sets are missing.
+
+    Returns:
+        The sets, and counts by size.
     """
     prior_sets = _kept_sets(clusters, spec, prior)
     kept_of: dict[str, list[tuple[Member, ...]]] = {}

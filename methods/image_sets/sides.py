@@ -91,18 +91,27 @@ def sides(
     prior: Mapping[Key, SplitDecision] | None = None,
     tested: ExternalContent | None = None,
 ) -> dict[Key, SplitDecision]:
-    """The side of each image of a page, by its name; `prior` are the sides of an earlier run.
+    """Assign the images of pages to the benchmark or the training split.
 
     Images that share a page or an image, that are near-duplicates, or that are in one cluster (if
-    `spec.by_cluster`) are on one side. What had a side keeps it, also while it is not in the corpus. A
-    newcomer goes to the side of what it hangs together with; if that is on both, it is left out. What
-    hangs together with an imported benchmark is on the benchmarks' side; if it was on the other side
-    before, it is left out from then on, as a model may have been trained on it.
+    `spec.by_cluster`) are in one split. An image keeps its split, even while it is not in the corpus. A
+    new image joins the split of the images it is connected with; if those are in both, it is left out.
+    Images connected with an imported benchmark are in the benchmark split; if they were in the other
+    one before, they are left out from then on, as a model may have been trained on them.
 
-    Other newcomers are drawn in the order of a seeded hash: of each cluster as many go to the
-    benchmarks as bring the whole corpus nearest to the share, so that both sides have all topics. A
-    side of a cluster gets none or at least two that do not hang together, as one image makes no set; of
-    a single one there is no other way. The result does not depend on the order of the input.
+    Other new images are taken in the order of a seeded hash: of each cluster as many join the benchmark
+    split as bring the whole corpus nearest to the wanted share, so that both splits have all topics. A
+    split gets no image of a cluster or at least two that are not connected, as one image makes no set;
+    of a single one there is no other way. The result does not depend on the order of the input.
+
+    Args:
+        corpus: The images of pages.
+        spec: The share of the benchmark split, the seed, and what connects images.
+        prior: The decisions of an earlier run, by image.
+        tested: The content of imported benchmarks.
+
+    Returns:
+        The decision for each image; a split of None means that the image is left out.
     """
     decisions = dict(prior or {})
     tested_keys = _keys_of(tested or ExternalContent())

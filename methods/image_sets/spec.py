@@ -16,7 +16,15 @@ Counts = NDArray[np.int64]
 
 
 def apportion(weights: Mapping[int, float], n_sets: int) -> Counter[int]:
-    """`n_sets` sets in shares as near to the weights as whole numbers allow."""
+    """Apportion sets to sizes, in shares as near to the weights as whole numbers allow.
+
+    Args:
+        weights: The weight of each size.
+        n_sets: The number of sets.
+
+    Returns:
+        The number of sets of each size.
+    """
     return apportion_more(weights, Counter(), n_sets, dict.fromkeys(weights, math.inf))
 
 
@@ -26,11 +34,19 @@ def apportion_more(
     n_sets: int | None,
     capacity: Mapping[int, float],
 ) -> Counter[int]:
-    """Sets of each size to add to those `existing`: at most `n_sets`, or as many as fit if None.
+    """Apportion further sets to sizes.
 
-    `capacity[s]` is the total number of images that sets of s images or more can have. Each set goes to
-    the size with the largest weight / (2 made + 1), ties to the smaller size. A size without capacity
-    gets no more. Cost: S per set, where S is the number of sizes.
+    Each set goes to the size with the largest weight / (2 made + 1), ties to the smaller size. A size
+    without capacity gets no more. The cost is S per set, where S is the number of sizes.
+
+    Args:
+        weights: The weight of each size.
+        existing: The number of sets of each size that exist.
+        n_sets: The most sets to add; None for as many as fit.
+        capacity: For each size s the total number of images that sets of s or more images can have.
+
+    Returns:
+        The number of sets of each size to add.
     """
     added: Counter[int] = Counter()
     used = dict.fromkeys(weights, 0)
@@ -74,10 +90,17 @@ class Packing:
 
 
 def max_sets(counts: Counts, size: float) -> int:
-    """The most sets of `size` entries that take at most one entry of each group.
+    """Compute the most sets that take at most one entry of each group.
 
-    `counts` are the groups' numbers of entries. t sets can take at most min(count, t) of a group, and
-    they exist if and only if these sum up to t * size or more.
+    t sets can take at most min(count, t) entries of a group, and they exist if and only if these sum up
+    to t * size or more.
+
+    Args:
+        counts: The number of entries of each group.
+        size: The number of entries of a set.
+
+    Returns:
+        The number of sets.
     """
     low, high = 0, int(counts.sum() // size)
     while low < high:
@@ -162,17 +185,34 @@ class ImageSet:
 
 
 def image_set(kind: Kind, cluster_id: str, members: Sequence[Member]) -> ImageSet:
-    """The set of these members in this order."""
+    """Make a set with its id, a hash of its kind and its entries in order.
+
+    Args:
+        kind: The kind of set.
+        cluster_id: The cluster of its entries.
+        members: The entries with their images, in order.
+
+    Returns:
+        The set.
+    """
     set_id = content_id("image_set", kind, [member.entry_id for member in members])
     return ImageSet(set_id, kind, cluster_id, tuple(members))
 
 
 def size_weights(kind: Kind, wanted: object) -> dict[int, float]:
-    """Weight of each set size, sizes rising, without sizes of weight 0.
+    """Read the weights of set sizes.
 
-    `wanted` is a mapping from sizes (numbers, or strings of them) to weights, or a list of sizes with
-    equal weights. Raises SetSizeError unless there is a size, all sizes are within the kind's bounds
-    and all weights are finite and not negative.
+    Args:
+        kind: The kind of sets, which has bounds of sizes.
+        wanted: A mapping from sizes (numbers, or strings of them) to weights, or a list of sizes with
+            equal
+        weights.
+
+    Returns:
+        The weight of each size, sizes ascending, without sizes of weight 0.
+
+    Raises:
+        SetSizeError: There is no size, a size is out of bounds, or a weight is negative or not finite.
     """
     pairs = (
         wanted.items() if isinstance(wanted, Mapping) else ((size, 1) for size in _listed(wanted))

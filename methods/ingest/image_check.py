@@ -99,9 +99,18 @@ def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS)
 def open_checked(
     data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
 ) -> tuple[CheckedImage, Image.Image]:
-    """The checks that need no decoding of pixels; returns the header and the undecoded image.
+    """Run the checks of an image that need no decoding of pixels.
 
-    Raises ImageRejected.
+    Args:
+        data: The bytes of the file.
+        max_bytes: The most bytes.
+        max_pixels: The most pixels.
+
+    Returns:
+        The header and the undecoded image.
+
+    Raises:
+        ImageRejected: A check failed.
     """
     if not data:
         raise ImageRejected("empty", "The image has no bytes.")
@@ -142,9 +151,16 @@ def _why(error: Exception) -> str:
 
 
 def wrong_type(stated: str | None, mime: str) -> str | None:
-    """The type that was stated of an image, if its bytes are of another one, `mime`; else None.
+    """Compare the type that was stated of an image with the type of its bytes.
 
-    Other names of one type, letter case and parameters make no difference.
+    Other names of the same type, letter case and parameters make no difference.
+
+    Args:
+        stated: The stated type; None for none.
+        mime: The type of the bytes.
+
+    Returns:
+        The stated type if it is wrong, else None.
     """
     name = (stated or "").split(";")[0].strip().lower()
     return stated if name and _OTHER_NAMES.get(name, name) != mime else None
@@ -189,7 +205,7 @@ def _mime_of(data: bytes) -> str:
     other = _unsupported_name(data)
     if other:
         raise ImageRejected("unsupported_format", f"{other} is not read; JPEG, PNG, WebP, GIF are.")
-    raise ImageRejected("not_an_image", f"The bytes are no image; they begin {data[:24]!r}.")
+    raise ImageRejected("not_an_image", f"The bytes are not an image; they begin {data[:24]!r}.")
 
 
 def _unsupported_name(data: bytes) -> str | None:

@@ -47,11 +47,20 @@ UNWANTED = (
 
 
 def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
-    """Raise ImageRejected, with the first reason that applies, unless the image is wanted.
+    """Check that an image is wanted.
 
-    `excluded` maps lower-case MD5 or SHA-256 digests to the name of their list: images of other
-    benchmarks and training sets (AlignMMBench removes by MD5). The reasons are those of UNWANTED, in
-    its order. Excluded is first, so that the number of images on a list does not depend on the limits.
+    The reasons are those of UNWANTED, in its order. `excluded` is first, so that the number of images
+    on a list does not depend on the limits.
+
+    Args:
+        facts: The measurements of the image.
+        limits: The limits of sizes and quality.
+        excluded: The name of the list by lower-case MD5 or SHA-256 digest: images of other benchmarks
+            and
+        training sets (AlignMMBench removes by MD5).
+
+    Raises:
+        ImageRejected: The first reason that applies.
     """
     for digest in (facts.image_id, facts.md5):
         if digest in excluded:
@@ -74,11 +83,20 @@ def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[st
 
 
 def parse_exclusions(lines: Iterable[str], name: str) -> dict[str, str]:
-    """Digests of a list of images, each mapped to the list's `name`, for `reject_unwanted`.
+    """Parse a list of images to exclude.
 
     A line has an MD5 or a SHA-256 in hex, alone or followed by a file name as md5sum and sha256sum
-    write it; blank lines and lines that begin with # are ignored. Raises ValueError for any other
-    line.
+    write it. Blank lines and lines that begin with # are ignored.
+
+    Args:
+        lines: The lines of the list.
+        name: The name of the list.
+
+    Returns:
+        The name of the list by digest, for `reject_unwanted`.
+
+    Raises:
+        ValueError: A line has another form.
     """
     excluded = {}
     for number, line in enumerate(lines, start=1):

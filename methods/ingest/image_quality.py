@@ -66,10 +66,21 @@ class ImageFacts:
 def measure_image(
     data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
 ) -> ImageFacts:
-    """All measurements of an image. Raises ImageRejected with the reasons of `image_check.check`.
+    """Measure an image.
 
-    Stricter than `check` in one point: an image that decodes but cannot be converted (a broken palette)
-    is truncated, too.
+    It is stricter than `check` in one point: an image that decodes but cannot be converted (a broken
+    palette) counts as truncated.
+
+    Args:
+        data: The bytes of the file.
+        max_bytes: The most bytes.
+        max_pixels: The most pixels.
+
+    Returns:
+        All measurements.
+
+    Raises:
+        ImageRejected: The reasons of `image_check.check`.
     """
     header, image = open_checked(data, max_bytes, max_pixels)
     mode = image.mode

@@ -31,19 +31,28 @@ class NearDuplicatePair(NamedTuple):
 def near_duplicates(
     ids: Sequence[str], phashes: Sequence[str | int], max_distance: int
 ) -> list[NearDuplicatePair]:
-    """Pairs of images at a Hamming distance of at most `max_distance` bits, sorted by their ids.
+    """Find the pairs of images whose hashes differ in few bits, exactly.
 
-    `phashes` has a hash for each of the `ids`, as hex digits or as a number. Exact: no near pair of
-    distinct hashes is missed. Many images may have the same hash (uniform ones do). Of these only the
-    smallest id is paired, with each other id of that hash and with near hashes; so the pairs are fewer,
-    but connect the same groups.
+    Many images may have the same hash (uniform ones do). Of these only the smallest id is paired, with
+    each other id of that hash and with near hashes; so the pairs are fewer, but connect the same
+    groups.
 
-    Raises ValueError for a repeated id, a number of hashes other than that of ids, a hash that is not
-    of 64 bits, and a distance outside 0 to 64.
+    The method is multi-index hashing (Norouzi et al., CVPR 2012) with max_distance + 2 bands of bits:
+    max_distance differing bits leave at least two bands unchanged, so it is enough to compare hashes
+    that agree in some two bands. Memory is linear in images and pairs.
 
-    Multi-index hashing (Norouzi et al., CVPR 2012) with max_distance + 2 bands of bits: max_distance
-    differing bits leave at least two bands unchanged, so it is enough to compare hashes that agree in
-    some two bands. Memory is linear in images and pairs.
+    Args:
+        ids: The ids of the images.
+        phashes: The hash of each image, 64 bits, as hex digits or as a number.
+        max_distance: The most bits that differ, 0 to 64.
+
+    Returns:
+        The pairs, sorted by their ids.
+
+    Raises:
+        ValueError: An id is repeated, the numbers of ids and hashes differ, a hash does not have 64
+            bits, or the
+        distance is out of bounds.
     """
     if len(set(ids)) != len(ids):
         raise ValueError("An image id occurs twice: give each image once.")
@@ -63,10 +72,19 @@ def near_duplicates(
 
 
 def duplicate_groups(ids: Sequence[str], pairs: Sequence[NearDuplicatePair]) -> dict[str, str]:
-    """Group of each image that has a near-duplicate, in the order of `ids`.
+    """Group images by the connected components of near-duplicate pairs.
 
-    Groups are the connected components of the pairs; a group's id is its smallest image id. Raises
-    ValueError if a pair names an id that is not among the `ids`.
+    Args:
+        ids: The ids of all images.
+        pairs: The pairs.
+
+    Returns:
+        The group of each image that has a near-duplicate, in the order of `ids`. A group's id is its
+        smallest
+        image id.
+
+    Raises:
+        ValueError: A pair names an unknown id.
     """
     component = components((pair.first_id, pair.second_id) for pair in pairs)
     unknown = component.keys() - set(ids)

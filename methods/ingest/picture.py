@@ -46,11 +46,18 @@ def size_as_shown(image: Image.Image) -> tuple[int, int]:
 
 
 def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
-    """The pixels as RGB or grey of 8 bits, transparency composited on white, without turning.
+    """Convert the pixels to RGB or grey of 8 bits, transparency composited on white, without turning.
 
-    An image of that mode without transparency is returned itself. Accepts every mode of the four
-    accepted formats (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F with values from 0 to 255. Grey is
+    An image of that mode without transparency is returned itself. Every mode of the four accepted
+    formats works (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F with values from 0 to 255. Grey is
     ITU-R 601 luma. An animated image gives the current frame, by default the first.
+
+    Args:
+        image: The image.
+        mode: The mode of the result.
+
+    Returns:
+        The converted image.
     """
     image.load()
     if image.mode.startswith("I"):
@@ -119,10 +126,19 @@ def lay_out(n_pictures: int, side: int) -> GridLayout:
 def draw_grid(
     n_pictures: int, side: int, picture: Callable[[int, int], Image.Image]
 ) -> Image.Image:
-    """A grid of pictures with their numbers from 1, row by row, white on black above each.
+    """Draw a grid of images with their numbers from 1 above them, row by row, white on black.
 
-    `picture(place, longest)` gives the picture of a place from 0, RGB, at most `longest` pixels a side;
-    one is asked for at a time. The same pictures give the same pixels.
+    The same images give the same pixels.
+
+    Args:
+        n_pictures: The number of images.
+        side: The longest side of the grid in pixels.
+        picture: Gives an RGB image by its place (from 0) and the longest side in pixels. It is called
+            for one
+        image at a time.
+
+    Returns:
+        The grid.
     """
     layout = lay_out(n_pictures, side)
     grid = Image.new("RGB", (layout.columns * layout.cell, layout.rows * layout.cell), "white")

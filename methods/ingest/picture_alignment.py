@@ -30,7 +30,15 @@ def in_the_middle(scales: NDArray[np.float64]) -> Places:
 
 
 def reduced(squares: Stack, side: int) -> Stack:
-    """The squares with `side` pixels a side, which divides theirs."""
+    """Reduce squares by averaging blocks of pixels.
+
+    Args:
+        squares: Squares, shape (n, side, side).
+        side: The new side, a divisor of the present one.
+
+    Returns:
+        The smaller squares.
+    """
     step = squares.shape[-1] // side
     if step == 1:
         return squares
@@ -38,7 +46,17 @@ def reduced(squares: Stack, side: int) -> Stack:
 
 
 def aligned(ones: Stack, others: Stack, places: Places, n_steps: int) -> Places:
-    """The places after some steps of Gauss and Newton."""
+    """Improve the alignment of pairs of images by Gauss-Newton steps.
+
+    Args:
+        ones: The first image of each pair.
+        others: The second image of each pair.
+        places: The affine map of each pair to start from.
+        n_steps: The number of steps.
+
+    Returns:
+        The improved maps.
+    """
     at_once = max(1, PIXELS_AT_ONCE // ones[0].size) if len(ones) else 1
     improved = places.copy()
     for start in range(0, len(ones), at_once):
@@ -49,7 +67,15 @@ def aligned(ones: Stack, others: Stack, places: Places, n_steps: int) -> Places:
 
 
 def moved(ones: Stack, places: Places) -> tuple[Stack, Mask]:
-    """The pictures at their places on the others, and which pixels both show."""
+    """Move images to their places on the others.
+
+    Args:
+        ones: The images.
+        places: The affine map of each image.
+
+    Returns:
+        The moved images, and a mask of the pixels that both images show.
+    """
     n, side = len(ones), ones.shape[-1]
     at = _grid(side)
     in_pixels = places * (side / 2)
@@ -91,7 +117,16 @@ def _between(flat: Stack, index: NDArray[np.int32], right: Stack) -> Stack:
 
 
 def correlations(ones: Stack, others: Stack, common: Mask) -> NDArray[np.float64]:
-    """Pearson's correlation of each pair over its common pixels; 0 if one of the two is uniform."""
+    """Compute Pearson's correlation of each pair of images over their common pixels.
+
+    Args:
+        ones: The first image of each pair.
+        others: The second image of each pair.
+        common: The mask of common pixels.
+
+    Returns:
+        A correlation for each pair; 0 if one of the two is uniform.
+    """
     n = np.maximum(common.sum(axis=(1, 2)), 1)
     a, b = (np.where(common, stack, 0) for stack in (ones, others))
     a, b = (

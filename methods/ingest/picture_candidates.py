@@ -78,9 +78,16 @@ def candidates(of_pictures: Codes) -> list[Rows]:
 
 
 def candidates_between(first: Codes, second: Codes) -> list[Rows]:
-    """As `candidates`, of pairs of one of the first and one of the second; rows of the second count on.
+    """Find the pairs that may be copies, one image of each of two lists.
 
-    However many pictures of its own list a picture looks like, its nearest of the other are found.
+    However many images of its own list an image looks like, its nearest images of the other are found.
+
+    Args:
+        first: The codes of the first list.
+        second: The codes of the second list.
+
+    Returns:
+        The pairs of rows; rows of the second list follow those of the first.
     """
     if not len(first) or not len(second):
         return []
@@ -88,10 +95,17 @@ def candidates_between(first: Codes, second: Codes) -> list[Rows]:
 
 
 def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[CopyCandidate]:
-    """How the two of each pair are nearest: either is the whole, any window, any turn.
+    """Find the geometry in which the two images of each pair are nearest: whole, window and turn.
 
-    What else is looked at makes no difference. Of ways that are equally near it is the first of: the
-    first picture whole, not turned, most of it. So is a pair of which no way is near.
+    Of equally near geometries the first one counts: the first image whole, not turned, most of it. A
+    pair that is near in none gets this one, too.
+
+    Args:
+        of_pictures: The codes of all images.
+        pairs: The pairs of rows.
+
+    Returns:
+        A candidate for each pair.
     """
     candidates = []
     for start in range(0, len(pairs), _AT_ONCE):

@@ -238,7 +238,16 @@ def _first_inside(share: NDArray[np.float64]) -> int | None:
 def best_alignment(
     wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
 ) -> list[MiniatureMatch]:
-    """Each pair's best look: aligned as the codes of the pictures suggest, or upright and uncropped."""
+    """Align the miniatures of each pair as their codes suggest, and as they are; keep the better one.
+
+    Args:
+        wholes: The whole image of each pair.
+        parts: The image of each pair that may be a part.
+        ways: The geometry of each pair.
+
+    Returns:
+        The best alignment of each pair.
+    """
     looks = []
     for start in range(0, len(ways), _LOOKS_AT_ONCE):
         some = slice(start, start + _LOOKS_AT_ONCE)
@@ -283,7 +292,16 @@ def _best_looks(
 
 
 def match(square: SquareImage, other: SquareImage, look: MiniatureMatch) -> Match:
-    """Compare `square` with the turned `other`, aligned from where the miniatures matched."""
+    """Compare two images, aligned from where their miniatures matched.
+
+    Args:
+        square: The first image.
+        other: The second image, which is turned first.
+        look: The turn and the alignment of the miniatures.
+
+    Returns:
+        The result of the comparison.
+    """
     other = other.turned(look.turn)
     by_brightness = by_detail = look.place[None]
     ones, others = square.grey[None], other.grey[None]

@@ -34,7 +34,16 @@ class Topic:
 def topics_of(
     topics: Mapping[str, Topic], texts: Iterable[str | None], categories: Sequence[str]
 ) -> list[str]:
-    """Names of a page's topics, in the order of `topics`; `texts` are title, sections, captions."""
+    """Find the topics of a page by keywords and categories.
+
+    Args:
+        topics: The topics by name.
+        texts: The title, the sections and the captions.
+        categories: The page's categories.
+
+    Returns:
+        The names of its topics, in the order of `topics`.
+    """
     # The separator keeps a keyword of several words from matching across two texts.
     whole = "\0".join(text for text in texts if text)
     names = {name.casefold() for name in categories}

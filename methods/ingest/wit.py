@@ -134,7 +134,15 @@ def require_header(line: bytes) -> None:
 
 
 def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
-    """A row of values that were typed elsewhere, by the same rules; a missing value is empty."""
+    """Make a row of values that were typed elsewhere, by the same rules as for a line of text.
+
+    Args:
+        number: The number of the line.
+        values: The values by column; a missing one is empty.
+
+    Returns:
+        The row, or why it is rejected.
+    """
     texts = ["" if values.get(name) is None else str(values[name]) for name in COLUMNS]
     line = "\t".join(texts).encode("utf-8", "surrogatepass")
     try:
@@ -177,7 +185,18 @@ def decode_line(record: bytes) -> str:
 
 
 def row_of_fields(number: int, fields: list[str]) -> WitRow:
-    """The 17 raw fields of a record as a row. Raises RowError."""
+    """Make a row of the 17 raw fields of a record.
+
+    Args:
+        number: The number of the line.
+        fields: The fields in the order of `COLUMNS`.
+
+    Returns:
+        The row.
+
+    Raises:
+        RowError: A field is missing or not valid.
+    """
     raw = dict(zip(COLUMNS, fields, strict=True))
     for name in TRIMMED:
         raw[name] = raw[name].strip(EDGES)
@@ -246,11 +265,18 @@ _JOINT = "[SEP]"
 def rows_of_record(
     record: Mapping[str, Any], numbers: Iterator[int]
 ) -> Iterator[WitRow | Rejection]:
-    """One row or rejection for each page of the record, each with the next of `numbers`.
+    """Make a row for each page of a WIT record.
 
     `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
-    the lists differ in length, their values cannot be matched, and the record is one rejection
-    (`unequal_lists`). A page whose texts have more than MAX_LINE_BYTES characters is one (`too_long`).
+    the lists differ in length, the record is one rejection (`unequal_lists`). A page whose texts have
+    more than MAX_LINE_BYTES characters is a rejection (`too_long`).
+
+    Args:
+        record: The record.
+        numbers: Gives the number of each row.
+
+    Yields:
+        The rows and rejections.
     """
     features = record.get("wit_features")
     if isinstance(features, Mapping):

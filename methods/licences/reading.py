@@ -296,10 +296,18 @@ class StatedLicence(NamedTuple):
 def licence_of(
     page: StatedLicence, attribution: str | None, rights: str | None, corpus: StatedLicence
 ) -> dict[str, str | None]:
-    """The columns licence, licence_url, artist and licence_source of a picture.
+    """Find the licence of an image.
 
-    The first of these that names a licence counts: the field for it on the picture's page in a wiki,
-    the text of the attribution, the rights that the file states, the settings of the corpus.
+    The first source that names a licence counts, in the order of the arguments.
+
+    Args:
+        page: The licence on the image's page in a wiki.
+        attribution: The text of the attribution.
+        rights: The rights that the file states.
+        corpus: The licence in the settings of the corpus.
+
+    Returns:
+        The columns licence, licence_url, artist and licence_source.
     """
     named = {
         "page": _named_by_wiki(page),

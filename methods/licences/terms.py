@@ -38,7 +38,15 @@ def terms_of(licence: str | None) -> frozenset[Term]:
 
 
 def reason(licences: Iterable[str | None], excluded: Collection[Term]) -> Term | None:
-    """The first of `excluded` among the terms of an item's licences; None if there is none."""
+    """Find a term of an item's licences that is excluded.
+
+    Args:
+        licences: The licences of the item's images; None for an unknown one.
+        excluded: The excluded terms.
+
+    Returns:
+        The first of them in the order of `TERMS`; None if there is none.
+    """
     terms = {term for licence in licences for term in terms_of(licence)}
     return next((term for term in TERMS if term in excluded and term in terms), None)
 

@@ -14,10 +14,18 @@ _DEV_OF_TEN = 4
 
 
 def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) -> dict[str, str]:
-    """The side of each item, by its id; `abilities` has the leaf of each, `before` earlier sides.
+    """Assign items to dev and test.
 
-    An item stays on the side that it was on. The others are drawn by seed and id, so that four of ten
-    items are in dev, of all of them and of each leaf, up to one; what stays may leave another ratio.
+    An item stays in its split. The others are assigned by seed and id, so that four of ten items are in
+    dev, of all items and of each leaf ability, up to one; items that stay may cause another ratio.
+
+    Args:
+        abilities: The leaf ability of each item, by id.
+        before: The splits of an earlier run.
+        seed: The seed.
+
+    Returns:
+        The split of each item.
     """
     leaves: dict[str, list[str]] = {}
     for item_id in sorted(abilities, key=lambda item_id: content_id("item", seed, item_id)):
@@ -69,7 +77,18 @@ def build_split(
     reviewed: ReviewPolicy,
     sources: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Release:
-    """The release of one split; `sources` has the source columns of `images`, by (set id, image id)."""
+    """Build the release of one split.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved items.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by set id and image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
+    """
 
     def labels(item: ApprovedItem) -> dict[str, str]:
         named = {L3: item.category, **({"split": edition.split} if edition.split else {})}

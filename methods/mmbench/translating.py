@@ -38,9 +38,18 @@ def schema_of(texts: Texts) -> JsonSchema:
 
 
 def read_translation(reply: str, source: Texts, language: Language) -> Translation:
-    """The translation in a model's reply, a JSON object as `schema_of` says. Raises ParseError.
+    """Read the translation in a model's reply, a JSON object as in `schema_of`.
 
-    The reasons are `not_json`, `wrong_fields`, `not_unicode`, and those of `translation_checks.py`.
+    Args:
+        reply: The reply.
+        source: The texts by name.
+        language: The language of the translation.
+
+    Returns:
+        The translation with the names that it lists.
+
+    Raises:
+        ParseError: `not_json`, `wrong_fields`, `not_unicode`, or a reason of `translation_checks.py`.
     """
     fields = reply_object(reply, schema_of(source))
     names = _names(fields.pop(NAMES, []))
@@ -72,6 +81,15 @@ def _is_name(entry: object) -> bool:
 
 
 def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:
-    """The id of a translation: a hash of the item it is of, of its texts and of what they were
-    before."""
+    """Compute the id of a translation: a hash of its item, its texts and the texts it was made of.
+
+    Args:
+        item_id: The item.
+        language: The language.
+        source: The original texts.
+        target: The translated texts.
+
+    Returns:
+        The id.
+    """
     return content_id("translation", item_id, language, source, target)

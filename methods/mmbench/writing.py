@@ -62,11 +62,20 @@ class ItemDraft(NamedTuple):
 def assign_abilities(
     images: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
 ) -> list[tuple[str, str]]:
-    """`n_items` pairs (image, ability), none twice; fewer where there are no more.
+    """Pair images with abilities, no pair twice.
 
-    Abilities take their turns, so they are asked equally often, up to one. Each draws by seed the next
-    image of an order of its own that was asked about least. So an image that comes or goes changes few
-    other pairs, and asking for more keeps what there is.
+    Abilities take turns, so they are used equally often, up to one. Each takes, in a seeded order of
+    its own, the next image that was used least. So adding or removing an image changes few other pairs,
+    and a larger `n_items` continues the list of a smaller one.
+
+    Args:
+        images: The images.
+        abilities: The abilities.
+        n_items: The number of pairs; fewer if there are no more.
+        seed: The seed of the orders.
+
+    Returns:
+        Pairs (image, ability).
     """
     turns = sorted(abilities, key=partial(content_id, "ability", seed))
     images_left = {
@@ -156,8 +165,18 @@ def _names(question_text: str, choice: str) -> bool:
 def item_id(
     entry_id: str, ability: str, question: str, hint: str | None, choices: Sequence[str]
 ) -> str:
-    """The id of an item: a hash of its content but for its key and the order of its choices.
+    """Compute the id of an item: a hash of its content without its key and the order of its choices.
 
-    So an id tells nobody which choice is right, and stays when the choices are put into another order.
+    So the id does not tell which choice is right, and stays when the choices are reordered.
+
+    Args:
+        entry_id: The entry.
+        ability: The ability.
+        question: The question.
+        hint: The hint; None for none.
+        choices: The choices.
+
+    Returns:
+        The id.
     """
     return content_id("multiple choice", entry_id, ability, question, hint, sorted(choices))

@@ -53,11 +53,26 @@ def shape_of(
     set_id: str,
     enter_together: Between | None = None,
 ) -> DialogueShape:
-    """The questions for one set of `n_images` images (at least two).
+    """Decide how many questions of which kind a set gets.
 
-    Where they are more than `most_turns`, questions on single images are left out, of images drawn by
-    seed: a dialogue is about images together. With `enter_together` images enter over several turns
-    (MMDU, Figure 10): so many at a time, two at least at first, each time with a question of their own.
+    If they are more than `most_turns`, questions on single images are left out, by seed: a dialogue is
+    about images together.
+
+    Args:
+        n_images: The number of images of the set, at least two.
+        per_image: The least and the most questions on a single image.
+        per_set: The least and the most questions on several images.
+        most_turns: The most questions.
+        seed: The seed.
+        set_id: The id of the set.
+        enter_together: The least and the most images that enter at once, if images enter over several
+            turns
+        (MMDU, Figure 10): at least two at first, each time with a question of their own. None if all
+            images
+        enter at the first question that needs them.
+
+    Returns:
+        The numbers of questions.
     """
     n_together = min(seeded_integer(per_set, "set", seed, set_id), most_turns)
     places = range(1, n_images + 1)
@@ -120,9 +135,17 @@ class ComposedTurn:
 
 
 def renumber(text: str, numbers: Mapping[int, int]) -> str:
-    """`text` with every `<image-i>` replaced by `<image-numbers[i]>`.
+    """Renumber the image tokens of a text.
 
-    Raises ParseError for an i that is not in `numbers`: the text refers to an image that is missing.
+    Args:
+        text: The text with `<image-i>` tokens.
+        numbers: The new number of each i.
+
+    Returns:
+        The text.
+
+    Raises:
+        ParseError: `unknown_image`: a token refers to an image that is not in `numbers`.
     """
 
     def replaced(match: re.Match[str]) -> str:
@@ -148,17 +171,26 @@ class ComposedDialogue:
 
 
 def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
-    """The dialogue of a set: the single-image questions in order of image, then the multi-image ones.
+    """Compose the dialogue of a set: single-image questions by image, then multi-image questions.
 
     An image enters at the first turn that needs it: a single-image question adds its image, a
-    multi-image question all of its images that have not entered yet. So every image enters, even if
-    its own questions were lost. Where multi-image questions are on ever more images of the set (MMDU,
-    Figure 10), those on fewer come first, and before them the single-image questions on what they add.
-    Images are numbered in the order in which they enter (1-based).
+    multi-image question all of its images that have not entered yet. So every image enters, even if its
+    own questions were lost. Where multi-image questions are on ever more images of the set (MMDU,
+    Figure 10), those on fewer come first, and before them the single-image questions on the images they
+    add. Images are numbered from 1 in the order in which they enter.
 
-    A question is left out that refers, or whose answer does, to a missing image, or that contains
-    `<ImageHere>`, which would add an image that does not exist. Raises ParseError if fewer than two
-    images enter, and if no multi-image question is left: the dialogue is about images together.
+    A question is left out if it or its answer refers to a missing image, or contains `<ImageHere>`,
+    which would add an image that does not exist.
+
+    Args:
+        qas: The questions with their answers.
+        n_images: The number of images of the set.
+
+    Returns:
+        The dialogue, and the questions that are left out.
+
+    Raises:
+        ParseError: Fewer than two images enter, or no multi-image question is left.
     """
     ends = sorted({n_images, *(qa.until for qa in qas if qa.until is not None)})
 
@@ -206,7 +238,15 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:
-    """`question` preceded by a labelled `<ImageHere>` for each image that enters with it."""
+    """Put a labelled `<ImageHere>` before a question for each image that enters with it.
+
+    Args:
+        question: The question.
+        numbers: The numbers of the images.
+
+    Returns:
+        The text.
+    """
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question
 

@@ -18,9 +18,16 @@ T = TypeVar("T")
 
 
 def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
-    """`items` in their order, in the fewest parts of at most `most` items, of nearly equal size.
+    """Divide items into the fewest parts of at most `most` items, of nearly equal size.
 
     Ten items of which four fit are parts of 4, 3 and 3.
+
+    Args:
+        items: The items in order.
+        most: The most items of a part.
+
+    Returns:
+        The parts.
     """
     if not items:
         return []
@@ -35,7 +42,15 @@ def halves(items: Sequence[T]) -> list[Sequence[T]]:
 
 
 def n_that_fit(tokens_each: int, limit: int) -> int:
-    """How many texts of `tokens_each` tokens a reply of `limit` tokens holds; at least one is asked."""
+    """Compute how many texts a reply can hold.
+
+    Args:
+        tokens_each: The tokens of a text.
+        limit: The tokens of a reply.
+
+    Returns:
+        The number, at least one.
+    """
     return max(1, limit // tokens_each)
 
 
@@ -85,7 +100,17 @@ ON_SEVERAL = (
 
 
 def assign_angles(angles: Sequence[Angle], n: int, seed: int, *topic: object) -> list[Angle]:
-    """The angles of `n` questions about `topic`: all in a seeded order before one comes again."""
+    """Assign an angle to each question: all angles in a seeded order before one comes again.
+
+    Args:
+        angles: The angles.
+        n: The number of questions.
+        seed: The seed.
+        *topic: What the questions are about, which changes the order.
+
+    Returns:
+        An angle for each question.
+    """
     result: list[Angle] = []
     while len(result) < n:
         again = len(result) // len(angles)
@@ -134,12 +159,36 @@ _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 
 
 def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
-    """The questions Q1 to Qn of a reply on `n_images` pictures. Raises ParseError (`read_texts`)."""
+    """Read the questions Q1 to Qn of a reply.
+
+    Args:
+        reply: The reply.
+        expected: The number of questions.
+        n_images: The number of images shown.
+
+    Returns:
+        The questions.
+
+    Raises:
+        ParseError: The reasons of `read_texts`.
+    """
     return read_texts(reply, "Q", expected, n_images)
 
 
 def read_answers(reply: str, expected: int, n_images: int) -> list[str]:
-    """The answers A1 to An of a reply on `n_images` pictures. Raises ParseError (`read_texts`)."""
+    """Read the answers A1 to An of a reply.
+
+    Args:
+        reply: The reply.
+        expected: The number of answers.
+        n_images: The number of images shown.
+
+    Returns:
+        The answers.
+
+    Raises:
+        ParseError: The reasons of `read_texts`.
+    """
     return read_texts(reply, "A", expected, n_images)
 
 

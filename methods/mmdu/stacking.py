@@ -17,10 +17,17 @@ Turn = Mapping[str, str]
 
 
 def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -> list[list[str]]:
-    """The ids of the dialogues of each stack, of a number drawn by seed; every id is in one stack.
+    """Group dialogues into stacks for MMDU-45k; every dialogue is in one stack, and no image twice.
 
-    `images_of` are the images of each dialogue by its id. A stack is smaller where no dialogue without
-    its images is left.
+    Args:
+        images_of: The images of each dialogue, by id.
+        n_dialogues: The least and the most dialogues of a stack. A stack is smaller if no dialogue
+            without its
+        images is left.
+        seed: The seed.
+
+    Returns:
+        The ids of the dialogues of each stack.
     """
     order = sorted(images_of, key=lambda name: content_id("stack", seed, name))
     # One whose first entry can be taken again and again, which a list and a dict do slowly.

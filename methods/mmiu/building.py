@@ -70,7 +70,18 @@ def build_questions(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """The release of `items`; `sources` has the source columns of `images`, by image id."""
+    """Build a release of questions on several images.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved questions.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
+    """
     return build_release(
         name,
         edition,
@@ -118,10 +129,18 @@ class FinishedItem(NamedTuple):
 def make_unanswerable(
     sample_questions: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
 ) -> Iterator[SampleQuestion | tuple[SampleQuestion, UnusableSampleError]]:
-    """At most `most` unanswerable questions of each task of Table 7, sampled from `sample_questions`.
+    """Make unanswerable questions of each task of MMIU's Table 7.
 
-    `images` are pictures of entries or metadata that may be shown where they have nothing to do. A
-    question that no strategy fits comes with the reason, and another one takes its place.
+    A question that no strategy fits comes with the reason, and another one takes its place.
+
+    Args:
+        sample_questions: The answerable questions to change.
+        images: Images that may be shown although they have nothing to do with the question.
+        most: The most questions of each task.
+        seed: The seed of the order.
+
+    Yields:
+        The unanswerable questions, and pairs of a question with the reason why it cannot be changed.
     """
     by_task: dict[str, list[SampleQuestion]] = {}
     for asking in sorted(
@@ -171,9 +190,15 @@ def _elsewhere(
 def finish_items(
     sample_questions: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
 ) -> list[FinishedItem]:
-    """The items, each once, their right choices under each letter equally often in every task.
+    """Put the choices of questions in order, each letter being right equally often in every task.
 
-    `keys` has the letters of items that there are already, by item id: they stay.
+    Args:
+        sample_questions: The questions; each is taken once.
+        keys: The letters of existing items by item id, which stay.
+        seed: The seed of the orders.
+
+    Returns:
+        The items.
     """
     by_id = {item_id(asking.question): asking for asking in sample_questions}
     by_task: dict[str, list[str]] = {}

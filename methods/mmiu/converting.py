@@ -79,7 +79,15 @@ def n_choices(task: str) -> int:
 
 
 def form_of(sample: Sample, pool: Iterable[str]) -> Form:
-    """The form of a sample's output; `pool` has the outputs of all samples of the task."""
+    """Find the form of a sample's output, such as a number or an order.
+
+    Args:
+        sample: The sample.
+        pool: The outputs of all samples of the task.
+
+    Returns:
+        The form.
+    """
     said_by_task = sample.task.output_format
     if sample.of_images:
         return "image"
@@ -102,10 +110,19 @@ _FORMS: tuple[Form, ...] = ("image", "number", "order", "name", "yes/no", "text"
 
 
 def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) -> tuple[str, ...]:
-    """The wrong choices that follow by rule from a sample whose output is of `form`, not `text`.
+    """Make the wrong choices of a sample by rule: first its own, then those of its form.
 
-    The sample's own come first, then those of the rule: `pool` has the outputs of all samples of the
-    task. Raises UnusableSampleError where there is none.
+    Args:
+        sample: The sample.
+        form: The form of its output, not `text`.
+        pool: The outputs of all samples of the task.
+        seed: The seed of the order.
+
+    Returns:
+        The wrong choices.
+
+    Raises:
+        UnusableSampleError: There is no wrong choice.
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
     right = {normalized_choice(text) for text in (sample.output, *sample.also_right)}
@@ -118,13 +135,23 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
             choices.setdefault(normalized_choice(text), text)
     if len(choices) < FEWEST - 1:
         raise UnusableSampleError(
-            "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
+            "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice."
         )
     return tuple(choices.values())
 
 
 def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
-    """The question, with the choice that it cannot be answered where its task has unanswerable ones."""
+    """Make the question of a sample.
+
+    If its task has unanswerable questions, the last choice says that it cannot be answered.
+
+    Args:
+        sample: The sample.
+        distractors: The wrong choices.
+
+    Returns:
+        The question.
+    """
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:
         wrong = (*wrong[: MOST - 2], CANNOT)
@@ -140,7 +167,16 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
 
 
 def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
-    """At most `most` samples of each task, in an order by seed: another one replaces at most one."""
+    """Choose samples of each task in an order by seed. Another sample replaces at most one.
+
+    Args:
+        samples: The samples.
+        most: The most samples of each task.
+        seed: The seed.
+
+    Returns:
+        The samples.
+    """
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
         by_task.setdefault(sample.task.name, []).append(sample)
@@ -148,7 +184,15 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
 
 
 def sample_id(sample: Sample, seed: int = 0) -> str:
-    """A hash of what the sample asks and shows."""
+    """Compute the id of a sample: a hash of what it asks and shows.
+
+    Args:
+        sample: The sample.
+        seed: A number that changes the id.
+
+    Returns:
+        The id.
+    """
     content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
     return content_id("sample", seed, *content, sample.output)
 
@@ -180,7 +224,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
-        raise UnusableSampleError("not_a_number", f"Its output {output[:60]!r} is no number.")
+        raise UnusableSampleError("not_a_number", f"Its output {output[:60]!r} is not a number.")
     sign, whole, mark, decimals, unit = (group or "" for group in match.groups())
     value = int(f"{sign}{whole}{decimals}")
     digits = str(abs(value))
@@ -226,7 +270,7 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(
-            "not_an_order", f"Its output {output[:60]!r} is no order of places."
+            "not_an_order", f"Its output {output[:60]!r} is not an order of places."
         )
     arrangements: dict[tuple[str, ...], None] = {}
     if len(tokens) <= 5:
@@ -242,7 +286,15 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 
 def in_form(output: str, order: Sequence[str]) -> str:
-    """The places of `order`, written as `output` is."""
+    """Write an order of places as another order is written.
+
+    Args:
+        output: The order whose form is used.
+        order: The places.
+
+    Returns:
+        The text.
+    """
     rest = iter(order)
     return _TOKEN.sub(lambda _: next(rest), output)
 
@@ -290,10 +342,19 @@ def distractors_data(sample: Sample) -> dict[str, Any]:
 
 
 def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
-    """The wrong choices of a reply, as many as the task has. Raises ParseError.
+    """Read the wrong choices of a reply.
 
-    The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
-    `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
+    Args:
+        sample: The sample, whose task says how many there are.
+        reply: The reply.
+
+    Returns:
+        The wrong choices.
+
+    Raises:
+        ParseError: `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
+        `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` or
+            `also_right`.
     """
     fields = reply_object(reply, SCHEMA)
     texts = fields.get("distractors")

@@ -62,7 +62,18 @@ class MetadataFault(ValueError):
 
 
 def read_metadata(name: str, text: str) -> list[Sample]:
-    """The samples of a `.json` or a `.jsonl`, in order. Raises MetadataFault with all that is wrong."""
+    """Read the samples of a metadata file.
+
+    Args:
+        name: The name of the file: a `.json` or a `.jsonl`.
+        text: Its content.
+
+    Returns:
+        The samples in order.
+
+    Raises:
+        MetadataFault: The file is faulty; the message lists the faults.
+    """
     faults: list[str] = []
     samples = list(_samples(name, text, faults))
     if not samples and not faults:
@@ -77,7 +88,7 @@ def read_metadata(name: str, text: str) -> list[Sample]:
 def _samples(name: str, text: str, faults: list[str]) -> Iterator[Sample]:
     for where, value in _objects(name, text, faults):
         if not isinstance(value, dict):
-            faults.append(f"{where} is no mapping")
+            faults.append(f"{where} is not a mapping")
             continue
         task = _task(where, value.get("Task Info"), faults)
         samples = value.get("Samples")
@@ -105,7 +116,7 @@ def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any
     try:
         yield where, from_json(text, most=None)
     except ValueError as error:
-        faults.append(f"{where} is no JSON ({error})")
+        faults.append(f"{where} is not JSON ({error})")
 
 
 def _task(where: str, value: object, faults: list[str]) -> TaskInfo | None:
@@ -172,7 +183,7 @@ def _text(
     if value is None:
         value = ""
     if not isinstance(value, str) or not is_unicode(value):
-        faults.append(f"{where}: its {key} is no text")
+        faults.append(f"{where}: its {key} is not a text")
     elif needed and not value.strip():
         faults.append(f"{where} has no {key}")
     else:
@@ -184,7 +195,7 @@ def _texts(where: str, fields: Mapping[str, Any], key: str, faults: list[str]) -
     value = fields.get(key) or []
     listed: Sequence[object] = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) and text.strip() and is_unicode(text) for text in listed):
-        faults.append(f"{where}: its {key} is no list of texts")
+        faults.append(f"{where}: its {key} is not a list of texts")
         return ()
     texts = tuple(str(text).strip() for text in listed)
     if len(set(texts)) < len(texts) and key != "Input Image":

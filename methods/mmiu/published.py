@@ -73,7 +73,15 @@ def write_published(
 
 
 def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
-    """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
+    """Write a question as a record of the published JSON.
+
+    Args:
+        item: The question.
+        ids: Counts the places of records, which are their usual ids.
+
+    Returns:
+        The record; it has an `id` only if the question's id is not its place.
+    """
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
     options = options_text(item.choices)

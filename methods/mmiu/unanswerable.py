@@ -43,9 +43,20 @@ class UnanswerableQuestion(NamedTuple):
 def unanswerable(
     sample: Sample, form: Form, question: QuestionDraft, elsewhere: ReplacementMaterial, seed: int
 ) -> UnanswerableQuestion:
-    """The question of `sample` without a right choice, by a strategy of its task drawn by seed.
+    """Make a question without a right choice, by a strategy of its task.
 
-    Raises UnusableSampleError (`no_strategy`) where none of them can be applied.
+    Args:
+        sample: The sample.
+        form: The form of its output.
+        question: The question of the sample.
+        elsewhere: Images and questions of other samples.
+        seed: The seed of the order of strategies.
+
+    Returns:
+        The question with the strategy.
+
+    Raises:
+        UnusableSampleError: `no_strategy`: no strategy can be applied.
     """
     drawn = partial(content_id, "unanswerable", seed, question)
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):

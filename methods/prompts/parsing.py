@@ -96,7 +96,9 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
         _require_numbers(list(numbered), letter, expected)
         texts = [value for value in numbered.values() if isinstance(value, str)]
         if len(texts) < len(numbered):
-            raise ParseError("not_a_text", f"Some of {letter}1 to {letter}{expected} are no texts.")
+            raise ParseError(
+                "not_a_text", f"Some of {letter}1 to {letter}{expected} are not texts."
+            )
         return _require_texts([text.strip() for text in texts], letter)
     text = unfenced(text)
     word = f"{_WORDS[letter]}[ \t]+" if letter in _WORDS else letter

@@ -86,7 +86,7 @@ _ENVIRONMENT.filters["data"] = _data
 
 
 class TemplateError(PromptUnusable):
-    """A prompt is no template, or asks for what it is not given; the message says where and what."""
+    """A prompt is not a template, or asks for what it is not given; the message says where and what."""
 
 
 class PromptTemplate:
@@ -117,12 +117,13 @@ class PromptTemplate:
         except TemplateSyntaxError as error:
             line = error.lineno + self.source.count("\n") - self.text.count("\n")
             raise TemplateError(
-                f"Line {line} of the prompt {self.name} is no template: {error.message}; what is to be "
+                f"Line {line} of the prompt {self.name} is not a template: {error.message}; what is "
+                "to be "
                 "sent as it is stands between {% raw %} and {% endraw %}."
             ) from None
 
     def check(self) -> None:
-        """Raise TemplateError if the text is no template."""
+        """Raise TemplateError if the text is not a template."""
         _ = self._template
 
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
@@ -136,7 +137,8 @@ class PromptTemplate:
         def picture(position: int) -> str:
             if not 1 <= position <= len(images):
                 raise TemplateError(
-                    f"The prompt {self.name} asks for picture {position} of {len(images)}."
+                    f"The prompt {self.name} asks for image {position}, but there are {len(images)} "
+                    "images."
                 )
             return f"\x00{position}\x00"
 

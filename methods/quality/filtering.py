@@ -27,11 +27,19 @@ class FilteredDialogue(NamedTuple):
 def without_turns(
     turns: Sequence[Turn], image_ids: Sequence[str], dropped: Collection[int]
 ) -> FilteredDialogue | None:
-    """The dialogue without the turns at these places (from 0); None if too little is left of it.
+    """Take turns out of a dialogue.
 
-    Images that entered with such a turn enter with the next one that stays, so that no image has
-    another number; the last ones, which no turn is left for, go. Too little is fewer than two images,
-    or no turn that names two of them: a dialogue is about images together.
+    Images that entered with such a turn enter with the next one that stays, so that no image gets
+    another number; the last ones, which no turn is left for, are removed. The rest needs two images and
+    a turn that names two of them: a dialogue is about images together.
+
+    Args:
+        turns: The turns.
+        image_ids: The images.
+        dropped: The places of the turns to take out, from 0.
+
+    Returns:
+        The dialogue; None if too little is left.
     """
     remaining: list[Turn] = []
     entering: dict[str, str] = {}
@@ -60,9 +68,14 @@ def without_turns(
 def rows_without(
     rows: Rows, lost: Mapping[str, Collection[int | None]]
 ) -> tuple[dict[str, list[dict[str, Any]]], Counter[str]]:
-    """A release's rows without the turns that each item loses, by its id, and counts of what is gone.
+    """Take turns out of a release's rows.
 
-    None is the whole item. The rest is numbered anew; rows have no `release_id` any more.
+    Args:
+        rows: The rows of `RELEASE_TABLES`.
+        lost: The turns to take out by item; None among them stands for the whole item.
+
+    Returns:
+        The rows that are left, renumbered and without `release_id`, and counts of what was removed.
     """
     by_item: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(
         lambda: {table: [] for table in RELEASE_TABLES}

@@ -28,12 +28,18 @@ MOST_REASONED = 12
 
 
 def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
-    """The first name or number of an answer that none of the texts has; None without one.
+    """Find a name or number in an answer that no text supports.
 
-    A name is a word with a capital inside a sentence, in English and languages alike; a name that a
-    text has in part ("Roebling's") is there. A number may be a sum, a difference or a product of those
-    of the texts, or be rounded where the answer says so ("about"). What is quoted is left out. Without
-    any text nothing is said.
+    A name is a word with a capital inside a sentence, in English and similar languages; a name that a
+    text has in part ("Roebling's") is supported. A number may be a sum, a difference or a product of
+    those of the texts, or be rounded where the answer says so ("about"). Quotations are left out.
+
+    Args:
+        answer: The answer.
+        grounds: The texts; without any nothing is checked.
+
+    Returns:
+        The first such name or number; None if there is none.
     """
     ground = "\n".join(grounds)
     if not ground.strip() or is_quotation(answer):

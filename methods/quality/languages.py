@@ -155,10 +155,17 @@ FEWEST_WORDS = 3
 
 
 def language_fault(text: str, wanted: str) -> str | None:
-    """What is not in the wanted language in a text, in words; None where nothing tells otherwise.
+    """Check that a text is in the wanted language.
 
     Quotations, code, LaTeX and addresses are left out, and so are names in another script: in brackets,
-    in Latin letters with a capital, or listed. `wanted` is a key of `SCRIPTS_OF`.
+    in Latin letters with a capital, or listed.
+
+    Args:
+        text: The text.
+        wanted: The language, a key of `SCRIPTS_OF`.
+
+    Returns:
+        What is not in this language, in words; None if nothing is.
     """
     text = _TAGS.sub(" ", text)
     plain = _without_names(without_quotations(_MATHS.sub(" ", text)), wanted)

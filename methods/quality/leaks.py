@@ -50,11 +50,18 @@ class SourceTexts(NamedTuple):
 
 
 def leak_in(question: str, sources: SourceTexts) -> str | None:
-    """What a question says that stands in a caption, a title or a page; None if there is nothing.
+    """Find text of a caption, a title or a page in a question.
 
-    That is words in a row that a caption or a page has, a name (a word with a capital inside a
-    sentence) or a number of two digits or more of any of them, or Chinese or Japanese characters in
-    a row.
+    A leak is a run of words that a caption or a page has, a name (a word with a capital inside a
+    sentence) or a number of two digits or more of any of them, or a run of Chinese or Japanese
+    characters.
+
+    Args:
+        question: The question.
+        sources: The captions, titles and pages.
+
+    Returns:
+        What leaks, in words; None if nothing does.
     """
     plain = _TAG.sub(" ", question)
     words = [word.casefold() for word in _WORD.findall(plain)]

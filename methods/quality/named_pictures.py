@@ -45,11 +45,18 @@ MOST_NAMED = 30
 
 
 def missing_picture(text: str, n_pictures: int) -> str | None:
-    """The words of a text that name a picture beyond the `n_pictures` of its dialogue; None without.
+    """Find words that name an image which the dialogue does not have.
 
-    A tag, an ordinal or a number beyond them, more pictures than there are, and "the other picture" of
-    one. What is quoted, what belongs to somebody ("his second picture") and what is part of something
-    ("the third photograph on the wall") is another picture. Nothing is said of no pictures.
+    That is a tag, an ordinal or a number beyond its images, more images than there are, or "the other
+    picture" of one. Quotations, belongings ("his second picture") and parts ("the third photograph on
+    the wall") mean other pictures.
+
+    Args:
+        text: The text.
+        n_pictures: The number of images; without any nothing is checked.
+
+    Returns:
+        The words; None if there are none.
     """
     if n_pictures < 1:
         return None

@@ -50,9 +50,15 @@ def without_numbers(question: str) -> str:
 
 
 def content_words(question: str, language: str) -> frozenset[str]:
-    """The words of a question without their endings, without articles, pronouns and the like.
+    """Reduce a question to its content words, without endings.
 
-    Of a language that `EMPTY_WORDS` does not have these are all words.
+    Args:
+        question: The question.
+        language: Its language. Articles, pronouns and the like are left out for the languages of
+            `EMPTY_WORDS`.
+
+    Returns:
+        The words in small letters.
     """
     words = (word for word in _TOKEN.findall(question.casefold()) if not word.startswith("<"))
     empty = EMPTY_WORDS.get(language, frozenset())
@@ -71,10 +77,14 @@ def jaccard(first: frozenset[Hashable], second: frozenset[Hashable]) -> float:
 
 
 def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
-    """For each text the place of the first of its group, whose index with it is `threshold` or more.
+    """Group texts that are alike: each joins the first group whose first text is similar enough.
 
-    The first texts of two groups are less alike than that. A text that is like no first one before it
-    is the first of a group, and has its own place.
+    Args:
+        texts: The texts.
+        threshold: The least Jaccard index of word pairs.
+
+    Returns:
+        For each text the place of the first text of its group; its own place if it begins a group.
     """
     sets = [word_pairs(text) for text in texts]
     frequency = Counter(pair for pairs in set(sets) for pair in pairs)
@@ -103,8 +113,16 @@ def _prefix(
 
 
 def asks_the_same(earlier: Asked, later: Asked, language: str) -> bool:
-    """Whether two English questions differ in the words by which they ask alone ("What" and "Which
-    object"), and their answers say the same."""
+    """Say whether two English questions differ only in asking words ("What" and "Which object").
+
+    Args:
+        earlier: A question with its answer.
+        later: Another question with its answer.
+        language: Their language.
+
+    Returns:
+        True if they do and their answers say the same.
+    """
     if language != "en" or _turns(earlier[0], later[0]):
         return False
     first, second = (content_words(asked[0], language) for asked in (earlier, later))
@@ -116,12 +134,19 @@ def asks_the_same(earlier: Asked, later: Asked, language: str) -> bool:
 
 
 def asks_in_other_words(earlier: Asked, later: Asked, language: str) -> bool:
-    """Whether two questions have most words of content in common, and their answers say the same.
+    """Say whether two questions have most content words in common and answers that say the same.
 
-    Where one question has all words of the other the answers share a word that no question has, else
+    If one question has all words of the other, the answers must share a word that no question has, else
     `FEWEST_SAME`: "What colour is the hat?" and "… the coat?" may both be answered by "Red". Questions
-    that differ in a number, a colour or a direction ask something else. Languages are those of
-    `EMPTY_WORDS`.
+    that differ in a number, a colour or a direction ask something else.
+
+    Args:
+        earlier: A question with its answer.
+        later: Another question with its answer.
+        language: Their language, one of `EMPTY_WORDS`; else the result is False.
+
+    Returns:
+        True if they ask the same.
     """
     if language not in EMPTY_WORDS or _turns(earlier[0], later[0]):
         return False
@@ -134,10 +159,19 @@ def asks_in_other_words(earlier: Asked, later: Asked, language: str) -> bool:
 
 
 def is_reworded(earlier: Asked, later: Asked, similarity: float, least: float) -> bool:
-    """Whether two questions with their answers mean the same by the cosine of their embeddings.
+    """Say whether two questions with their answers mean the same by the cosine of their embeddings.
 
-    Questions that differ in a number, a colour or a direction ask something else, however alike they
+    Questions that differ in a number, a colour or a direction ask something else, however similar they
     are.
+
+    Args:
+        earlier: A question with its answer.
+        later: Another question with its answer.
+        similarity: The cosine.
+        least: The least cosine.
+
+    Returns:
+        True if they mean the same.
     """
     return similarity >= least and not _turns(earlier[0], later[0])
 

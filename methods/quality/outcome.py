@@ -101,10 +101,18 @@ MOST_TRIED = 50
 
 
 def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str, list[str]]:
-    """By dialogue: as many pictures as it has, none of them its own.
+    """Choose images of another dialogue for each dialogue.
 
-    They are repeated where the other dialogue has fewer. A dialogue that shares a picture with all that
-    were looked at has none.
+    Images are repeated if the other dialogue has fewer.
+
+    Args:
+        images_of: The images of each dialogue, by id.
+        seed: The seed.
+
+    Returns:
+        As many images as each dialogue has, none of them its own. A dialogue that shares an image with
+        all that
+        were tried is left out.
     """
     ordered = sorted(
         images_of, key=lambda name: (content_id("other images", seed, list(images_of[name])), name)
@@ -141,10 +149,17 @@ class QualityOutcome(NamedTuple):
 
 
 def outcome_of(row: Mapping[str, Any], policy: QualityPolicy) -> QualityOutcome:
-    """The outcome of a row of `quality.checks`, whose checks may be missing.
+    """Decide what happens with a question-answer pair.
 
-    A check that was wanted and not made (`not_checked`) is never passed: such a pair is reviewed unless
+    A check that was wanted and not made (`not_checked`) is never passed: the pair is reviewed unless
     another reason drops it.
+
+    Args:
+        row: The row of `quality.checks`; some checks may be missing.
+        policy: Which reasons drop a pair, and which send it to review.
+
+    Returns:
+        The outcome with its reasons.
     """
     reasons = tuple(reason for reason in REASONS if _is_found(row, reason, policy))
     if any(reason in policy.drop for reason in reasons):

@@ -40,7 +40,18 @@ def reread_schema(n: int) -> JsonSchema:
 
 
 def read_marks(reply: str, n: int) -> list[int]:
-    """The grades of A1 to An, 0 to 10. Raises ParseError unless there is one of each."""
+    """Read the grades of answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The grades, 0 to 10.
+
+    Raises:
+        ParseError: An answer has no grade.
+    """
     grades = _of_answers(reply, n)
     for name, grade in grades.items():
         # In Python True is an int; here it is no grade.
@@ -50,16 +61,38 @@ def read_marks(reply: str, n: int) -> list[int]:
 
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
-    """The lists of A1 to An. Raises ParseError unless there is one of each."""
+    """Read a list of texts for each of the answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists.
+
+    Raises:
+        ParseError: An answer has no list.
+    """
     return [_texts(answer, name) for name, answer in _of_answers(reply, n).items()]
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
-    """The lists of A1 to An, by name. Raises ParseError unless each has all of them."""
+    """Read the lists of the second reading of answers A1 to An.
+
+    Args:
+        reply: The reply.
+        n: The number of answers.
+
+    Returns:
+        The lists of each answer by name.
+
+    Raises:
+        ParseError: A list is missing.
+    """
     answers = []
     for name, answer in _of_answers(reply, n).items():
         if not isinstance(answer, Mapping) or not set(LISTS) <= answer.keys():
-            raise ParseError("no_lists", f"{name} has not all of {', '.join(LISTS)}.")
+            raise ParseError("no_lists", f"{name} does not have all of {', '.join(LISTS)}.")
         answers.append({kind: _texts(answer[kind], f"{kind} of {name}") for kind in LISTS})
     return answers
 
@@ -72,13 +105,13 @@ def _of_answers(reply: str, n: int) -> dict[str, object]:
     """What a reply gives for each answer, in their order. Raises ParseError where one is missing."""
     grades = reply_object(reply, marks_schema(n))
     if missing := [name for name in _names(n) if name not in grades]:
-        raise ParseError("wrong_numbering", f"There is nothing for {missing[0]}.")
+        raise ParseError("wrong_numbering", f"The reply has nothing for {missing[0]}.")
     return {name: grades[name] for name in _names(n)}
 
 
 def _texts(value: object, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ParseError("no_list", f"{name} is no list of texts.")
+        raise ParseError("no_list", f"{name} is not a list of texts.")
     texts = [text.strip()[:MOST_CHARACTERS] for text in value if not _SAYS_NOTHING.fullmatch(text)]
     for text in texts:
         require_no_placeholder(text, f"A text of {name}")

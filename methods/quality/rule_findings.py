@@ -45,10 +45,18 @@ def apply_rules(
     turns: Collection[int],
     grounds: Sequence[str] = (),
 ) -> list[RuleFinding]:
-    """What the rules find in these turns of a dialogue, in order.
+    """Apply the rules to turns of a dialogue.
 
-    `grounds` are the texts that its answers may rest on beside its questions; without any no answer is
-    asked where its names and numbers are from.
+    Args:
+        dialogue: The dialogue.
+        limits: The limits of the rules.
+        turns: The turns to check.
+        grounds: The texts that answers may rest on in addition to the questions. Without any, names and
+            numbers
+        of answers are not checked.
+
+    Returns:
+        The findings in order.
     """
     evidence = by_rules([dialogue], limits)
     if grounds:

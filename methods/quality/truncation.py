@@ -83,14 +83,22 @@ SHOWN = 60
 def truncation_in(
     text: str, language: str = "en", *, asks: bool = False, marks: bool = True
 ) -> str | None:
-    """The end of a text that stops in the middle of a sentence; None where it ends as texts do.
+    """Find out whether a text stops in the middle of a sentence.
 
-    A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
-    comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or
-    a bracket. A smiling face, a statement of code and an address are ends.
-    A question (`asks`) that begins with an asking word has its mark; a Chinese or Japanese one needs
-    none, since people leave it out. A list, a name or a title needs none, and no text does whose writer
-    ends others without one (`marks` is False).
+    A number, or a last line of a list, a heading or a table, needs no full stop. Nothing may end with a
+    comma, an opening bracket, an empty item, a word such as "the", or inside a fence or a bracket. A
+    smiley, a statement of code and an address are ends.
+
+    Args:
+        text: The text.
+        language: Its language.
+        asks: Whether the text is a question. One that begins with an asking word needs a question mark,
+            except in
+        Chinese and Japanese, where people leave it out.
+        marks: Whether the writer ends other texts with a full stop; if not, none is needed.
+
+    Returns:
+        The end of the text if it is cut off; None if it ends as texts do.
     """
     whole = text.rstrip()
     if not whole:

@@ -157,8 +157,8 @@ def _mmbench(inputs: SubmissionInput) -> Submission:
         )
     if not numbered:
         notes.append(
-            "Its ids are no numbers, so that index has the places of its questions: a server knows "
-            "those of the published files alone."
+            "Its ids are not numbers, so that index has the places of its questions: a server knows "
+            "only those of the published files."
         )
     lacking = [name for name in ABILITIES if name not in labels]
     if lacking:

@@ -34,11 +34,19 @@ class JudgeScore(NamedTuple):
 def people_rows(
     ratings: Sequence[Rating], *, seed: int, n_resamples: int = N_RESAMPLES
 ) -> list[dict[str, Any]]:
-    """Agreement of people with each other, for each kind and dimension that was rated.
+    """Measure the agreement of people with each other, for each kind and dimension.
 
-    Rows of kind, dimension, raters, measure, n_items, value, low, high, reason. `raters` is `all`, or
-    `a|b` for two people who have rated at least one item both. `n_items` counts the items that two or
-    more of them rated; `reason` says why there is no value.
+    Args:
+        ratings: The ratings.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Returns:
+        Rows of kind, dimension, raters, measure, n_items, value, low, high and reason. `raters` is
+        `all`, or
+        `a|b` for two people who both rated at least one item. `n_items` counts the items that two or
+        more of them
+        rated; `reason` says why there is no value.
     """
     rows = []
     for (kind, dimension), of_dimension in _by_dimension(ratings):
@@ -66,10 +74,18 @@ def judge_rows(
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> list[dict[str, Any]]:
-    """Agreement of the mean of people's scores with each judge, for each dimension.
+    """Measure the agreement of the mean of people's scores with each judge, for each dimension.
 
-    Rows as `people_rows` gives them, where `raters` is `people|judge:name`. Only items that people and
-    the judge have scored count; a judge without such an item has no row.
+    Args:
+        ratings: The ratings of people.
+        judge_scores: The scores of judges.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Returns:
+        Rows as of `people_rows`, with `people|judge:name` as raters. Only items that people and the
+        judge scored
+        count; a judge without such an item has no row.
     """
     judge_scores = list(judge_scores)
     rows = []

@@ -54,14 +54,32 @@ class Assignment:
 
 
 def place_of(item_id: str, set_id: str | None) -> float:
-    """The place of an item, 0 to 1: that of its image set, or its own where it has none."""
+    """Compute the place of an item, by which items are assigned.
+
+    Args:
+        item_id: The item.
+        set_id: Its image set, whose items have the same place; None for none.
+
+    Returns:
+        A number from 0 to 1.
+    """
     return seeded_fraction("assignment", set_id or item_id)
 
 
 def next_start(
     assignments: Iterable[Assignment], round: int, kind: str | None, bucket: int | None
 ) -> float:
-    """Where the next share of the same items begins, so that shares overlap only beyond a whole."""
+    """Compute where the next share of the same items begins; shares only overlap beyond a whole.
+
+    Args:
+        assignments: The assignments so far.
+        round: The round.
+        kind: The kind of items; None for all.
+        bucket: The bucket of items; None for all.
+
+    Returns:
+        A number from 0 to 1.
+    """
     same = [
         each.share
         for each in assignments
@@ -88,10 +106,15 @@ def doubts(
     people: Callable[[str | None, int], int],
     kinds: Iterable[str],
 ) -> list[AssignmentDoubt]:
-    """What is doubtful about assignments, given with the number of their items, in their order.
+    """Find what is doubtful about assignments.
 
-    `people(kind, round)` is how many people decide an item of a kind in a round, `kinds` are those that
-    are queued.
+    Args:
+        assignments: The assignments, each with the number of its items.
+        people: Gives how many people decide an item of a kind in a round.
+        kinds: The kinds that are queued.
+
+    Returns:
+        The doubts in the order of the assignments.
     """
     result: list[AssignmentDoubt] = []
     queued = sorted(kinds)
@@ -156,10 +179,17 @@ def _spans(assignment: Assignment) -> list[tuple[float, float]]:
 
 
 def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
-    """What became of an assigned item whose status is `state_name`; None where people do not see it.
+    """Say how far an assigned item is.
 
-    `excluded`: the person may not make its next decision. An item for an expert waits until round 1 is
-    over.
+    An item for an expert waits until round 1 is over.
+
+    Args:
+        state_name: The status of the item.
+        round: The round of the assignment.
+        excluded: Whether the person may not make the item's next decision.
+
+    Returns:
+        `open`, `waiting` or `done`; None if people do not see the item.
     """
     if state_name == "not_sampled":
         return None
@@ -172,11 +202,20 @@ def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
 def priority(
     order: Sequence[Priority], state: ReviewState, context: Mapping[str, Any], place: float
 ) -> int:
-    """The number by which an item comes before others in the queue: smaller ones first.
+    """Compute the number by which an item is ordered in the queue; smaller numbers come first.
 
-    `order` names what counts, the most important first. `quality`: the checks found something in it.
-    `disagreement`: annotators disagree on it. `coverage`: items are handed out by their places, so that
-    of what is decided least the next items come first, kind by kind and bucket by bucket.
+    Args:
+        order: What counts, the most important first. `quality`: the checks found something.
+            `disagreement`:
+        annotators disagree. `coverage`: items come by their places, so that kinds and buckets with the
+            fewest
+        decisions come first.
+        state: The state of the item's review.
+        context: The context of the item, with the findings of checks.
+        place: The place of the item, 0 to 1.
+
+    Returns:
+        The number.
     """
     if state.status.name == "to_rework":
         return FIRST

@@ -115,11 +115,19 @@ def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
 
 
 def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
-    """The decision in `record` (JSON from a person) on `item`.
+    """Check a person's decision on an item.
 
-    `item` has the content to decide on in the record's round (`review_state(…).item`). Raises
-    StaleDecision when the record is about another content, EditFault for edits that are not valid,
-    ValueError with one sentence for any other fault.
+    Args:
+        record: The decision as JSON.
+        item: The item with the content to decide on in the record's round (`review_state(…).item`).
+
+    Returns:
+        The decision.
+
+    Raises:
+        StaleDecision: The record is about another content.
+        EditFault: An edit is not valid.
+        ValueError: Another fault, in one sentence.
     """
     if record.get("item_id") != item["item_id"]:
         raise ValueError(f"item_id is {record.get('item_id')!r}, the item is {item['item_id']!r}.")
@@ -205,9 +213,18 @@ def _unseen(text: str, allowed: Collection[str]) -> str | None:
 
 
 def moment(time: str, now: datetime) -> datetime:
-    """The moment of a time in ISO 8601, which is in UTC where it has no offset.
+    """Read a time in ISO 8601; without an offset it is in UTC.
 
-    Raises ValueError for another text, and for a time before EARLIEST or more than AHEAD after `now`.
+    Args:
+        time: The text.
+        now: The present time.
+
+    Returns:
+        The time.
+
+    Raises:
+        ValueError: The text is not a time, or the time is before EARLIEST or more than AHEAD after
+            `now`.
     """
     try:
         parsed = datetime.fromisoformat(time) if _TIME.fullmatch(time) else None

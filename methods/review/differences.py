@@ -21,10 +21,18 @@ only a position."""
 
 
 def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
-    """Every text of either content with what changed in it, in the order of `after`.
+    """Compare the texts of two contents of an item.
 
     A text that only one content has is wholly added or removed. In a dialogue with added or removed
     turns each remaining turn is compared with itself; a moved turn is removed and added.
+
+    Args:
+        kind: The kind of item.
+        before: The old content.
+        after: The new content.
+
+    Returns:
+        The differences of every text, in the order of `after`.
     """
     old, new = KINDS[kind].texts(before), KINDS[kind].texts(after)
     pairs = _by_turn(old, new) if kind in _WITH_TURNS else _by_label(old, new)
@@ -32,10 +40,17 @@ def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
 
 
 def word_differences(before: str, after: str, *, quickly: bool = False) -> list[tuple[Op, str]]:
-    """The two texts as one list of pieces: in both, only in the old one, only in the new one.
+    """Compare two texts word by word.
 
-    `quickly` is for texts of any length and form: words that a long text is full of are matched only
-    beside others. Otherwise a thousand equal words take half a minute.
+    Args:
+        before: The old text.
+        after: The new text.
+        quickly: For texts of any length and form: frequent words of a long text are only matched next
+            to others.
+        Otherwise a thousand equal words take half a minute.
+
+    Returns:
+        The pieces in order: in both texts, only in the old one, only in the new one.
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     # What a text is full of is looked for in the second one.

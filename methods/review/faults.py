@@ -26,7 +26,15 @@ class EditFault(ValueError):
 
 
 def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Path]) -> None:
-    """Make every check, and raise the EditFault that is first in the order of reading."""
+    """Run every check, and raise the fault that a reader meets first.
+
+    Args:
+        checks: The checks, each of which may raise EditFault.
+        reading_order: The texts in the order of reading.
+
+    Raises:
+        EditFault: The first fault in this order.
+    """
     faults = []
     for check in checks:
         try:
@@ -46,7 +54,15 @@ def require_texts(texts: Mapping[Path, object]) -> None:
 
 
 def require_different(texts: Mapping[Path, object], sentence: str) -> None:
-    """Raise EditFault at the first text that an earlier one has as well."""
+    """Check that no text occurs twice.
+
+    Args:
+        texts: The texts by path.
+        sentence: The message for a repeated text.
+
+    Raises:
+        EditFault: A text repeats an earlier one.
+    """
     earlier: set[str] = set()
     for path, text in _strings(texts).items():
         if text.strip() in earlier:
@@ -55,9 +71,16 @@ def require_different(texts: Mapping[Path, object], sentence: str) -> None:
 
 
 def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, str]) -> None:
-    """Raise EditFault unless the texts have as many placeholders as before, all together.
+    """Check that edited texts have as many image placeholders as before, all together.
 
-    Each stands for one image: otherwise the text cannot be sent to a model.
+    Each stands for one image; otherwise the text cannot be sent to a model.
+
+    Args:
+        edited: The edited texts by path.
+        original: The original texts by path.
+
+    Raises:
+        EditFault: The number differs.
     """
     before = sum(text.count(IMAGE_HERE) for text in original.values())
     texts = _strings(edited)
@@ -81,6 +104,15 @@ def _strings(values: Mapping[Path, object]) -> dict[Path, str]:
 
 
 def require_one_of(value: object, allowed: Sequence[str], path: Path) -> None:
-    """Raise EditFault unless the value is one of those allowed."""
+    """Check that a value is allowed.
+
+    Args:
+        value: The value.
+        allowed: The allowed values.
+        path: The place of the value in the content.
+
+    Raises:
+        EditFault: It is not one of them.
+    """
     if value not in allowed:
         raise EditFault("this is one of {allowed}.", path, allowed=", ".join(allowed))

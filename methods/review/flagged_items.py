@@ -65,7 +65,15 @@ def _apart(text: str, n_images: int) -> tuple[str, str]:
 
 
 def flagged_queue_item(item_id: str, content: Row) -> QueueItem:
-    """The item of the review queue for an item and its content as released."""
+    """Make the review item of a flagged item.
+
+    Args:
+        item_id: The id of the flagged item.
+        content: Its content as released.
+
+    Returns:
+        The item of the review queue.
+    """
     return QueueItem(
         item_id=content_id(FLAGGED, item_id, content),
         kind=FLAGGED,
@@ -145,10 +153,19 @@ def _short(answer: str | None) -> str:
 def decision_in_words(
     item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
 ) -> Resolution | None:
-    """What people decided on a flagged item; None where nothing is decided.
+    """Resolve what people decided on a flagged item.
 
-    Where the release demands people's decisions of the item (`demanded`), the rules say when one is
-    made; else one person's is enough, as for the item's approval.
+    If the release demands people's decisions of the item, the rules say when it is decided; otherwise
+    one person's decision is enough, as for the item's approval.
+
+    Args:
+        item: The item of the review queue.
+        decisions: The decisions on it.
+        demanded: Whether the release demands people's decisions.
+        rules: The review rules.
+
+    Returns:
+        The resolution; None if nothing is decided.
     """
     resolved = resolve(item, decisions, ResolutionPolicy("all" if demanded else "none"), rules)
     reviewers = tuple(name for name in resolved.reviewers if not name.startswith(POLICY_PREFIX))
@@ -158,7 +175,15 @@ def decision_in_words(
 
 
 def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
-    """`keep`, `edit` or `reject`; `pending` where nothing is decided."""
+    """Name the decision on a flagged item.
+
+    Args:
+        item: The item of the review queue.
+        resolution: What people decided; None if nothing is decided.
+
+    Returns:
+        `keep`, `edit`, `reject` or `pending`.
+    """
     if resolution is None:
         return "pending"
     if resolution.status == "rejected":
@@ -169,12 +194,19 @@ def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
 def apply_flag_decision(
     approved: Resolution, decided: Mapping[str, Sequence[Decision]], rules: Rules
 ) -> tuple[Resolution, list[Decision]]:
-    """An approval of a multiple-choice item after what people decided on it when it was flagged.
+    """Apply decisions on a flagged multiple-choice item to its approval.
 
-    A rejection takes it back, an edit is a further revision, which may be flagged and decided on again.
-    `decided` has the decisions by the id of the queue. The second value are the decisions that were
-    read, as decisions on the approved item itself. What was approved under other people's eyes stays
-    approved until those who look at it again have decided.
+    A rejection takes the approval back. An edit is a further revision, which may be flagged and decided
+    on again. The item stays approved until the people who look at it again have decided.
+
+    Args:
+        approved: The approval.
+        decided: The decisions by the id of the review item.
+        rules: The review rules.
+
+    Returns:
+        The approval after the decisions, and the decisions that were used, as decisions on the approved
+        item.
     """
     later_decisions: list[Decision] = []
     item_ids: set[str] = set()

@@ -17,10 +17,17 @@ POINTS = 1
 
 
 def expected_of(item: QueueItem, state: ReviewState) -> dict[str, Any] | None:
-    """What an expert made of a queued item: {"verdict", "content"}; None where none has decided it.
+    """Find what an expert made of a queued item.
 
-    The verdict is `edit` where what was approved is not what was queued, whoever edited it. The content
-    of a rejected item is None.
+    The verdict is `edit` if the approved content is not what was queued, whoever edited it.
+
+    Args:
+        item: The queued item.
+        state: The state of its review.
+
+    Returns:
+        {"verdict", "content"}, the content of a rejected item being None; None if no expert has
+        decided.
     """
     if state.expert_decision is None or state.status.name not in ("approved", "rejected"):
         return None
@@ -31,10 +38,18 @@ def expected_of(item: QueueItem, state: ReviewState) -> dict[str, Any] | None:
 
 
 def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> bool:
-    """Whether a decision on a gold item is the expert's.
+    """Say whether a decision on a gold item agrees with the expert's.
 
-    A category or a letter is the same one, each score is within POINTS of the expert's. Of a text the
-    verdict is the same: that there is something to change counts, not the words of the change.
+    A category or a letter must be the same, and each score within POINTS of the expert's. For a text
+    the verdict must be the same: that there is something to change counts, not the words of the change.
+
+    Args:
+        item: The gold item.
+        decision: The decision.
+        expected: The expert's verdict and content (`expected_of`).
+
+    Returns:
+        True if it agrees.
     """
     if "reject" in (decision.verdict, expected["verdict"]):
         return bool(decision.verdict == expected["verdict"])
@@ -55,16 +70,33 @@ def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> boo
 
 
 def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
-    """Whether a person's next item is a gold one, so that `share` of all that they decide are.
+    """Say whether a person's next item is a gold item.
 
-    `n_gold` of `n_decided` items were. Where in its stretch of 1 / share items each stands is drawn by
-    a hash, so that nobody can count them off.
+    The place of the gold item in each stretch of 1 / share items is seeded, so that nobody can predict
+    it.
+
+    Args:
+        reviewer: The person.
+        n_decided: How many items they have decided.
+        n_gold: How many of these were gold items.
+        share: The share of gold items.
+
+    Returns:
+        True if a gold item is due.
     """
     return n_gold + seeded_fraction("gold", reviewer, n_gold) < (n_decided + 1) * share
 
 
 def passes_calibration(hits: Sequence[bool], rule: Calibration) -> bool:
-    """Whether the last `rule.items` answers to gold items have the share of hits that is asked for."""
+    """Say whether enough of the last answers to gold items are right.
+
+    Args:
+        hits: Whether each answer is right, in order.
+        rule: The number of items, and the least share of hits.
+
+    Returns:
+        True if there are as many answers and enough hits.
+    """
     last = hits[-rule.items :]
     return len(last) == rule.items and sum(last) >= rule.hits * rule.items
 

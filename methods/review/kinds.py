@@ -171,7 +171,7 @@ def _choice_texts(content: Content) -> Texts:
 
 def _check_multiple_choice(edited: Content, original: Content) -> None:
     if edited["hint"] is not None and not isinstance(edited["hint"], str):
-        raise EditFault("this is a text, or null where there is none.", ("hint",))
+        raise EditFault("this must be a text, or null for none.", ("hint",))
     choices = edited["choices"]
     if not isinstance(choices, dict) or len(choices) < MIN_CHOICES:
         raise EditFault(

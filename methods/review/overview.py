@@ -54,10 +54,16 @@ def day_of(time: str) -> str:
 
 
 def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any]]:
-    """What each person did, by name.
+    """Summarize the work of each person.
 
-    Rows of reviewer, n_decisions, n_skipped, n_edits, n_rejected, median_seconds (None where no time is
-    known), last_day, and by_day: the decisions on each of the last SHOWN_DAYS days, the oldest first.
+    Args:
+        work: The decisions without their texts.
+        today: The day in UTC.
+
+    Returns:
+        Rows of reviewer, n_decisions, n_skipped, n_edits, n_rejected, median_seconds (None if no time
+        is known),
+        last_day, and by_day: the decisions on each of the last SHOWN_DAYS days, the oldest first.
     """
     days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(SHOWN_DAYS))]
     rows = []
@@ -114,12 +120,20 @@ def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
 def forecast(
     needed: Mapping[int, int], work: Iterable[DecisionEffort], today: date
 ) -> ReviewForecast:
-    """When `needed`, the number of decisions by round, will have been made.
+    """Forecast when the needed decisions will have been made.
 
-    The rate of a round is its decisions of the last RATE_DAYS days, today among them, divided by these
-    days; of a review that began later by the days since it began. Both rounds go on at the same time,
-    so the slower one ends last. It assumes that people go on as in these days, and no end is said of
-    fewer than FEWEST_DECISIONS decisions or FEWEST_DAYS days with any.
+    The rate of a round is the number of its decisions in the last RATE_DAYS days, today included,
+    divided by these days, or by the days since the review began. Both rounds go on at the same time, so
+    the slower one ends last. No end is forecast from fewer than FEWEST_DECISIONS decisions or
+    FEWEST_DAYS days with any.
+
+    Args:
+        needed: The number of needed decisions by round.
+        work: The decisions without their texts.
+        today: The day in UTC.
+
+    Returns:
+        The rates and the end.
     """
     days_of_round: dict[int, Counter[date]] = {round: Counter() for round in needed}
     first = today
@@ -156,10 +170,19 @@ def _lack(counts: Sequence[int]) -> Literal["none", "decisions", "days"] | None:
 def expected_for_experts(
     n_open: int, expert: str, expert_share: float, n_past: int, n_to_expert: int
 ) -> float:
-    """How many of `n_open` items whose round 1 is open will go to an expert.
+    """Estimate how many items with an open round 1 will go to an expert.
 
-    By the rule `expert` of their kind. Where only a disagreement leads to an expert, as large a share
-    as so far: `n_to_expert` of the `n_past` items whose round 1 is over.
+    If only a disagreement leads to an expert, the share so far is used.
+
+    Args:
+        n_open: The number of items whose round 1 is open.
+        expert: The rule of their kind: `all`, `sample`, or disagreements only.
+        expert_share: The share of the sample.
+        n_past: The number of items whose round 1 is over.
+        n_to_expert: How many of these went to an expert.
+
+    Returns:
+        The expected number.
     """
     if expert == "all":
         return float(n_open)

@@ -30,7 +30,7 @@ ROLE_OF_ROUND = {round_: role for role, round_ in reversed(ROUND_OF_ROLE.items()
 def _no_bool(value: object) -> object:
     """The value, unless it is true or false, which are 1 and 0 in Python and no numbers here."""
     if isinstance(value, bool):
-        raise ValueError("true and false are no numbers")
+        raise ValueError("true and false are not numbers")
     return value
 
 
@@ -158,7 +158,16 @@ class ReviewState:
 
 
 def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ItemStatus:
-    """The status of a queued item after `decisions` (of any items, in the order of events)."""
+    """Compute the status of a queued item.
+
+    Args:
+        item: The item.
+        decisions: Decisions on any items, in the order of events.
+        rules: The review rules.
+
+    Returns:
+        The status.
+    """
     return review_state(item, decisions, rules).status
 
 
@@ -190,7 +199,16 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
 
 
 def in_sample(purpose: str, item_id: str, share: float) -> bool:
-    """Whether an item is in a sample of `share`, by a hash of its id: the answer never changes."""
+    """Say whether an item is in a sample, by a hash of its id, so that the answer never changes.
+
+    Args:
+        purpose: What the sample is for; another purpose has another sample.
+        item_id: The item.
+        share: The share of the sample, 0 to 1.
+
+    Returns:
+        True if it is.
+    """
     return seeded_fraction(purpose, item_id) < share
 
 

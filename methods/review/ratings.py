@@ -84,7 +84,16 @@ def ratings_of(
 def blind_on_current(
     items: Iterable[QueueItem], decisions: Iterable[Decision], rules: RuleBook
 ) -> Iterator[tuple[QueueItem, Decision]]:
-    """Every blind decision on the current content of an item, with the item."""
+    """List the blind decisions on the current content of items.
+
+    Args:
+        items: The queued items.
+        decisions: All decisions in the order of events.
+        rules: The review rules of each kind.
+
+    Yields:
+        The item and the decision.
+    """
     decided = by_item(decisions)
     for item in items:
         on_current = [
@@ -97,7 +106,15 @@ def blind_on_current(
 
 
 def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
-    """The values that the decision gives, by dimension."""
+    """Read the ratings that a decision gives.
+
+    Args:
+        item: The item.
+        decision: The decision.
+
+    Returns:
+        The values by dimension.
+    """
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
         if decision.verdict == "reject":
@@ -130,11 +147,18 @@ def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
 
 
 def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> list[dict[str, Any]]:
-    """The effort of review, by kind, round and reviewer.
+    """Summarize the effort of review, by kind, round and reviewer.
 
-    Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds, reasons. Every decision on an
-    item of the queue counts, also one on an outdated content. `median_seconds` is over the decisions
-    with a time, None where none has one; `reasons` counts the reasons for rejections.
+    Every decision on an item of the queue counts, also one on an outdated content.
+
+    Args:
+        items: The queued items.
+        decisions: The decisions.
+
+    Returns:
+        Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds (over decisions with a
+        time, None
+        without any) and reasons (counts of reasons for rejections).
     """
     kind_of = {item["item_id"]: item["kind"] for item in items}
     groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)

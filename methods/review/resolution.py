@@ -80,12 +80,21 @@ def resolve(
     policy: ResolutionPolicy,
     rules: Rules = DEFAULT_RULES,
 ) -> Resolution:
-    """The outcome of a queued item after the decisions.
+    """Resolve a queued item after its decisions.
 
-    The rules say when people have approved an item. Where the policy demands nobody, it accepts in the
+    The rules say when people have approved an item. If the policy demands nobody, it accepts in the
     rounds that nobody decided, and never overrules a person: a rejected item stays rejected, where
-    annotators disagree an expert decides, and an item that only people can complete
-    (`Kind.needs_edit`) stays pending.
+    annotators disagree an expert decides, and an item that only people can complete (`Kind.needs_edit`)
+    stays pending.
+
+    Args:
+        item: The item.
+        decisions: Decisions on any items, in the order of events.
+        policy: Of which items people's decisions are demanded.
+        rules: The review rules.
+
+    Returns:
+        The outcome with its reviewers and content.
     """
     decisions = [decision for decision in decisions if decision.item_id == item["item_id"]]
     demanded = policy.demands(item["item_id"])

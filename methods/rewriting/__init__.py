@@ -11,10 +11,21 @@ _QUOTED = re.compile(r'"([^"]*)"')
 
 
 def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
-    """The first `n_rewrites` rewrites in a model's reply, one per line.
+    """Read the rewrites in a model's reply, one per line.
 
-    A rewrite must have the same image tokens as the original, each as often; repeats and copies of the
-    original are skipped. Raises ParseError if fewer than `n_rewrites` remain.
+    A rewrite must have the same image tokens as the original, each as often. Repeats and copies of the
+    original are skipped.
+
+    Args:
+        text: The reply.
+        original: The question.
+        n_rewrites: How many rewrites are needed.
+
+    Returns:
+        The first `n_rewrites` rewrites.
+
+    Raises:
+        ParseError: There are fewer.
     """
     tokens = image_tokens(original)
     rewrites: list[str] = []

@@ -77,7 +77,15 @@ def language_of(text: str) -> str | None:
 
 
 def says_nothing_new(reference: str, question: str) -> bool:
-    """Whether the question has every word, of Chinese every pair of characters, of the reference."""
+    """Say whether a question has every word of a reference; of Chinese, every pair of characters.
+
+    Args:
+        reference: The reference.
+        question: The question.
+
+    Returns:
+        True if the reference adds nothing.
+    """
     return not set(_terms(reference)) - set(_terms(question))
 
 
@@ -92,21 +100,49 @@ def leaks(rewrite: str, question: str, reference: str) -> bool:
 
 
 def gives_number_away(text: str, question: str, reference: str) -> bool:
-    """Whether a text has a number of the reference that its question does not have."""
+    """Say whether a text has a number of the reference that its question does not have.
+
+    Args:
+        text: The text.
+        question: The question.
+        reference: The reference.
+
+    Returns:
+        True if it does.
+    """
     return bool((_numbers(text) - _numbers(question)) & _numbers(reference))
 
 
 def gives_words_away(text: str, question: str, reference: str) -> bool:
-    """Whether a text has at least `LEAKED_SHARE` of the words that only the reference has."""
+    """Say whether a text has at least `LEAKED_SHARE` of the words that only the reference has.
+
+    Args:
+        text: The text.
+        question: The question.
+        reference: The reference.
+
+    Returns:
+        True if it does.
+    """
     gained = set(_terms(text)) - set(_terms(question))
     hidden = set(_content(reference)) - set(_terms(question))
     return bool(hidden) and len(gained & hidden) >= LEAKED_SHARE * len(hidden)
 
 
 def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) -> ParsedRewrites:
-    """The rewrites of a model's reply, one a line, that can stand for the question by their words.
+    """Read the rewrites in a model's reply, one per line, that can replace the question by their words.
 
-    Raises ParseError (`too_few_rewrites`) where fewer than `n_rewrites` can.
+    Args:
+        reply: The reply.
+        question: The question.
+        reference: The reference of the question.
+        n_rewrites: How many rewrites are needed.
+
+    Returns:
+        The rewrites, and the other lines with the reason against each.
+
+    Raises:
+        ParseError: `too_few_rewrites`.
     """
     parsed = ParsedRewrites([], [])
     for line in lines_of(reply):
@@ -144,10 +180,17 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
 def choose_by_meaning(
     similarities: Sequence[Sequence[float]], band: SimilarityBand, n_kept: int
 ) -> RewriteSelection:
-    """The first `n_kept` rewrites whose meaning and style are right, by place from 0.
+    """Choose rewrites whose meaning and style are right.
 
-    `similarities` is the cosine matrix of the question, in row 0, and its rewrites. A rewrite is
-    compared with those that were kept before it.
+    A rewrite is compared with the question and with the rewrites that were chosen before it.
+
+    Args:
+        similarities: The cosine matrix of the question (row 0) and its rewrites.
+        band: The lowest and the highest cosine.
+        n_kept: How many rewrites to choose.
+
+    Returns:
+        The places of the chosen rewrites, from 0, and the reason against each of the others.
     """
     places: list[int] = []
     lost: dict[int, str] = {}

@@ -30,12 +30,23 @@ def check_width(width: int) -> None:
 
 
 def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str:
-    """The address of the image at `width` pixels; the image's own where there is nothing to gain.
+    """Find the address of an image at a width.
 
-    That is so for other hosts and formats, for what is a thumbnail already, and for a picture that is
-    no wider, or of unknown width: the servers enlarge nothing but drawings (SVG). A narrow TIFF,
-    which no browser shows as it is, is given at the widest step below its own width. Raises
-    ValueError for a width that is no step.
+    The image's own address is returned where a thumbnail does not help: for other hosts and formats,
+    for a thumbnail, and for an image that is no wider or of unknown width, as the servers enlarge only
+    drawings (SVG). A narrow TIFF, which no browser shows as it is, is returned at the widest step below
+    its own width.
+
+    Args:
+        image_url: The address of the image.
+        width: The width in pixels, one of Wikimedia's steps.
+        original_width: The width of the image; None if it is unknown.
+
+    Returns:
+        The address.
+
+    Raises:
+        ValueError: The width is not one of the steps.
     """
     check_width(width)
     parts = _upload_path(image_url)

@@ -63,7 +63,15 @@ def sent_form(title: str) -> str | None:
 
 
 def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTitle]:
-    """The page of a merged query that each title leads to, through normalization and redirects."""
+    """Find the page that each title leads to, through normalization and redirects.
+
+    Args:
+        query: The merged query.
+        titles: The titles.
+
+    Returns:
+        The page of each title, or why there is none.
+    """
     steps: dict[str, str] = {}
     for kind in ("normalized", "converted", "redirects"):
         for step in query.get(kind, []):
@@ -104,7 +112,7 @@ def _found(
             requested, "invalid", page.get("invalidreason") or "It can be no title."
         )
     if page.get("special"):
-        return MissingTitle(requested, "invalid", "It is no page but a function of the wiki.")
+        return MissingTitle(requested, "invalid", "It is a function of the wiki, not a page.")
     # A file of the shared repository is a missing page here, and has its facts all the same.
     if page.get("missing") and "imageinfo" not in page:
         return MissingTitle(requested, "missing", "The wiki has no page of this title.")

@@ -84,7 +84,19 @@ class FileFacts:
 
 
 def page_facts(requested: str, language: str, page: Json) -> PageFacts:
-    """The facts in a page of prop=info|categories|extracts. Raises KeyError if one is not there."""
+    """Read the facts of a page from prop=info|categories|extracts.
+
+    Args:
+        requested: The title that was asked for.
+        language: The language of the wiki.
+        page: The page in the answer.
+
+    Returns:
+        The facts.
+
+    Raises:
+        KeyError: A fact is missing.
+    """
     return PageFacts(
         asked=requested,
         language=language,
@@ -117,7 +129,18 @@ def page_images(media_list: Json) -> tuple[PageImage, ...]:
 
 
 def file_facts(requested: str, page: Json) -> FileFacts | MissingTitle:
-    """The facts in a page of prop=imageinfo. Raises KeyError if one is not there."""
+    """Read the facts of a file from prop=imageinfo.
+
+    Args:
+        requested: The title that was asked for.
+        page: The page in the answer.
+
+    Returns:
+        The facts, or why there is no file.
+
+    Raises:
+        KeyError: A fact is missing.
+    """
     info: Json = next(iter(page.get("imageinfo", [])), {})
     if "url" not in info:
         return MissingTitle(requested, "missing", "The page has no file that may be seen.")

@@ -46,10 +46,17 @@ def introduction(html: str) -> str:
 
 
 def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
-    """The images of a page in its order, and after them those of `names` that its HTML does not show.
+    """List the images of a page in its order, followed by files that its HTML does not show.
 
-    `names` are all files that the page names, without their namespace. What the HTML does not show
-    are files that are missing, for example. The lead image is the first of the introduction.
+    Files that are not shown are, for example, missing ones. The lead image is the first of the
+    introduction.
+
+    Args:
+        html: The rendered page.
+        names: All files that the page names, without their namespace.
+
+    Returns:
+        The images.
     """
     file_of = {name.replace(" ", "_"): name.replace("_", " ") for name in names}
     images: dict[str, PageImage] = {}

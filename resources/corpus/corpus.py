@@ -223,9 +223,9 @@ def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]
         record = from_json(line)
         title, names = record.get("page_title"), record.get("categories")
         if not isinstance(title, str) or not isinstance(names, list):
-            raise TypeError("the title is not a text or the categories are no list")
+            raise TypeError("the title is not a text or the categories are not a list")
         if not all(isinstance(name, str) for name in names):
-            raise TypeError("a category is no text")
+            raise TypeError("a category is not a text")
         if not all(map(is_unicode, [title, *names])):
             raise TypeError("a text has half a character")
     except (ValueError, AttributeError, TypeError) as error:

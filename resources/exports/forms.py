@@ -39,7 +39,7 @@ class ExportFormat:
                 "without: export it as huggingface."
             )
         if source.beside and not self.several:
-            raise ExportError(f"{self.name} has one release a folder: leave --with out.")
+            raise ExportError(f"{self.name} writes one release per folder: leave out --with.")
         module, function = self.writer.split(":")
         arguments = {
             **self.told,
@@ -125,9 +125,9 @@ FORMS: Mapping[str, ExportFormat] = {
 def require_form(name: str) -> None:
     """Raise ExportError unless there is a form of this name."""
     if not name:
-        raise ExportError(f"Say in which form, with --as: one of {', '.join(FORMS)}.")
+        raise ExportError(f"No format given. Pass --as with one of {', '.join(FORMS)}.")
     if name not in FORMS:
-        raise ExportError(f"There is no form {name!r}; {nearest(name, FORMS)}.")
+        raise ExportError(f"There is no format {name!r}; {nearest(name, FORMS)}.")
 
 
 def form_named(name: str, shard_mb: int) -> ExportFormat:

@@ -53,7 +53,7 @@ def require_repository(name: str) -> None:
         name = ""
     if "/" not in name:
         raise ExportError(
-            "A dataset on the hub is called OWNER/NAME, of letters, digits, - _ and dots."
+            "The name of a dataset on the hub must be OWNER/NAME, with letters, digits, - _ and dots."
         )
 
 
@@ -93,7 +93,7 @@ def push(folder: Path, repository: str) -> str:
             )
     except LocalTokenNotFoundError:
         raise ExportError(
-            "The hub wants to know who you are: set HF_TOKEN, or log in with hf auth login."
+            "The hub needs you to sign in: set HF_TOKEN, or run hf auth login."
         ) from None
     except (HTTPError, OSError) as error:
         reason = " ".join(str(error).split())[:300]
@@ -114,6 +114,7 @@ def _require_no_answers(folder: Path, shards: str) -> None:
                 turns = pc.list_flatten(batch.column("turns"))
                 if any(pc.struct_field(turns, name).null_count < len(turns) for name in REFERENCES):
                     raise ExportError(
-                        f"{path} has answers, and those of this split are held out: rename {folder} "
+                        f"{path} has answers, but the answers of this split are held out: rename "
+                        f"{folder} "
                         "and export it again."
                     )

@@ -188,7 +188,7 @@ def _counter(tokenizer: str) -> Count:
         loaded = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
     except Exception as error:
         raise ExportError(
-            f"{tokenizer} is no tokenizer ({error}): let stack_tokenizer under release.exports in "
+            f"{tokenizer} is not a tokenizer ({error}): let stack_tokenizer under release.exports in "
             "settings.yaml be the path of a tokenizer.json."
         ) from None
     return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)

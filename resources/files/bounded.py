@@ -58,7 +58,7 @@ def open_file(path: Path) -> io.BufferedReader:
         os.close(number)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise BoundedReadError("irregular", "the file is a pipe or a device, and no regular file")
+        raise BoundedReadError("irregular", "the file is a pipe or a device, not a regular file")
     return io.BufferedReader(io.FileIO(number))
 
 

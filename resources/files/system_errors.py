@@ -77,7 +77,8 @@ def is_refused_home(error: BaseException) -> bool:
 def refused_by_system(error: OSError) -> StoreError:
     """The sentence for what the operating system refused in the home."""
     return StoreError(
-        f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
+        f"The workspace {home.home()} cannot be used ({error}): make it a folder that you may write "
+        "to, "
         "or set LOOM_HOME to one."
     )
 

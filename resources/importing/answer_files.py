@@ -77,7 +77,7 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, struct.error) as error:
         if isinstance(error, json.JSONDecodeError):
             raise PublishedError("a sample in it is not valid JSON") from None
-        raise PublishedError("it is not an .eval of inspect_ai, or a damaged one") from None
+        raise PublishedError("it is not an .eval file of inspect_ai, or it is damaged") from None
 
 
 def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) -> bytes:
@@ -91,7 +91,7 @@ def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) 
         # A file may say that it is smaller than it is.
         unpacked: bytes = stream.read(info.file_size + 1)
     if len(unpacked) != info.file_size:
-        raise ValueError("it has another size than it says")
+        raise ValueError("its size differs from the size in its header")
     return unpacked
 
 

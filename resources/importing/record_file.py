@@ -148,7 +148,7 @@ def _texts(
         if name not in wanted_columns:
             continue
         if name in plain and isinstance(value, list | dict):
-            raise PublishedError(f"{where}: its {name} is no text")
+            raise PublishedError(f"{where}: its {name} is not a text")
         texts[name] = storable(text_of(value))
     return texts
 
@@ -180,8 +180,8 @@ def _of_sheets(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for title, others in sheets:
         if any(text_of(cell).strip() for row in others for cell in row):
             raise PublishedError(
-                f"its sheet {ascii(title[:60])} has cells, too, and records are read from the first "
-                "sheet alone: leave one sheet"
+                f"its sheet {ascii(title[:60])} has cells, too, but records are only read from "
+                "the first sheet: leave one sheet"
             )
 
 
@@ -217,7 +217,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
         raise
     except Exception:
         # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
-        raise PublishedError("it is not an .xlsx, or a damaged one") from None
+        raise PublishedError("it is not an .xlsx file, or it is damaged") from None
 
 
 def _rows_of(sheet: Any) -> Iterator[list[Any]]:
@@ -231,7 +231,7 @@ def _rows_of(sheet: Any) -> Iterator[list[Any]]:
     except PublishedError:
         raise
     except Exception:
-        raise PublishedError("it is not an .xlsx, or a damaged one") from None
+        raise PublishedError("it is not an .xlsx file, or it is damaged") from None
 
 
 # --- JSON ------------------------------------------------------------------------------------------

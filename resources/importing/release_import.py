@@ -48,7 +48,8 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     (card,) = tables["releases"]
     if held_out(edition_of(card)):
         raise ReleaseFolderError(
-            f"{folder} is a split whose answers stayed in the home that it is from, so it cannot be "
+            f"{folder} is a split whose answers stayed in the workspace that it is from, so it "
+            "cannot be "
             "that release anywhere else: import its published file instead (--benchmark)."
         )
     rows = {name: tables[name] for name in RELEASE_TABLES}

@@ -158,7 +158,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         collected.add(content)
         collected.add(refusal, "refusal")
     except TypeError:
-        raise _unread("The reply's message is no text.", counts, body) from None
+        raise _unread("The reply's message is not a text.", counts, body) from None
     text, refusal = "".join(collected.text), "".join(collected.refusal)
     # Some servers fill two of the fields with the same, and some leave one blank.
     thought = [value for value in reasonings if isinstance(value, str) and value.strip()][:1]

@@ -68,7 +68,7 @@ def read_address(address: str) -> ServerAddress:
         parts = urlsplit(address.strip())
         port = parts.port
     except ValueError:
-        raise ValueError("it is no address") from None
+        raise ValueError("it is not an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it must begin with http:// or https:// and name a host")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

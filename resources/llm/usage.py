@@ -185,7 +185,7 @@ class Usage:
             "replies that name another model": self.other_models.total(),
             "models that they name": _most(self.other_models),
             "answers with an unknown finish reason": _most(self.unknown_ends),
-            "replies whose token counts are not believed": self.not_believed,
+            "replies with implausible token counts": self.not_believed,
             "answers without a JSON schema, which the server refused": self.without_schema,
             "attempts that timed out": self.timeouts,
             "attempts after the first": self.sent_again,

@@ -79,6 +79,8 @@ def release_meant(warehouse: Warehouse, reference: str) -> str:
         return current[reference]
     begun = [release_id for release_id in ids if reference and release_id.startswith(reference)]
     if len(begun) > 1:
-        raise ReleaseError(f"{reference} is the beginning of several releases: {', '.join(begun)}.")
+        raise ReleaseError(
+            f"{reference} matches the beginning of several release ids: {', '.join(begun)}."
+        )
     (card,) = cards_of(warehouse, begun or [reference])
     return str(card["release_id"])

@@ -52,7 +52,8 @@ def write_submissions(
     release_id: str = card["release_id"]
     if benchmark_of(card) not in FORMS:
         raise ResultError(
-            f"{release_id} is not of a benchmark whose own evaluation takes files: {', '.join(FORMS)} "
+            f"{release_id} is not a release of a benchmark with an evaluation that takes files: "
+            f"{', '.join(FORMS)} "
             "are."
         )
     models = warehouse.read("evaluate/answering_models_of", {"release_id": release_id})

@@ -36,7 +36,7 @@ FORMS = {
 PICTURES_LOST = "With what was not asked for want of its picture at the floor"
 JUDGED_SHARE = """Turns with a judgment / turns of the release. Below: the share of what the metric
 needs that was judged; a mean or difference of several scores has that of the least judged one."""
-NO_ANSWER = "Replies that are no answers: cut off by the token limit, reasoning only, empty"
+NO_ANSWER = "Replies that are not answers: cut off by the token limit, reasoning only, empty"
 NOT_TAKEN = "its results were not taken."
 FROM_BEFORE = " The scores above are from before."
 UNSCORED = "It has no scores on this release."

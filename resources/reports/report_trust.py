@@ -44,9 +44,9 @@ _DOES = {
         "shows no preference for a place in the comparisons that its scores rest on",
     ),
     "self_preference": (
-        "favours models of its own family",
-        "disfavours models of its own family",
-        "shows no favour for models of its own family",
+        "is biased towards models of its own family",
+        "is biased against models of its own family",
+        "shows no bias for models of its own family",
     ),
     "leniency": (
         "gives models of other families more points than other judges do",

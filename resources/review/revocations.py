@@ -45,7 +45,7 @@ _WHY = {
     "none": "There is no such decision of this person in force on this item.",
     "late": "Somebody else has decided on this item since, or in the same round: an administrator can "
     "open it again.",
-    "reason": "An item is opened again for a reason: say which.",
+    "reason": "Opening an item again needs a reason: give one.",
     "nothing": "This item has no decision of this round that could end.",
 }
 

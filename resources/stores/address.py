@@ -24,7 +24,7 @@ def database() -> str | None:
         raise StoreError(
             f"{VARIABLE} is not an address of a Postgres database: set it as in "
             "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
-            "unset it to use files of the home."
+            "unset it to use files of the workspace."
         )
     return address or None
 

@@ -98,7 +98,7 @@ def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
             if full:
                 raise StoreError(
                     f"{store.shown} has rows of its own ({', '.join(full)}): set {VARIABLE} to a "
-                    "database that nothing has used, to bring a home there."
+                    "database that nothing has used, to move a workspace there."
                 )
             begin = text("INSERT INTO loom_filled VALUES (:source, false)")
             connection.execute(begin, {"source": str(path)})
@@ -126,7 +126,7 @@ def _compare(store: Store, table: Table, source: Connection) -> int:
                 raise StoreError(
                     f"{table.name} of {store.shown} differs from the file in row {number}: stop what "
                     "writes there, rename its schema (ALTER SCHEMA ... RENAME TO ...), which keeps "
-                    "the rows, and bring the home over again."
+                    "the rows, and move the workspace again."
                 )
     return number
 

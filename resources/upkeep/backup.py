@@ -109,10 +109,12 @@ def back_up(source: Path, target: Path) -> BackupResult:
             f"{lake.files} with tools of their own."
         )
     if not source.is_dir() or not any(source.iterdir()):
-        raise BackupError(f"There is nothing to back up in {source}: set LOOM_HOME to your home.")
+        raise BackupError(
+            f"There is nothing to back up in {source}: set LOOM_HOME to your workspace."
+        )
     if target.is_relative_to(source):
         raise BackupError(
-            f"{target} is inside the home {source}: give a folder outside (TO=folder)."
+            f"{target} is inside the workspace {source}: give a folder outside (TO=folder)."
         )
     failed = f"{source} was not backed up to {target}"
     with _in_one_sentence(failed), draft_folder(target, "backing-up") as draft:
@@ -148,7 +150,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
         files = _manifest(backup).files
         if target.is_mount():
             raise BackupError(
-                f"{target} is a volume of its own, which nothing can take the place of: set LOOM_HOME "
+                f"{target} is a mounted volume and cannot be replaced: set LOOM_HOME "
                 f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
             )
         with draft_folder(target, "restoring") as draft:
@@ -291,9 +293,10 @@ def _damage(copy: Path, path: Path) -> str | None:
 
 def _advice(path: Path) -> str:
     if home.images_path().name in path.parts[:-1]:
-        return "Put a sound copy in its place, or move it out of the home."
+        return "Put a sound copy in its place, or move it out of the workspace."
     return (
-        "Restore a backup (vlm-loom home restore), or move it out of the home to go on without it."
+        "Restore a backup (vlm-loom home restore), or move it out of the workspace to go on without "
+        "it."
     )
 
 
@@ -413,4 +416,4 @@ def _is_sqlite(file: Path, path: Path) -> bool:
         if head:
             break
         sleep(0.1)
-    raise DamagedFile("it is no SQLite file" if head else "it is empty")
+    raise DamagedFile("it is not a SQLite file" if head else "it is empty")

@@ -106,7 +106,8 @@ def _require_home(folder: Path, names: list[str]) -> None:
         )
     if not set(MARKS) & set(names):
         raise CleaningError(
-            f"{folder} is not a home, as it has none of {', '.join(MARKS)}: set LOOM_HOME to your home."
+            f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: set LOOM_HOME to "
+            "your workspace."
         )
 
 

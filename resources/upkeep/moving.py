@@ -38,7 +38,7 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
     lake = lake_connection.lake_address()
     if files is None and database is None and lake is None:
         raise MovingError(
-            f"Nothing says where the home is to be brought: set {VARIABLE}, "
+            f"No destination is set to move the workspace to: set {VARIABLE}, "
             f"{lake_connection.VARIABLE} or {shared_files.VARIABLE}, as docs/guides/shared-stores.md "
             "has it."
         )

@@ -52,7 +52,7 @@ def fill(lake: Lake, folder: Path) -> int:
         if n and _n_missing(lake, f"FROM {table}", _rows_of(files[table])):
             raise LakeError(
                 f"{table} of {lake.address.name} has rows of its own: name a lake in "
-                "LOOM_WAREHOUSE that nothing has used, to bring a home there."
+                "LOOM_WAREHOUSE that nothing has used, to move a workspace there."
             )
     # Tables without rows are most of them, and cost as much to compare as others.
     filled = {table: path for table, path in files.items() if n_rows[table]}
@@ -65,8 +65,9 @@ def fill(lake: Lake, folder: Path) -> int:
         )
         if n_missing or n != n_rows[table]:
             raise LakeError(
-                f"{table} of {lake.address.name} differs from the home's in {n_missing} rows: stop "
-                "what writes there, and bring the home over again."
+                f"{table} of {lake.address.name} differs from the workspace's in {n_missing} rows: "
+                "stop "
+                "what writes there, and move the workspace again."
             )
     return sum(n_rows.values())
 

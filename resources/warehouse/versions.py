@@ -170,7 +170,8 @@ def require_kept(path: Path) -> None:
 def _require_version_kept(path: Path | str, version: int) -> None:
     if version < BASELINE:
         raise WarehouseError(
-            f"{path} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+            f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+            "versions open: keep "
             f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
         )
 
@@ -308,7 +309,7 @@ def _obstacle(
     if indexes and isinstance(error, duckdb.DependencyException):
         return (
             f"{path} cannot be brought to this version while it has {indexes}: drop it (DROP INDEX), "
-            "start again, and make it anew afterwards if you need it."
+            "start again, and create it again afterwards if you need it."
         )
     return (
         f"{path} cannot be brought to this version, as the step to version {reached} does not fit it "

@@ -135,7 +135,7 @@ class Warehouse:
         """
         terms = _TERM.findall(order)
         if order != ", ".join(name + how for name, how in terms):
-            raise WarehouseError(f"{order!r} is no order of columns.")
+            raise WarehouseError(f"{order!r} is not an order of columns.")
         names = {"ALL", *(name for name, *_ in declared_columns().get(table, []))}
         if missing := sorted({*columns, *equal, *(name for name, _ in terms)} - names):
             raise WarehouseError(f"{table} has no column {', '.join(missing)} in sql/.")

@@ -77,7 +77,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
 def test_what_is_no_port_is_one_sentence(tmp_path: Path, given: str) -> None:
     ended = command(tmp_path / "home", "calls", PORT=given)
     assert ended.returncode == 2
-    said = f"vlm-loom calls: PORT: {given} is no port; say a number from 1 to 65535.\n"
+    said = f"vlm-loom calls: PORT: {given} is not a port: give a number from 1 to 65535.\n"
     assert ended.stderr == said
 
 
@@ -85,4 +85,6 @@ def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
     ended = command(tmp_path / "home", "calls")
     assert ended.returncode == 2
-    assert ended.stderr == f"The home {tmp_path / 'home'} is a file: set LOOM_HOME to a folder.\n"
+    assert (
+        ended.stderr == f"The workspace {tmp_path / 'home'} is a file: set LOOM_HOME to a folder.\n"
+    )

@@ -95,7 +95,7 @@ def test_a_few_items_are_tried_the_price_is_printed_and_the_rest_is_asked_by_run
 def test_only_evaluate_has_a_limit(folder: Path, commanded: Commanded) -> None:
     done = commanded(folder / "home", "run", "ledger", "--limit", "2", **settings(folder))
     assert done.returncode == 2
-    assert "ledger asks nothing about releases: leave --limit out, or run evaluate." in done.stderr
+    assert "ledger asks nothing about releases: leave out --limit, or run evaluate." in done.stderr
 
 
 def paid(output: str) -> dict[str, float]:

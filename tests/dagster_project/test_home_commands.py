@@ -145,8 +145,9 @@ def test_a_folder_that_is_no_home_is_not_cleaned(
     assert loom(["home", *arguments]) == 2
 
     assert capsys.readouterr().err == (
-        f"{tmp_path} is not a home, as it has none of warehouse.duckdb, ledger.sqlite, review.sqlite, "
-        "dagster: set LOOM_HOME to your home.\n"
+        f"{tmp_path} is not a workspace, as it has none of warehouse.duckdb, ledger.sqlite, "
+        "review.sqlite, "
+        "dagster: set LOOM_HOME to your workspace.\n"
     )
     assert names(tmp_path) == {"downloads", "thesis.tex"}
 

@@ -57,7 +57,7 @@ def test_a_release_is_meant_by_its_name_and_by_how_its_id_begins(folder: Path, c
     assert capsys.readouterr().out.startswith(f"# From {FIRST} to {SECOND}\n")
     assert loom(["release", "show", "mmdu-"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("mmdu- is the beginning of several releases: ") and FIRST in said
+    assert said.startswith("mmdu- matches the beginning of several release ids: ") and FIRST in said
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     assert loom(["release", "export", held_out, "--as", "llava"]) == 2
     assert "has its answers held out" in capsys.readouterr().err
     assert loom(["release", "import", str(home / "releases" / held_out)]) == 2
-    assert "is a split whose answers stayed in the home" in capsys.readouterr().err
+    assert "is a split whose answers stayed in the workspace" in capsys.readouterr().err
     assert loom(["release", "import", str(home / "releases" / as_it_came), "--held-out"]) == 2
     assert "--held-out is for a benchmark's published file" in capsys.readouterr().err
     assert loom([*given, "--held-out"]) == 0
@@ -382,10 +382,10 @@ def test_forms_are_listed_and_another_one_is_refused_without_a_run(folder: Path,
     assert loom(["release", "export", "mmdu", "--as", "hugginface"]) == 2
     assert capsys.readouterr() == (
         "",
-        "There is no form 'hugginface'; the nearest is huggingface.\n",
+        "There is no format 'hugginface'; the nearest is huggingface.\n",
     )
     assert loom(["release", "export", "mmdu"]) == 2
-    assert capsys.readouterr().err.startswith("Say in which form, with --as: one of ")
+    assert capsys.readouterr().err.startswith("No format given. Pass --as with one of ")
 
 
 def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:

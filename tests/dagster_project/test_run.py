@@ -67,7 +67,7 @@ def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(tmp_path: Pa
 def test_only_ingestion_has_shards(tmp_path: Path) -> None:
     done = command(tmp_path / "home", "run", "cluster", "--partition", "sample-b")
     assert done.returncode == 2
-    assert "cluster has no shards: leave --partition out, or run ingest." in done.stderr
+    assert "cluster has no shards: leave out --partition, or run ingest." in done.stderr
 
 
 @pytest.mark.parametrize("name", ["", "evaluat"])

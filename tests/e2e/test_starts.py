@@ -66,7 +66,7 @@ def test_what_is_no_port_is_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert refused(loom_home, port, monkeypatch, capsys) == (
-        f"vlm-loom ui: PORT: {port} is no port; say a number from 1 to 65535.\n"
+        f"vlm-loom ui: PORT: {port} is not a port: give a number from 1 to 65535.\n"
     )
 
 

@@ -101,7 +101,7 @@ def read_faults() -> list[Fault]:
     try:
         return [Fault(**each) for each in tomllib.loads(path.read_text())["fault"]]
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        sys.exit(f"{path} is no list of faults: {error}.")
+        sys.exit(f"{path} is not a list of faults: {error}.")
 
 
 def check(root: Path) -> int:

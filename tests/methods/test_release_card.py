@@ -49,5 +49,5 @@ def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused() -> None:
     assert card_of(row_of({**CARD, "licences": licences}))["licences"] == licences
     wrong = [[], {"images": IMAGES}, {**licences, "left_out": {"ND": "2"}}, {**licences, "x": {}}]
     for each in wrong:
-        with pytest.raises(ValueError, match="licences is no counts"):
+        with pytest.raises(ValueError, match="licences has no counts"):
             row_of({**CARD, "licences": each})

@@ -84,7 +84,7 @@ def pin(**given: object) -> int:
         ),
         (
             "pin a b --language english --port 0",
-            "some pin: --port: 0 is no port; say a number from 1 to 65535.",
+            "some pin: --port: 0 is not a port: give a number from 1 to 65535.",
         ),
         (
             "pin a b --language english --round 3",
@@ -105,7 +105,7 @@ def test_a_variable_that_is_wrong_is_named(
 ) -> None:
     monkeypatch.setenv("PORT", "http")
     assert command_line.run(some, "some", ["pin", "a", "b", "--language", "english"]) == 2
-    said = "some pin: PORT: http is no port; say a number from 1 to 65535.\n"
+    said = "some pin: PORT: http is not a port: give a number from 1 to 65535.\n"
     assert capsys.readouterr().err == said
 
 

@@ -349,7 +349,8 @@ def test_a_store_from_before_the_baseline_is_refused_in_one_sentence_and_not_tou
     give_version(tmp_path / name, version)
 
     assert str(refusal(tmp_path / name)) == (
-        f"{tmp_path / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
+        f"{tmp_path / name} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+        "versions open: "
         f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder."
     )
 

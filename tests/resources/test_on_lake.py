@@ -436,7 +436,7 @@ def test_rows_that_a_lake_has_changed_meanwhile_are_found(
     lake: Lake, tables_of_a_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Lake, "replace_all", lambda *_: None)
-    with pytest.raises(LakeError, match="differs from the home's in"):
+    with pytest.raises(LakeError, match="differs from the workspace's in"):
         fill(lake, tables_of_a_file)
 
 

@@ -154,7 +154,8 @@ def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left
         )
 
     assert refused(command, capsys) == (
-        f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
+        f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+        "versions open: "
         f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder.\n"
     )
     assert {each.name for each in tmp_path.iterdir()} <= {left, f"{left}.lock"}
@@ -218,7 +219,9 @@ def test_a_file_that_others_hold_is_not_called_damaged(
 def test_a_warehouse_that_is_none_is_one_sentence(folder: Path, capsys) -> None:
     (folder / "warehouse.duckdb").write_bytes(b"")
 
-    assert refused("demo", capsys).startswith(f"{folder / 'warehouse.duckdb'} is no DuckDB file")
+    assert refused("demo", capsys).startswith(
+        f"{folder / 'warehouse.duckdb'} is not a DuckDB file"
+    )
 
 
 # --- Homes that cannot be used -------------------------------------------------------------------

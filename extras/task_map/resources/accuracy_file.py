@@ -43,15 +43,17 @@ def _accuracies(path: Path, header: list[str], rows: Iterator[TableRow]) -> dict
         task, accuracy = row.get("task", "").strip(), row.get("accuracy", "")
         where = f"Line {line} of {path}"
         if not task:
-            raise AccuracyFileError(f"{where} names no task.")
+            raise AccuracyFileError(f"{where} has no task name.")
         if task in accuracies:
-            raise AccuracyFileError(f"{where} has {task} once more: give each task one line.")
+            raise AccuracyFileError(f"{where} repeats the task {task}: give each task one line.")
         try:
             accuracies[task] = float(accuracy)
         except ValueError:
             accuracies[task] = math.nan
         if not math.isfinite(accuracies[task]):
-            raise AccuracyFileError(f"{where} has the accuracy {accuracy!r}, which is no number.")
+            raise AccuracyFileError(
+                f"{where} has the accuracy {accuracy!r}, which is not a number."
+            )
     if not accuracies:
         raise AccuracyFileError(
             f"{path} has no line below its first one: give a line for each task."

@@ -96,7 +96,7 @@ def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
     TaskVectorError.
     """
     if not folder.is_dir():
-        raise TaskVectorError(f"{folder} is no folder: give one with a folder for each task.")
+        raise TaskVectorError(f"{folder} is not a folder: give one with a folder for each task.")
     folders = sorted(
         path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
     )
@@ -109,14 +109,14 @@ def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
     if any(adapters) and not all(adapters):
         adapter, other = folders[adapters.index(True)], folders[adapters.index(False)]
         raise TaskVectorError(
-            f"{adapter} is an adapter and {other} is not: give adapters alone or whole weights alone."
+            f"{adapter} is an adapter and {other} is not: give only adapters or only whole weights."
         )
     with ExitStack() as stack:
         opened = [stack.enter_context(TensorFiles(path)) for path in folders]
         if all(adapters):
             if base is not None:
                 raise TaskVectorError(
-                    f"{folder} has adapters, which are changes themselves: leave --base {base} away."
+                    f"{folder} has adapters, which are changes themselves: leave out --base {base}."
                 )
             of_tasks = [Adapter(*pair) for pair in zip(tasks, opened, strict=True)]
             kind = f"LoRA adapters of {of_tasks[0].base or 'an unnamed base'}"
@@ -126,7 +126,7 @@ def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
                 f"{folder} has whole weights: give those before the fine-tuning, too (--base)."
             )
         if not base.is_dir():
-            raise TaskVectorError(f"{base} is no folder: give the base's weights (--base).")
+            raise TaskVectorError(f"{base} is not a folder: give the base's weights (--base).")
         before = stack.enter_context(TensorFiles(base))
         weights = dict(zip(tasks, opened, strict=True))
         kind = f"whole weights less those of {base.resolve().name}"

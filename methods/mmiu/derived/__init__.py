@@ -49,10 +49,20 @@ def derived(
     pictures: EditableImages,
     seed: int,
 ) -> Iterator[DerivedSample]:
-    """`n_samples` samples, tasks taking turns, and before each the entries that gave none.
+    """Derive samples from entries, tasks taking turns.
 
-    Each task goes through the entries in an order of its own by seed, so an entry that comes or goes
-    changes few samples, and more of them keep those that there are. Fewer where entries run out.
+    Each task goes through the entries in a seeded order of its own, so adding or removing an entry
+    changes few samples, and a larger `n_samples` keeps the samples of a smaller one.
+
+    Args:
+        subjects: The entries.
+        tasks: The tasks.
+        n_samples: The number of samples; fewer if entries run out.
+        pictures: Opens images, and stores changed ones.
+        seed: The seed.
+
+    Yields:
+        The samples, and before each the entries that gave none.
     """
     queues = {task: _ordered(subjects, task, seed) for task in tasks}
     n_made = 0

@@ -47,7 +47,21 @@ def others(
     fits: Callable[[SampledEntry], bool],
     *seed: object,
 ) -> list[SampledEntry]:
-    """Sample other entries with other images that `fits`. Raises UnusableSampleError for fewer."""
+    """Sample other entries with other images.
+
+    Args:
+        subject: The entry.
+        subjects: The entries to choose from.
+        n_subjects: How many to choose.
+        fits: Says whether an entry is acceptable.
+        *seed: The seed of the order.
+
+    Returns:
+        The entries.
+
+    Raises:
+        UnusableSampleError: There are fewer.
+    """
     draw = partial(content_id, *seed, subject.entry_id)
     image_ids = {subject.image_id}
     chosen: list[SampledEntry] = []
@@ -63,7 +77,17 @@ def others(
 
 
 def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
-    """A number from 0 to n_values - 1, by seed, entry and task."""
+    """Choose a number by seed, entry and task.
+
+    Args:
+        seed: The seed.
+        subject: The entry.
+        task: The task.
+        n_values: The number of values.
+
+    Returns:
+        A number from 0 to n_values - 1.
+    """
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 
 
@@ -83,19 +107,44 @@ TURNS: Mapping[str, Image.Transpose] = {
 
 
 def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
-    """The picture with both sides even and the longer one at most `side`."""
+    """Shrink an image so that its longer side is at most `side`, and crop both sides to even numbers.
+
+    Args:
+        picture: The image.
+        side: The longest side in pixels.
+
+    Returns:
+        The new image.
+    """
     copy = picture.copy()
     copy.thumbnail((side, side), Image.Resampling.LANCZOS)
     return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
 
 
 def square(picture: Image.Image, side: int) -> Image.Image:
-    """The middle of the picture, `side` pixels wide and high."""
+    """Cut out the middle of an image as a square.
+
+    Args:
+        picture: The image.
+        side: The side of the result in pixels.
+
+    Returns:
+        The square.
+    """
     return _middle(picture, 1.0).resize((side, side), Image.Resampling.LANCZOS)
 
 
 def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
-    """The middle of the picture in the format width x height."""
+    """Cut out the middle of an image in a format.
+
+    Args:
+        picture: The image.
+        width: The width of the result in pixels.
+        height: The height of the result.
+
+    Returns:
+        The new image.
+    """
     return _middle(picture, width / height).resize((width, height), Image.Resampling.LANCZOS)
 
 
@@ -113,7 +162,15 @@ def quarters(picture: Image.Image) -> list[Image.Image]:
 
 
 def difference(picture: Image.Image, other: Image.Image) -> float:
-    """Mean absolute difference of two pictures' pixels, 0 to 255, once they have one size."""
+    """Compute the mean absolute difference of two images' pixels after bringing them to one size.
+
+    Args:
+        picture: The first image.
+        other: The second image.
+
+    Returns:
+        The difference, 0 to 255.
+    """
     small = [
         np.asarray(image.resize((48, 48), Image.Resampling.BOX), float)
         for image in (picture, other)
@@ -131,23 +188,56 @@ def detail(picture: Image.Image) -> float:
 
 
 def blurred(picture: Image.Image, radius: float) -> Image.Image:
-    """The picture under a Gaussian blur; `radius` in pixels."""
+    """Blur an image.
+
+    Args:
+        picture: The image.
+        radius: The radius of the Gaussian blur in pixels.
+
+    Returns:
+        The new image.
+    """
     return picture.filter(ImageFilter.GaussianBlur(radius))
 
 
 def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
-    """The picture with Gaussian noise; `deviation` in levels of 255."""
+    """Add Gaussian noise to an image.
+
+    Args:
+        picture: The image.
+        deviation: The standard deviation in levels of 255.
+        seed: The seed of the noise.
+
+    Returns:
+        The new image.
+    """
     noise = np.random.default_rng(seed).normal(0.0, deviation, (picture.height, picture.width, 3))
     return _image(np.asarray(picture, float) + noise)
 
 
 def brightened(picture: Image.Image, factor: float) -> Image.Image:
-    """The picture with its brightness times `factor`."""
+    """Multiply the brightness of an image.
+
+    Args:
+        picture: The image.
+        factor: The factor.
+
+    Returns:
+        The new image.
+    """
     return ImageEnhance.Brightness(picture).enhance(factor)
 
 
 def cropped(picture: Image.Image, share: float) -> Image.Image:
-    """The middle of the picture, `share` of its width and height."""
+    """Cut out the middle of an image.
+
+    Args:
+        picture: The image.
+        share: The share of width and height to keep.
+
+    Returns:
+        The new image.
+    """
     left, top = picture.width * (1 - share) / 2, picture.height * (1 - share) / 2
     return picture.crop(
         (round(left), round(top), round(picture.width - left), round(picture.height - top))
@@ -155,7 +245,15 @@ def cropped(picture: Image.Image, share: float) -> Image.Image:
 
 
 def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
-    """The picture with a patch of other colours in the middle of each of these cells, of 4 x 3."""
+    """Put patches of other colours into an image.
+
+    Args:
+        picture: The image.
+        cells: The cells of a grid of 4 x 3 whose middle gets a patch.
+
+    Returns:
+        The new image.
+    """
     pixels = np.array(picture)
     wide, high = picture.width / 4, picture.height / 3
     for cell in cells:
@@ -169,7 +267,16 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
 
 
 def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
-    """Two pictures of one size in one: beside each other, or the first above the second."""
+    """Join two images of one size.
+
+    Args:
+        picture: The left or upper image.
+        other: The right or lower image.
+        side_by_side: Whether they stand side by side; else one above the other.
+
+    Returns:
+        The joined image.
+    """
     wide, high = picture.size
     sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
     sheet.paste(picture, (0, 0))
@@ -178,9 +285,14 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
 
 
 def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
-    """The picture under the homography that maps its points, in pixels, to those of the new one.
+    """Apply a homography to an image. What is outside the image is black.
 
-    What is outside is black. Pillow maps the other way round, so it is given the inverse.
+    Args:
+        picture: The image.
+        matrix: The homography, which maps points of the image, in pixels, to points of the new one.
+
+    Returns:
+        The new image.
     """
     inverse: NDArray[np.float64] = np.linalg.inv(np.array(matrix))
     values = (inverse / inverse[2, 2]).ravel()[:8]

@@ -146,7 +146,7 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[int, str
 
 
 def _text(stored: bytes) -> object:
-    """A text as it is stored, or what is no text to `CLASSES`."""
+    """A text as it is stored, or what is not a text to `CLASSES`."""
     try:
         return stored.decode()
     except UnicodeDecodeError:
@@ -179,7 +179,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that leaves the file's version as it is. Raises StoreError where there is none."""
     if not (path.is_file() and os.access(path, os.R_OK)):
         raise StoreError(
-            f"There is no ledger at {path} that can be read: set LOOM_HOME to your home."
+            f"There is no ledger at {path} that can be read: set LOOM_HOME to your workspace."
         )
     address = address_of(path)
     with closing(

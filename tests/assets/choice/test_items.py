@@ -346,7 +346,8 @@ def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> 
     with pytest.raises(ReleaseFolderError) as caught:
         import_release(exported, world.home / "releases", world.warehouse, world.images)
     assert str(caught.value) == (
-        f"{exported} is a split whose answers stayed in the home that it is from, so it cannot be that "
+        f"{exported} is a split whose answers stayed in the workspace that it is from, so it cannot "
+        "be that "
         "release anywhere else: import its published file instead (--benchmark)."
     )
 

@@ -180,7 +180,7 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
 def test_why_a_baseline_is_not_run() -> None:
     dialogue = replace(ITEMS[0], choices=())
     held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]
-    no_choice = "it says a letter, and this is no multiple choice"
+    no_choice = "it answers with a letter, and this is not a multiple-choice benchmark"
     for name in ("baseline:random", "baseline:most-frequent"):
         assert exclusion_reason(name, ITEMS, LetterBaselineOptions()) is None
         assert exclusion_reason(name, [dialogue], LetterBaselineOptions()) == no_choice

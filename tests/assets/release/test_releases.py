@@ -270,7 +270,7 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     run = world.run("release")
     told = metadata(run, "release/releases")["warning"]
     gone = f"{before['mmdu-instruct']} is not in force any more."
-    why = "Every item of mmdu-instruct has a picture whose licence leaves it out"
+    why = "Every item of mmdu-instruct has an image with an excluded licence"
     assert told.startswith(f"{why}: {gone} mmdu-instruct leaves out 6 of 6 items")
     # Its pictures are those that the rule is about.
     now = current(world)

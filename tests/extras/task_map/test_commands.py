@@ -54,7 +54,7 @@ def test_by_default_the_page_stands_among_the_reports(vectors: Path) -> None:
     ("arguments", "why"),
     [
         (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
-        (["task-map", "nowhere"], "nowhere is no folder"),
+        (["task-map", "nowhere"], "nowhere is not a folder"),
         (["task-map", "--out", "map.pdf", "."], "end it with .html"),
         (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
         (["difficulty", "a.csv"], "vlm-loom result difficulty: say RELEASE, too."),
@@ -114,7 +114,7 @@ def test_difficulty_ranks_tasks_and_correlates(
     assert ["1", "b", "20.00", "0.2"] in lines and ["4", "c", "80.00", "0.6"] in lines
     assert "Spearman's rho over 4 tasks: 0.60" in said and "p = 0.4167" in said
     assert "Below the median of both: a, b" in said
-    assert "Left out, in the file alone: z" in said
+    assert "Left out, only in the file: z" in said
 
 
 @pytest.mark.usefixtures("loom_home")

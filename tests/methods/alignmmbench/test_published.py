@@ -115,14 +115,14 @@ def test_any_row_is_written_back_as_it_was(
     ("changes", "sentence"),
     [
         ({"question_id": ""}, "line 1 has no question_id"),
-        ({"question_id": 7}, "line 1: its question_id is no text"),
+        ({"question_id": 7}, "line 1: its question_id is not a text"),
         ({"prompt": " "}, "line 1 ('00000007-2') has no prompt"),
         ({"prompt": None}, "line 1 ('00000007-2') has no prompt"),
         ({"prompt": "<ImageHere> what?"}, "the picture enters with the first text"),
         ({"task": "Descripion"}, "'Descripion' is none of Description, Recognition"),
         ({"history": "none"}, "has no list as its history"),
         ({"history": [{"user": "a"}]}, "turn 1 of its history has no user and assistant"),
-        ({"ref_answer": ["a"]}, "its ref_answer is no text"),
+        ({"ref_answer": ["a"]}, "its ref_answer is not a text"),
     ],
 )
 def test_a_row_that_is_not_as_it_has_to_be_is_named(changes: dict[str, Any], sentence: str) -> None:

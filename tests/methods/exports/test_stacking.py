@@ -176,4 +176,4 @@ def test_every_dialogue_is_in_one_record_as_it_was(
 def test_a_page_says_how_it_was_counted_and_what_is_longer(n_longer: int) -> None:
     said = stacking_summary(TokenBudget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
     assert "4 dialogues in 2 records of at most 8192 tokens by the tokenizer /m/tokenizer.j" in said
-    assert ("2 dialogues are longer than that and stand alone, whole." in said) == bool(n_longer)
+    assert ("2 longer dialogues are whole records of their own." in said) == bool(n_longer)

@@ -230,8 +230,11 @@ REFUSED = [
     (table(cells(question=" ")), "record 1 ('241') has no question"),
     (table(cells(B="")), "record 1 ('241') has no choice B"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
-    (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is no letter of a choice"),
-    (table(cells(answer="fish")), "record 1 ('241'): its answer 'fish' is no letter of a choice"),
+    (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is not a letter of a choice"),
+    (
+        table(cells(answer="fish")),
+        "record 1 ('241'): its answer 'fish' is not a letter of a choice",
+    ),
     (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),
     (table(cells(index="1e+30")), "record 1: its index '1e+30' is not a whole number"),
     (table(cells(image="1.5")), "record 1 ('241'): its image '1.5' is not a whole number"),
@@ -274,7 +277,7 @@ REFUSED = [
         ("", "missing", "the record has no image"),
         ("7", "missing", "'7' is neither base64 nor the index of a record that has an image"),
         ("241", "missing", "'241' is neither base64 nor the index of a record that has an image"),
-        ("?" * 80, "not_base64", "it is no base64"),
+        ("?" * 80, "not_base64", "it is not base64"),
     ],
 )
 def test_a_broken_image_does_not_stop_the_other_records(image: str, reason: str, what: str) -> None:

@@ -245,8 +245,8 @@ JSON_REFUSED = [
     ([{**RECORD, "id": 1}, {**RECORD, "id": "1"}], "two records have the id '1'"),
     (changed(image=["a.jpg"]), "record 2 ('d2') has 2 <ImageHere> for 1 images"),
     (changed(image=["a", "b", "c"]), "record 2 ('d2') has 2 <ImageHere> for 3 images"),
-    (changed(image="a.jpg"), "record 2 ('d2'): its image is no list of texts"),
-    (changed(image=["a.jpg", None]), "record 2 ('d2'): its image is no list of texts"),
+    (changed(image="a.jpg"), "record 2 ('d2'): its image is not a list of texts"),
+    (changed(image=["a.jpg", None]), "record 2 ('d2'): its image is not a list of texts"),
     (changed(conversations=None), "record 2 ('d2') has no list of conversations"),
     (changed(conversations=[], image=[]), "record 2 ('d2') has no turns"),
     (
@@ -297,7 +297,7 @@ def row(**of: str) -> str:
     return "\t".join(columns) + "\n" + "\t".join(cells[name] for name in columns) + "\n"
 
 
-LIST = "record 1 ('1'): its {} is no list of texts"
+LIST = "record 1 ('1'): its {} is not a list of texts"
 TSV_REFUSED = [
     ("", "it has no column index"),
     (row(question="no column"), "it has no column question"),

@@ -75,9 +75,12 @@ def test_numbers_and_truth_are_taken_as_texts_and_one_image_as_a_list() -> None:
         (7, "task 1, sample 1 has no Input"),
         (changed(Source=" "), "task 1, sample 1 has no Source"),
         (changed(Question=None), "task 1, sample 1 has no Question"),
-        (changed(Output=["x"]), "task 1, sample 1: its Output is no text"),
-        (changed(Output="\ud800"), "task 1, sample 1: its Output is no text"),
-        (changed(**{"Input Image": [1]}), "task 1, sample 1: its Input Image is no list of texts"),
+        (changed(Output=["x"]), "task 1, sample 1: its Output is not a text"),
+        (changed(Output="\ud800"), "task 1, sample 1: its Output is not a text"),
+        (
+            changed(**{"Input Image": [1]}),
+            "task 1, sample 1: its Input Image is not a list of texts",
+        ),
         (changed(**{"Input Image": []}), "task 1, sample 1: it has no Input Image"),
         (
             changed(**{"Wrong Outputs": ["1", "1"]}),
@@ -115,16 +118,16 @@ def test_every_fault_is_named_and_many_are_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("x.json", "", "it is no JSON ("),
+        ("x.json", "", "it is not JSON ("),
         ("x.json", "[]", "it has no sample"),
-        ("x.json", "7", "task 1 is no mapping"),
+        ("x.json", "7", "task 1 is not a mapping"),
         ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
         (
             "x.jsonl",
             "{}\n{",
             "line 1 has no Task Info; line 1 has no list of Samples; line 2 is no",
         ),
-        ("x.json", "[" * 100_000, "it is no JSON"),
+        ("x.json", "[" * 100_000, "it is not JSON"),
     ],
 )
 def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:

@@ -209,10 +209,10 @@ REFUSED = [
         {"options": "\n".join(f"{letter}: x" for letter in "ABCDEFGHIJK")},
         "record 1 has 11 choices instead of 2 to 10",
     ),
-    ({"output": "C"}, "record 1: its answer 'C' is no letter of a choice"),
-    ({"output": "AB"}, "record 1: its answer 'AB' is no letter of a choice"),
+    ({"output": "C"}, "record 1: its answer 'C' is not a letter of a choice"),
+    ({"output": "AB"}, "record 1: its answer 'AB' is not a letter of a choice"),
     ({"question": ""}, "record 1 has no question"),
-    ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is no list of texts"),
+    ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is not a list of texts"),
     ({"question": "<ImageHere>?"}, "record 1 has 1 <ImageHere> for 2 images"),
     ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),
 ]

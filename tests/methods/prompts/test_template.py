@@ -57,7 +57,9 @@ def test_pictures_stand_where_the_template_puts_them():
 @pytest.mark.parametrize("position", [0, -1, 3])
 def test_a_picture_that_was_not_given_is_an_error_never_another_picture(position):
     template = PromptTemplate("t", "S\n=== user ===\n{{ picture(position) }}\n")
-    with pytest.raises(TemplateError, match=rf"t asks for picture {position} of 2"):
+    with pytest.raises(
+        TemplateError, match=rf"t asks for image {position}, but there are 2 images"
+    ):
         template.render(images=["x", "y"], position=position)
 
 
@@ -78,7 +80,7 @@ def test_without_a_system_part_there_is_a_users_message_alone(system):
 
 def test_a_text_that_is_no_template_names_its_line_in_the_file():
     template = PromptTemplate("t", "---\ntask: judge\n---\nS\n=== user ===\n{% for x %}\n")
-    with pytest.raises(TemplateError, match=r"^Line 6 of the prompt t is no template: expected"):
+    with pytest.raises(TemplateError, match=r"^Line 6 of the prompt t is not a template: expected"):
         template.check()
     sent = PromptTemplate("t", "S\n=== user ===\n{% raw %}{{ x }} {% for y %}{% endraw %}\n")
     assert text_of(sent.render()[1]) == "{{ x }} {% for y %}"

@@ -33,7 +33,7 @@ def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
     reply = json.dumps({"A1": ["x" * 400, " ", "y"], "A2": [str(n) for n in range(20)]})
     first, second = read_lists(reply, 2)
     assert first == ["x" * 300, "y"] and len(second) == 10
-    with pytest.raises(ParseError, match="A1 is no list of texts"):
+    with pytest.raises(ParseError, match="A1 is not a list of texts"):
         read_lists('{"A1": "none"}', 1)
 
 

@@ -328,7 +328,7 @@ def test_damaged_tables_and_those_of_another_version_are_one_sentence(
     one = call(1)
     keep(home, one)
     (home / "warehouse.duckdb").write_bytes(b"no database" * 1000)
-    assert "is no DuckDB file, or a damaged one" in page(port, f"{CALLS}/{one.key}")
+    assert "is not a DuckDB file, or is damaged" in page(port, f"{CALLS}/{one.key}")
     (home / "warehouse.duckdb").unlink()
     Warehouse(home / "warehouse.duckdb").check()
     with duckdb.connect(home / "warehouse.duckdb") as connection:

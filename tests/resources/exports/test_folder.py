@@ -186,7 +186,9 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
     open_split = folder(
         "open", released(questions, edition=Edition("mmbench", "test", "en", "imported"))
     )
-    with pytest.raises(ExportError, match="has answers, and those of this split are held out"):
+    with pytest.raises(
+        ExportError, match="has answers, but the answers of this split are held out"
+    ):
         require_publishable(held_out, open_split)
 
 
@@ -234,7 +236,7 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
 @pytest.mark.parametrize("name", ["set", "a b/c", "", "me/..", "me/you/set"])
 def test_a_name_that_no_dataset_can_have_is_refused_before_anything_is_sent(name: str) -> None:
     require_repository("me/set-1.0")
-    with pytest.raises(ExportError, match="^A dataset on the hub is called OWNER/NAME"):
+    with pytest.raises(ExportError, match="^The name of a dataset on the hub must be OWNER/NAME"):
         require_repository(name)
 
 

@@ -143,7 +143,7 @@ def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
     with pytest.raises(ExportError, match="are both split dev of en: leave one of them out"):
         source.stand_beside([edition("dev", "en")])
     source.stand_beside(others)
-    with pytest.raises(ExportError, match="^llava has one release a folder"):
+    with pytest.raises(ExportError, match="^llava writes one release per folder"):
         write_folder(tmp_path / "llava", form_named("llava", 500), source)
 
 

@@ -20,15 +20,15 @@ from tests.resources.exports.replies import asked, on_the_leaderboard, questions
 ITEMS = {"mmbench": questions(["x"]), "mmiu": questions(["x"], 200)}
 ALONE = """
 import json, runpy, sys
-strict = runpy.run_path(sys.argv[1])["strict"]
+read_letter = runpy.run_path(sys.argv[1])["read_letter"]
 assert not {"methods", "resources"} & {name.partition(".")[0] for name in sys.modules}
-print(json.dumps([strict(*each) for each in json.load(sys.stdin)]))
+print(json.dumps([read_letter(*each) for each in json.load(sys.stdin)]))
 """
 
 
 def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_path: Path) -> None:
     file = tmp_path / "letter_scores.py"
-    file.write_text(self_contained("resources.exports.letter_scores", ("strict", "summary")))
+    file.write_text(self_contained("resources.exports.letter_scores", ("read_letter", "summary")))
     replies = [(text, each.choices) for each, text in asked("mmbench", ITEMS["mmbench"])]
     replies += [(answer, CHOICES[choices]) for choices, answer, *_ in TABLE]
     # -I: nothing of the project can be imported.

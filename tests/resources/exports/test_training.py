@@ -323,7 +323,7 @@ def test_records_hold_as_many_dialogues_as_a_budget(
     page = (folder / "README.md").read_text()
     assert len(read) < len(items)
     assert f"{len(items)} dialogues in {len(read)} records of at most 2000 tokens by rule" in page
-    assert "1 dialogues are longer than that and stand alone, whole." in page
+    assert "1 longer dialogues are whole records of their own." in page
     if form == "openai":
         return
     first = read[0]
@@ -352,7 +352,9 @@ def test_tokens_are_counted_by_a_tokenizer_that_is_named(
         folder = written(source, tmp_path / f"out{tokens}", "ms-swift")
         assert len(records(folder, "data.jsonl")) == expected
     (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(ExportError, match=r"broken.json is no tokenizer .*: let stack_tokenizer"):
+    with pytest.raises(
+        ExportError, match=r"broken.json is not a tokenizer .*: let stack_tokenizer"
+    ):
         written(
             released(dialogues, budget=TokenBudget(9, 7, str(tmp_path / "broken.json"))),
             tmp_path / "none",

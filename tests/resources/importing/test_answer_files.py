@@ -217,7 +217,7 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
     ("name", "content", "why"),
     [
         ("r.pkl", b"x", "its name ends in none of .xlsx, .tsv, .csv, .jsonl, .json."),
-        ("r.xlsx", b"index,prediction\n", "it is not an .xlsx, or a damaged one."),
+        ("r.xlsx", b"index,prediction\n", "it is not an .xlsx file, or it is damaged."),
         ("r.csv", b"", "it has no records."),
         ("r.csv", b"index,prediction\n", "it has no records."),
         ("r.csv", b"index,index\n1,2\n", "two of its columns have the same name."),
@@ -227,7 +227,7 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
         ("r.jsonl", b"[1]\n", "record 1 is not a mapping."),
         ("r.json", b"{}", "it is not a list of records."),
         ("r.json", b"[", "it is not valid JSON (line 1)."),
-        ("r.json", b'[{"prediction": ["A"]}]', "record 1: its prediction is no text."),
+        ("r.json", b'[{"prediction": ["A"]}]', "record 1: its prediction is not a text."),
         ("r.jsonl", b"[" * 100_000, "line 1 is not valid JSON."),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path
     whole = written(tmp_path, ".xlsx").read_bytes()
     file = tmp_path / "cut.xlsx"
     file.write_bytes(whole[:kept])
-    assert refused(file) == "it is not an .xlsx, or a damaged one."
+    assert refused(file) == "it is not an .xlsx file, or it is damaged."
 
 
 def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
         archive.writestr("xl/workbook.xml", "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>")
     file = tmp_path / "r.xlsx"
     file.write_bytes(packed.getvalue())
-    assert refused(file) == "it is not an .xlsx, or a damaged one."
+    assert refused(file) == "it is not an .xlsx file, or it is damaged."
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -270,7 +270,9 @@ def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path: 
 
     second["A1"] = "index"
     book.save(file)
-    assert refused(file).startswith("its sheet 'model b' has cells, too, and records are read from")
+    assert refused(file).startswith(
+        "its sheet 'model b' has cells, too, but records are only read from"
+    )
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_a_picture_that_is_missing_is_named(path: str, folder: Path, store: Imag
     ("data", "why"),
     [
         (b"", "The image has no bytes"),
-        (b"no picture", "The bytes are no image"),
+        (b"no picture", "The bytes are not an image"),
         (RED[:45], "cannot be decoded to its end"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG is not read"),
     ],
@@ -223,7 +223,7 @@ def test_all_broken_images_are_named_at_once(folder: Path, store: ImageStore) ->
     assert said == (
         f"{folder}/benchmark.json cannot be imported: images of 3 records cannot be used: image 1 "
         f"('green.png') of record 'b0': there is no such file in {folder}; image 1 of record 'b1': "
-        "The bytes are no image; they begin b'hello'; image 1 of record 'b2': it is no base64. "
+        "The bytes are not an image; they begin b'hello'; image 1 of record 'b2': it is not base64. "
         f"{SKIP}"
     )
     said = refused(folder, store, records(25))

@@ -363,7 +363,7 @@ def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
             | {
                 "replies that name another model": 1,
                 "models that they name": "mini (1)",
-                "replies whose token counts are not believed": 1,
+                "replies with implausible token counts": 1,
             }
             == counted.metadata()
         )

@@ -178,8 +178,8 @@ def test_what_a_server_needs_and_an_import_lacks_is_said(home: Warehouse, tmp_pa
     assert list(data["index"]) == [1, *(1 + shift * STEP for shift in range(1, 5))]
     assert data["prediction"][0] == "x" * (MOST_CHARACTERS - 1) + "B"
     assert notes[1:] == [
-        "Its ids are no numbers, so that index has the places of its questions: a server knows those "
-        "of the published files alone.",
+        "Its ids are not numbers, so that index has the places of its questions: a server knows "
+        "only those of the published files.",
         "The release has no label category and no l2-category, which MMBench's server splits scores "
         "by.",
         "1 question with more than four choices: MMBench's server has columns for A to D.",
@@ -320,7 +320,9 @@ def test_without_answers_or_a_form_nothing_is_written(home: Warehouse, tmp_path:
     row = released(home, [question("1", ("a", "b"), "A")], DEV, {})
     with pytest.raises(ResultError, match=r"has no answers yet: run vlm-loom run evaluate\.$"):
         write_submissions(home, row, tmp_path / "out")
-    with pytest.raises(ResultError, match="is not of a benchmark whose own evaluation takes files"):
+    with pytest.raises(
+        ResultError, match="is not a release of a benchmark with an evaluation that takes files"
+    ):
         write_submissions(home, {**row, "benchmark": "own"}, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

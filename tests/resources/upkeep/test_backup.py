@@ -124,7 +124,8 @@ def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
         restore(backup, home, overwrite=True)
 
     assert str(refused.value) == (
-        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose homes are kept: keep "
+        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+        "versions open: keep "
         f"{backup} for the version that made it, and set LOOM_HOME to another folder."
     )
     assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
@@ -486,7 +487,7 @@ def test_a_volume_is_not_restored_into_but_filled_by_copying(
     back_up(home, tmp_path / "backup")
     monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
     (tmp_path / "volume").mkdir()
-    with pytest.raises(BackupError, match="volume is a volume of its own.*restore, and copy"):
+    with pytest.raises(BackupError, match="volume is a mounted volume.*restore, and copy"):
         restore(tmp_path / "backup", tmp_path / "volume")
     assert not list((tmp_path / "volume").iterdir())
 
@@ -568,7 +569,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_HOME"):
         back_up(tmp_path / "nowhere", tmp_path / "backup")
-    with pytest.raises(BackupError, match="is inside the home"):
+    with pytest.raises(BackupError, match="is inside the workspace"):
         back_up(home, home / "backups" / "today")
     (tmp_path / "there").mkdir()
     with pytest.raises(BackupError, match="is there already"):

@@ -213,7 +213,7 @@ def test_a_folder_without_weights_is_named(models: Path) -> None:
 def test_whole_weights_need_a_base(models: Path) -> None:
     with pytest.raises(TaskVectorError, match=r"those before the fine-tuning, too \(--base\)"):
         read_products(models / "tasks")
-    with pytest.raises(TaskVectorError, match="nowhere is no folder"):
+    with pytest.raises(TaskVectorError, match="nowhere is not a folder"):
         read_products(models / "tasks", models / "nowhere")
 
 
@@ -227,5 +227,5 @@ def test_two_folders_are_too_few(models: Path, tmp_path: Path) -> None:
     (models / "tasks" / "spot").rename(models / "gone")
     with pytest.raises(TaskVectorError, match="has 2 folders of tasks"):
         read(models)
-    with pytest.raises(TaskVectorError, match="nothing is no folder"):
+    with pytest.raises(TaskVectorError, match="nothing is not a folder"):
         read_products(tmp_path / "nothing")

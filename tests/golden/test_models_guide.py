@@ -1,4 +1,4 @@
-"""docs/guides/models.md: its entries work with the limits of each server; the reference has every field."""
+"""docs/guides/models.md: its entries work with each kind of server. The reference has every field."""
 
 import io
 import re

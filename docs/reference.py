@@ -40,6 +40,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     )
     guides["Reference"] += [
         {"Environment variables": "reference/variables.md"},
+        {"Model fields": "reference/model-fields.md"},
+        {"Prompt variables": "reference/prompt-variables.md"},
         {"Server behaviours": "reference/server-behaviours.md"},
         {"Python API": "reference/python.md"},
         {"The papers, row by row": "reference/papers.md"},

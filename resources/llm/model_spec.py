@@ -104,7 +104,7 @@ class FromEnvironment(_Section):
 class ModelSpec(_Section):
     """One entry of `models`; `name` is what the rest of the system calls it.
 
-    `models.yaml` and docs/guides/models.md say what each field means.
+    `models.yaml` and docs/reference/model-fields.md say what each field means.
     """
 
     name: str

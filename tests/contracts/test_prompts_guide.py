@@ -1,4 +1,4 @@
-"""The guide on prompts: its table has every file and variable, and its example is a prompt."""
+"""The pages on prompts: the table has every file and variable, and the example is a prompt."""
 
 import re
 
@@ -10,13 +10,14 @@ from resources.files.home import REPO_ROOT
 from resources.settings.prompts import prompt
 
 GUIDE = (REPO_ROOT / "docs" / "guides" / "prompts.md").read_text()
+TABLE = (REPO_ROOT / "docs" / "reference" / "prompt-variables.md").read_text()
 ROW = re.compile(r"^\| `(\w+/\w+)\.md` \| ([^|]+) \|", re.MULTILINE)
 GIVEN_TO_ALL = {"n_images", "picture"}
 
 
 def table() -> dict[str, set[str]]:
-    """The variables of each prompt as the guide lists them, fields of lists among them."""
-    return {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in ROW.findall(GUIDE)}
+    """The variables of each prompt as the reference lists them, fields of lists among them."""
+    return {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in ROW.findall(TABLE)}
 
 
 def test_the_table_has_every_prompt_and_each_variable_that_it_uses() -> None:

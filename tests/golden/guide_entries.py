@@ -26,6 +26,7 @@ from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "models.md"
+FIELDS = REPO_ROOT / "docs" / "reference" / "model-fields.md"
 DOUBLES: dict[str, type[Provider]] = {
     "gpt-4o": Gpt4o,
     "gpt-5": OpenAIReasoning,

@@ -126,7 +126,10 @@ def _radar(
         return
     values = {(row["model"], row[column]): row["value"] for row in rows}
     models = [row["model"] for row in results.models if is_model(row["model"])]
-    lines = [(model, tuple(values.get((model, axis)) for axis in axes)) for model in models]
+    lines = [
+        (results.labels[model], tuple(values.get((model, axis)) for axis in axes))
+        for model in models
+    ]
     known = [(model, line) for model, line in lines if any(value is not None for value in line)]
     if known:
         title = by if column == "metric" else f"{metric.name} {by}"
@@ -142,7 +145,7 @@ def _plane(
 ) -> Iterator[ScorePlane]:
     models = [row["model"] for row in results.models if is_model(row["model"])]
     points = [
-        (model, x, y)
+        (results.labels[model], x, y)
         for model in models
         if (x := _point(results, model, across)) and (y := _point(results, model, up))
     ]

@@ -154,14 +154,14 @@ def heat(
         interval = f" ({of.interval})" if of.interval else ""
         known = of.value is not None
         shown = f"{of.value:.0f}" if known else "–"
-        title = f"{who.name}: {of.shown}{interval}" if known else ""
+        title = f"{who.label}: {of.shown}{interval}" if known else ""
         return Cell(shown, kind="tint", title=title, shade=of.shade)
 
     def line(of: SubsetScores) -> list[Cell]:
         cells = map(cell, models, of.scores)
         return [Cell(of.value, kind="who"), Cell(of.n, kind="n quiet"), *cells]
 
-    upright = (Cell(said("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
+    upright = (Cell(said("<span>{n}</span>", n=who.label), (), "up", who.label) for who in models)
     parts = [TableSection([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
@@ -274,7 +274,7 @@ def _against(
         block.heads("First less second", *by_value),
         [
             [
-                Cell(one.name, [f"less {other.name}"], "who"),
+                Cell(one.label, [f"less {other.label}"], "who"),
                 *(
                     shown(between(by_pair, one.name, other.name, metric))
                     for by_pair in by_value.values()

@@ -134,7 +134,7 @@ def radars(
     drawn = []
     for place, who in enumerate(models):
         column = [row[place] for row in scores]
-        lines = [(who.name, tuple(score.value for score in column)), ("mean", means)]
+        lines = [(who.label, tuple(score.value for score in column)), ("mean", means)]
         words = [
             f"{name}: {score.shown}"
             for name, score in zip(names, column, strict=True)
@@ -142,7 +142,7 @@ def radars(
         ]
         radar = RadarData("", "", axes, (scale.low, scale.high), lines)
         figure = radar_figure(radar, SMALL, SMALL, "none", words)
-        drawn.append((who.name, inline_svg(figure, f"{who.name}: {', '.join(words)}")))
+        drawn.append((who.label, inline_svg(figure, f"{who.label}: {', '.join(words)}")))
     return block.FigureRow(drawn, "radars", names)
 
 
@@ -215,7 +215,7 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
         "quadrants",
         (mean.name, alignment.name),
         ((mean.scale.low, mean.scale.high), (alignment.scale.low, alignment.scale.high)),
-        [(who.name, x, y) for who, (x, y) in points.items()],
+        [(who.label, x, y) for who, (x, y) in points.items()],
         middle,
         QUADRANTS_OF_STEADINESS,
         len(models) - len(points),
@@ -229,7 +229,7 @@ def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[bl
     if plot is None:
         return []
     best = max(plot.lines, key=lambda line: line.alignment.value or 0.0, default=None)
-    finding = f"Highest {plot.alignment.name.lower()}: {best.who.name}" if best else "Not known"
+    finding = f"Highest {plot.alignment.name.lower()}: {best.who.label}" if best else "Not known"
     return block.folded(_quadrants(plot), finding)
 
 
@@ -239,7 +239,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
     yield block.note("quadrants", mean=plot.mean, alignment=plot.alignment)
     if plot.lines:
         words = [
-            f"{line.who.name}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
+            f"{line.who.label}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
         ]
         figure = plane_figure(plot.plane, COLUMN, HEIGHT, "none", words)
         label = f"{mean} and {alignment}: {'; '.join(words)}"
@@ -254,7 +254,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         if plot.has_infinite:
             yield block.note("infinite_score")
     if plot.without:
-        names = [who.name for who in plot.without]
+        names = [who.label for who in plot.without]
         yield block.note("without_alignment", alignment=plot.alignment, names=names)
 
 

@@ -3,6 +3,7 @@
 SELECT
     s.release_id AS release,
     s.model,
+    coalesce(c.label, s.model) AS label,
     r.rank,
     r.rank_low,
     r.rank_high,
@@ -23,7 +24,8 @@ SELECT
     s.judge,
     s.judge_version,
     s.provider,
-    k.constant_score
+    k.constant_score,
+    c.settings
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
@@ -33,6 +35,7 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
+LEFT JOIN evaluate.candidates AS c USING (release_id, model)
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 SEMI JOIN (SELECT unnest($release_ids) AS release_id) AS wanted ON wanted.release_id = s.release_id

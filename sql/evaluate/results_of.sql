@@ -2,6 +2,8 @@
 -- score of a subset with failures at the floor. `judged_only` is the score without what the model failed.
 SELECT
     s.*,
+    coalesce(c.label, s.model) AS label,
+    c.settings,
     j.value AS judged_only,
     r.rank,
     r.rank_low,
@@ -15,6 +17,7 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
+LEFT JOIN evaluate.candidates AS c USING (release_id, model)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 WHERE s.release_id = $release_id AND (s.subset_label = '' OR s.form = 'floor')
 ORDER BY

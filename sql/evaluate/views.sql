@@ -42,6 +42,68 @@ WHERE NOT EXISTS (
         AND x.release_id IN ('', p.release_id)
 );
 
+-- How each model was asked on a release, and a label that names what differs from the others there. Image limits,
+-- server and version tell only entries of one model apart.
+CREATE OR REPLACE VIEW evaluate.candidates AS
+WITH settings AS (
+    SELECT
+        release_id,
+        model,
+        setting.key AS name,
+        string_agg(DISTINCT setting.value, ' or ' ORDER BY setting.value) AS value
+    FROM (
+        SELECT release_id, model, unnest(map_entries(settings)) AS setting
+        FROM (SELECT DISTINCT release_id, model, settings FROM evaluate.shown_answers)
+    )
+    GROUP BY ALL
+),
+short (name, text, place, any_model) AS (
+    VALUES
+        ('temperature', 'T=', 1, true),
+        ('top_p', 'top_p=', 2, true),
+        ('seed', 'seed=', 3, true),
+        ('stop', 'stop=', 4, true),
+        ('reasoning', 'reasoning=', 5, true),
+        ('max_tokens', 'max_tokens=', 6, true),
+        ('extra_body', 'extra_body=', 7, true),
+        ('prompt', 'prompt=', 8, true),
+        ('context_policy', 'context=', 9, true),
+        ('max_images', 'max_images=', 10, false),
+        ('many_images', 'many_images=', 11, false),
+        ('max_side', 'max_side=', 12, false),
+        ('detail', 'detail=', 13, false),
+        ('server', 'server=', 14, false),
+        ('version', 'version=', 15, false)
+),
+differing AS (
+    SELECT one.release_id, one.model, string_agg(text || one.value, ', ' ORDER BY place) AS text
+    FROM settings AS one
+    JOIN short USING (name)
+    JOIN settings AS served ON served.name = 'model'
+        AND served.release_id = one.release_id
+        AND served.model = one.model
+    WHERE EXISTS (
+        FROM settings AS other
+        JOIN settings AS other_served ON other_served.name = 'model'
+            AND other_served.release_id = other.release_id
+            AND other_served.model = other.model
+        WHERE other.release_id = one.release_id
+            AND other.name = one.name
+            AND other.value <> one.value
+            AND (any_model OR other_served.value = served.value)
+    )
+    GROUP BY ALL
+)
+SELECT
+    release_id,
+    model,
+    any_value(model || coalesce(' (' || text || ')', '')) AS label,
+    map_from_entries(list((name, value) ORDER BY name)) AS settings
+FROM settings
+LEFT JOIN differing USING (release_id, model)
+GROUP BY release_id, model
+ORDER BY release_id, model;
+
 -- Judges whose scores do not tell models apart: 95 % or more of at least 30 different answers to at least 5 items,
 -- where models answered differently, have the same score. Fewer can be equal by chance or for good reason.
 CREATE OR REPLACE VIEW evaluate.constant_judges AS
@@ -90,6 +152,7 @@ SELECT
     s.benchmark,
     s.release_id AS release,
     s.model,
+    coalesce(c.label, s.model) AS label,
     s.metric || '/' || s.aggregation AS metric,
     r.rank,
     r.rank_low || '-' || r.rank_high AS ranks,
@@ -114,8 +177,10 @@ SELECT
     s.judge,
     s.judge_version,
     s.provider,
-    k.constant_score
+    k.constant_score,
+    c.settings
 FROM evaluate.scores AS s
+LEFT JOIN evaluate.candidates AS c ON c.release_id = s.release_id AND c.model = s.model
 LEFT JOIN evaluate.constant_judges AS k
     ON k.release_id = s.release_id
     AND k.judge = s.judge

@@ -82,7 +82,7 @@ differing AS (
     JOIN settings AS served ON served.name = 'model'
         AND served.release_id = one.release_id
         AND served.model = one.model
-    WHERE EXISTS (
+    WHERE one.value <> 'none' AND EXISTS (
         FROM settings AS other
         JOIN settings AS other_served ON other_served.name = 'model'
             AND other_served.release_id = other.release_id

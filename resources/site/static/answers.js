@@ -170,7 +170,7 @@
           el(
             "button",
             { type: "button", className: "as-link", onclick: () => loom.showSettings(model) },
-            "how asked",
+            "settings",
           ),
         ],
       ),

@@ -136,9 +136,9 @@
     el(
       "span",
       { className: "apart" },
-      `judges ${loom.score(of.value)} apart`,
-      of.turn !== null && `, turn ${of.turn}`,
-      ` (${loom.label(of.model)})`,
+      of.value
+        ? `Judges ${loom.score(of.value)} apart on ${loom.label(of.model)}${of.turn === null ? "" : `, turn ${of.turn}`}`
+        : "Judges agree",
     );
 
   // Draw the page of the list. Excerpts and scores come when their files do.

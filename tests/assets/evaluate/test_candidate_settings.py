@@ -43,7 +43,7 @@ def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[s
 def test_a_label_names_only_what_differs(tmp_path: Path) -> None:
     warm = ("warm", {"temperature": "0.7", "seed": "3"})
     assert labels(tmp_path, ("cold", {}), warm) == {
-        "cold": "cold (T=0, seed=none)",
+        "cold": "cold (T=0)",
         "warm": "warm (T=0.7, seed=3)",
     }
 

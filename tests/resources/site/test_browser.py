@@ -291,7 +291,7 @@ def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> No
     for name in ("weak", "strong"):
         page.get_by_role("button", name=f"{name} ", exact=False).last.click()
     sides = page.locator(".answers.is-2 .by-model h4")
-    expect(sides).to_have_text(["A weak (T=0.7) how asked", "B strong how asked"])
+    expect(sides).to_have_text(["A weak (T=0.7) settings", "B strong settings"])
     expect(page.locator(".answers.is-2 .judged").first).to_be_visible()
     assert heading(page) == "Item 1", "the item stays"
     first, second = (box.bounding_box() for box in page.locator(".answers.is-2 > *").all())
@@ -340,7 +340,7 @@ def test_how_a_model_was_asked_is_in_its_label_and_in_full_on_a_press(visit: Vis
     page = visit.open("item=item-00&a=weak")
     expect(page.get_by_label("Model A").locator("option:checked")).to_have_text("weak (T=0.7)")
     expect(page.locator(".model-scores")).to_contain_text("weak (T=0.7) 90")
-    page.get_by_role("button", name="how asked").first.click()
+    page.get_by_role("button", name="settings").first.click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("heading")).to_have_text("How weak (T=0.7) was asked")
     expect(dialog).to_contain_text("temperature0.7")
@@ -372,7 +372,7 @@ def test_an_answer_is_searched_for_in_answers_alone(page: Page) -> None:
 def test_the_order_by_disagreement_shows_by_how_much_and_opens_at_the_turn(page: Page) -> None:
     page.get_by_label("Order").select_option("judges")
     first = page.locator("#list a").first
-    expect(first).to_contain_text("judges 40 apart, turn 2 (strong)")
+    expect(first).to_contain_text("Judges 40 apart on strong, turn 2")
     first.click()
     expect(page.get_by_role("heading", name="Turn 2")).to_be_focused()
     expect(page.get_by_role("heading", name="Turn 2")).to_be_in_viewport()

@@ -75,7 +75,7 @@ def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
     item = page.locator("#item")
     expect(item.locator(".question")).to_contain_text(HOSTILE)
     expect(item.locator(".by-model h4")).to_have_text(
-        ["strong how asked", "weak (T=0.7) how asked", HOSTILE, "baseline:empty"]
+        ["strong settings", "weak (T=0.7) settings", HOSTILE, "baseline:empty"]
     )
     # Each of its tags would be an element; an address that is a script leads nowhere.
     assert item.locator("script, style, img[src=x], a[href^=javascript]").count() == 0

@@ -54,7 +54,8 @@ def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
         shown = [release_meant(warehouse, release)]
     else:
         shown = warehouse.select("release.current", "release_id")["release_id"].to_pylist()
-    return warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
+    rows = warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
+    return [{**row, "settings": dict(row["settings"] or ())} for row in rows]
 
 
 def show_results(judges: Sequence[str], release: str = "") -> int:

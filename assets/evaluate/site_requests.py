@@ -47,8 +47,8 @@ def requests_of(calls: Sequence[Call]) -> dict[str, Any]:
     }
 
 
-def _place_of(known: dict[str, tuple[int, Any]], value: Any) -> int:
-    return known.setdefault(canonical_json(value), (len(known), value))[0]
+def _place_of(values: dict[str, tuple[int, Any]], value: Any) -> int:
+    return values.setdefault(canonical_json(value), (len(values), value))[0]
 
 
 def _message(message: Mapping[str, Any]) -> list[Any]:

@@ -54,7 +54,8 @@ def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
         shown = [release_meant(warehouse, release)]
     else:
         shown = warehouse.select("release.current", "release_id")["release_id"].to_pylist()
-    return warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
+    rows = warehouse.read("evaluate/overall", {"release_ids": shown}).to_pylist()
+    return [{**row, "settings": dict(row["settings"] or ())} for row in rows]
 
 
 def show_results(judges: Sequence[str], release: str = "") -> int:
@@ -310,7 +311,7 @@ def show_site() -> None:
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The models of one table, best first."""
-    width = max(20, *(len(row["model"]) for row in rows))
+    width = max(20, *(len(row["label"]) for row in rows))
     print(
         f"{'model':<{width}} {'rank':>7} {'score':>6}  {'interval':<15} {'clusters':>8} "
         f"{'judged only':>11} {'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
@@ -328,12 +329,12 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         )
         rank += "*" if row["mark"] else ""
         print(
-            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
+            f"{row['label']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
             f"{judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
     print("\nIntervals are of 95 %, over independent dialogues, items or groups (clusters).")
-    lost = {row["model"]: row for row in rows if row["n_without_picture"]}
+    lost = {row["label"]: row for row in rows if row["n_without_picture"]}
     if lost:
         n = max(row["n_without_picture"] for row in lost.values())
         scores = [f"{model} {row['all_items']:.1f}" for model, row in lost.items()]
@@ -345,6 +346,6 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         print(f"~: fewer than {LEAST_CLUSTERS} clusters, the interval is only indicative.")
     for row in rows:
         if row["mark"]:
-            print(f"*: {row['model']}: {row['mark']}")
+            print(f"*: {row['label']}: {row['mark']}")
     if reasons := sorted({row["why"] for row in rows if row["why"]}):
         print(f"-: none. {' '.join(reasons)}")

@@ -102,6 +102,7 @@ class ModelCandidate:
         self.name, self.asks = name, spec.name
         self.provider: str = spec.provider
         self._params, self._sent = params, sent
+        self._settings = spec.settings(params)
 
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
@@ -132,6 +133,11 @@ class ModelCandidate:
             "call_key": outcome.key,
             "finish_reason": outcome.finish_reason,
             "reasoning": outcome.reasoning,
+            "settings": {
+                **self._settings,
+                "version": outcome.answered_as or self._settings["model"],
+                "prompt": version,
+            },
         }
         if isinstance(outcome, Completion):
             status = "refused" if is_refusal(outcome.text) else "answered"

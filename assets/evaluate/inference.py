@@ -97,6 +97,7 @@ class _Driver:
         self._calls, self._run, self._extractor = calls, run, extractor
         self._version = answer_version(benchmark)
         self._named = with_policy(self._version, policy)
+        self._policy = policy
         self._key_of: dict[tuple[str, int], str | None] = {}
         self._ended_by_model: set[str] = set()
 
@@ -167,6 +168,9 @@ class _Driver:
             **dict.fromkeys(("call_key", "turns_left_out", "images_left_out")),
             "prompt_version": self._named,
         }
+        settings = row.get("settings")
+        if settings is not None:
+            row = {**row, "settings": [*settings.items(), ("context_policy", self._policy)]}
         self.answers.append({**fixed, **row})
 
     def _lose(

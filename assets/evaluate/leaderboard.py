@@ -35,7 +35,8 @@ def leaderboard(
     Models of the profile without scores on a release in force are named beside it, and judges that
     give nearly all answers the same score.
     """
-    rows = warehouse.select("evaluate.leaderboard")
+    # The preview stays narrow without the settings, of which the label has what differs.
+    rows = warehouse.select("evaluate.leaderboard").drop_columns("settings")
     constant = [
         constant_scores_sentence(row)
         for row in warehouse.select("evaluate.constant_judges").to_pylist()

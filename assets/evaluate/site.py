@@ -11,6 +11,7 @@ from methods.benchmarks import Benchmarks
 from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
 from resources.llm.registry import Profile
 from resources.site.pictures import SiteImages
 from resources.site.sample_browser import (
@@ -37,6 +38,7 @@ def site(
     image_store: dg.ResourceParam[ImageStore],
     profile: dg.ResourceParam[Profile],
     benchmarks: dg.ResourceParam[Benchmarks],
+    ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """A page for each release in force or evaluated, with every item: pictures, questions, references,
     answers of all models side by side, what judges said, calls, prompts and sources.
@@ -55,7 +57,7 @@ def site(
     for number, release in enumerate(releases, start=1):
         release_id = release["release_id"]
         with isolation.release(release_id):
-            data = SiteData(warehouse, benchmarks, release, profile.judges, pictures)
+            data = SiteData(warehouse, benchmarks, release, profile.judges, pictures, ledger)
             stored = data.pictures
             shown |= stored.keys()
             fingerprint = data.fingerprint()

@@ -11,34 +11,33 @@ from functools import cached_property
 from math import isfinite
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assets.common.table_rows import rows_by
-from assets.evaluate.observed import JudgeObservations, slices_of
+from assets.evaluate.observed import slices_of
 from assets.evaluate.released import item_ids
+from assets.evaluate.site_requests import prompt_text, requests_of
+from assets.evaluate.site_scores import plain_number, score_columns
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
-from methods.errors import UserError
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Metric
-from methods.evaluation.metrics.units import Units
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import card_of, edition_of
 from methods.results.results_table import label_order
-from resources.settings.prompts import prompt
+from resources.llm.ledger import Call, Ledger
 from resources.site.pictures import ImagePaths, SiteImages
 from resources.site.sample_browser import SampleBrowserContents, SampleBrowserItem
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-FORM = "2"
+FORM = "3"
 """Raised when the same rows give other files."""
 ITEMS_AT_ONCE = 500
+ITEMS_WITH_CALLS = 20
+"""Items whose calls are in memory at the same time: a request of a long dialogue is large."""
 EXCERPT = 120
 """Characters of a question that lists show."""
 STATUSES = (
@@ -81,11 +80,12 @@ class SiteData:
         release: Mapping[str, Any],
         judges: Sequence[str],
         pictures: SiteImages,
+        ledger: Ledger,
     ) -> None:
         self.release_id: str = release["release_id"]
         self.release = release
         self.answers_held_out = held_out(edition_of(card_of(release)))
-        self._warehouse, self._pictures = warehouse, pictures
+        self._warehouse, self._pictures, self._ledger = warehouse, pictures, ledger
         self._benchmark = benchmarks.get(release["benchmark"] or "")
         self._judges_of_profile = judges
 
@@ -108,8 +108,8 @@ class SiteData:
     def contents(self) -> SampleBrowserContents:
         """All of it; items are read as they are taken."""
         with self._warehouse.kept_open():
-            facts, prompts = self._facts, self._prompts
-        return SampleBrowserContents(facts, self._columns(), self._entries(), prompts)
+            facts, prompts, images = self._facts, self._prompts, self._images
+        return SampleBrowserContents(facts, self._columns(), self._entries(), prompts, images)
 
     @property
     def _facts(self) -> Row:
@@ -117,7 +117,16 @@ class SiteData:
             "release": self._facts_of_release,
             "answers_held_out": self.answers_held_out,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
-            "models": [{"name": name, "is_model": is_model(name)} for name in self.models],
+            "models": [
+                {
+                    "name": name,
+                    "is_model": is_model(name),
+                    "label": name,
+                    "settings": {},
+                    **self._candidates.get(name, {}),
+                }
+                for name in self.models
+            ],
             "judges": [
                 {"judge": judge, "version": version, "title": self._title(judge, version)}
                 for judge, version in self.judges
@@ -136,6 +145,15 @@ class SiteData:
         answered = self._distinct("evaluate.shown_answers", "model")
         place = {name: n for n, name in enumerate(self._in_order())}
         return sorted(answered, key=lambda name: (not is_model(name), place.get(name, 10**6), name))
+
+    @cached_property
+    def _candidates(self) -> dict[str, Row]:
+        """The label and the settings of each model that was asked."""
+        rows = self._warehouse.select("evaluate.candidates", release_id=self.release_id)
+        return {
+            row["model"]: {"label": row["label"], "settings": dict(row["settings"])}
+            for row in rows.to_pylist()
+        }
 
     @cached_property
     def judges(self) -> list[tuple[str, str]]:
@@ -215,17 +233,27 @@ class SiteData:
 
     @property
     def _prompts(self) -> dict[str, str]:
-        """Version -> text, of prompts whose text is still that of their file."""
-        texts = {}
-        for version in self._versions:
-            name = version.partition("@")[0]
-            try:
-                template = prompt(name)
-            except (UserError, ValueError):
-                continue
-            if template.version == version:
-                texts[version] = template.text
-        return texts
+        """Version -> text, of what is still made by that version."""
+        texts = {version: prompt_text(version, self._benchmark) for version in self._versions}
+        return {version: text for version, text in texts.items() if text is not None}
+
+    @property
+    def _images(self) -> list[Row]:
+        """What a list of images shows of each, in the order of `image_ids`."""
+        titles = {
+            row["image_id"]: row["title"]
+            for row in self._warehouse.select(
+                "release.images", "image_id", "title", release_id=self.release_id
+            ).to_pylist()
+        }
+        return [
+            {
+                "id": image_id,
+                "thumb": shown.thumb if (shown := self.pictures.get(image_id)) else None,
+                "title": titles[image_id],
+            }
+            for image_id in self.image_ids
+        ]
 
     def _distinct(self, table: str, column: str) -> list[str]:
         rows = self._warehouse.select(
@@ -243,7 +271,7 @@ class SiteData:
         n_versions = sum(name == judge for name, _ in self.judges)
         return f"{judge} {version}" if n_versions > 1 else judge
 
-    def _columns(self) -> Iterator[tuple[Row, list[Any]]]:
+    def _columns(self) -> Iterator[tuple[Row, Sequence[Any]]]:
         """What items are filtered by, with a value for each item."""
         for place, (name, values) in enumerate(self._labels.items()):
             number = {value: n for n, value in enumerate(values)}
@@ -256,8 +284,28 @@ class SiteData:
         for name in ("turns", "images", "question_length", "reference_length"):
             if name != "reference_length" or not self.answers_held_out:
                 yield {"kind": "count", "name": name}, rows[name].to_pylist()
+        rows = self._warehouse.select(
+            "release.items", "item_id", "group_id", order="ordinal", release_id=self.release_id
+        ).to_pylist()
+        groups: dict[str, int] = {}
+        yield (
+            {"kind": "group"},
+            [groups.setdefault(row["group_id"] or row["item_id"], len(groups)) for row in rows],
+        )
+        yield {"kind": "images"}, self._images_of_items()
         yield from self._of_answers()
         yield from self._scores()
+
+    def _images_of_items(self) -> list[list[int]]:
+        """The images of each item, by their places in `image_ids`."""
+        places = {image_id: place for place, image_id in enumerate(self.image_ids)}
+        images: list[list[int]] = [[] for _ in self._ids]
+        rows = self._warehouse.select(
+            "release.images", "item_id", "image_id", distinct=True, release_id=self.release_id
+        )
+        for row in rows.to_pylist():
+            images[self._place["items"][row["item_id"]]].append(places[row["image_id"]])
+        return images
 
     def _of_answers(self) -> Iterator[tuple[Row, list[int]]]:
         rows = self._warehouse.read("evaluate/site_answer_counts", {"release_id": self.release_id})
@@ -271,53 +319,31 @@ class SiteData:
             yield {"kind": "status", "model": number}, statuses[model]
             yield {"kind": "length", "model": number}, lengths[model]
 
-    def _scores(self) -> Iterator[tuple[Row, list[float | None]]]:
-        """The value of each item by each metric, judge and model, and how far judges are apart."""
+    def _scores(self) -> Iterator[tuple[Row, Sequence[float | None]]]:
         if not self._metrics or not self.judges or self._benchmark is None:
             return
         slices = slices_of(self._warehouse, self._benchmark, self.release_id, "mean")
-        by_judge = {(slice_.judge, slice_.version): slice_ for slice_ in slices}
-        for place, metric in enumerate(self._metrics):
-            for number, model in enumerate(self.models):
-                of_judges = []
-                for judge, key in enumerate(self.judges):
-                    values = self._values(by_judge.get(key), metric, model)
-                    if values is not None:
-                        of_judges.append(values)
-                        about = {"kind": "score", "metric": place, "judge": judge, "model": number}
-                        yield about, _plain(values)
-                if len(of_judges) > 1:
-                    about = {"kind": "disagreement", "metric": place, "model": number}
-                    yield about, _plain(_apart(of_judges))
-
-    def _values(
-        self, slice_: JudgeObservations | None, metric: Metric, model: str
-    ) -> NDArray[np.float64] | None:
-        """The mean of the units of each item, NaN where it has none; None where no item has any."""
-        if slice_ is None or model not in slice_.observed:
-            return None
-        units = Units.of(metric.units(slice_.observed[model], floor=True)).valued()
-        if not len(units):
-            return None
-        place = self._place["items"]
-        # The key of a unit begins with its item, or is of several items.
-        places = np.array([place.get(str(key[0]), -1) for key in units.keys])
-        is_known = places >= 0
-        if not is_known.any():
-            return None
-        n = np.bincount(places[is_known], minlength=len(self._ids))
-        sums = np.bincount(places[is_known], units.values[is_known], minlength=len(self._ids))
-        with np.errstate(invalid="ignore"):
-            means: NDArray[np.float64] = sums / n
-        return means
+        yield from score_columns(self._ids, self._metrics, self.models, self.judges, slices)
 
     def _entries(self) -> Iterator[SampleBrowserItem]:
         number = 0
         for ids in batched(self._ids, ITEMS_AT_ONCE):
             tables = self._read(ids)
-            for item in tables["release.items"]:
-                yield self._entry(number, item, tables)
-                number += 1
+            for items in batched(tables["release.items"], ITEMS_WITH_CALLS):
+                calls = self._calls(items, tables)
+                for item in items:
+                    yield self._entry(number, item, tables, calls)
+                    number += 1
+
+    def _calls(self, items: Sequence[Row], tables: Mapping[str, Any]) -> dict[str, Call]:
+        """The calls of the ledger that answered these items, by key."""
+        keys = {
+            answer["call_key"]
+            for item in items
+            for answer in tables["evaluate.shown_answers"].get((item["item_id"],), ())
+            if answer["call_key"]
+        }
+        return {call.key: call for call in self._ledger.calls(sorted(keys))}
 
     def _read(self, ids: Sequence[str]) -> dict[str, Any]:
         """The rows of some items: items in order, all else by the columns that say what it is of."""
@@ -334,7 +360,9 @@ class SiteData:
                 tables[table] = rows_by(rows, *key_columns) if key_columns else rows
         return tables
 
-    def _entry(self, number: int, row: Row, tables: Mapping[str, Any]) -> SampleBrowserItem:
+    def _entry(
+        self, number: int, row: Row, tables: Mapping[str, Any], calls: Mapping[str, Call]
+    ) -> SampleBrowserItem:
         key = (row["item_id"],)
         turns = [
             _turn(turn, tables["release.references"].get((*key, turn["turn"]), ()))
@@ -343,7 +371,9 @@ class SiteData:
         images = [self._image(image) for image in tables["release.images"].get(key, ())]
         choices = [choice["choice"] for choice in tables["release.choices"].get(key, ())]
         answers = [
-            self._answer(answer, tables) for answer in tables["evaluate.shown_answers"].get(key, ())
+            self._answer(answer, tables, calls)
+            for answer in tables["evaluate.shown_answers"].get(key, ())
+            if not _is_shown_above(answer, turns)
         ]
         answers.sort(key=lambda answer: (answer["turn"], answer["model"], answer.get("trial", 0)))
         labels = dict(row["labels"])
@@ -362,10 +392,15 @@ class SiteData:
         }
         question = turns[0]["question"] if turns else ""
         # Its pictures are shown; what tells items apart is the text.
-        text = _NAMED.sub(r"[\1]", _ENTERS.sub(" ", question))
+        text = _NAMED.sub(r"[\1]", _ENTERS.sub(" ", question)).replace("&nbsp;", " ")
         excerpt = " ".join(text.split()) or " ".join(question.split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
-        return SampleBrowserItem(item, head, list(_texts(item)))
+        answer_calls = [calls[each["call"]] for each in answers if each.get("call") in calls]
+        # A request may have references of earlier turns in it.
+        requests = {} if self.answers_held_out else requests_of(answer_calls)
+        answer_texts = list(_answer_texts(item))
+        texts = [*_texts(item), *answer_texts]
+        return SampleBrowserItem(item, head, texts, answer_texts, requests)
 
     def _image(self, row: Row) -> Row:
         shown = self.pictures.get(row["image_id"])
@@ -380,9 +415,10 @@ class SiteData:
             },
         }
 
-    def _answer(self, row: Row, tables: Mapping[str, Any]) -> Row:
+    def _answer(self, row: Row, tables: Mapping[str, Any], calls: Mapping[str, Call]) -> Row:
         """An answer with what was said of it, without what there is nothing of."""
         key = tuple(row[name] for name in _ANSWER)
+        call = calls.get(row["call_key"])
         readings = tables["evaluate.extractions"].get(key, ())
         return _said(
             {
@@ -394,6 +430,8 @@ class SiteData:
                 "text": row["answer"],
                 "reasoning": row["reasoning"],
                 "call": row["call_key"],
+                "tokens": call and [call.prompt_tokens, call.completion_tokens],
+                "seconds": call and round(call.seconds, 1),
                 "prompt": self._place["prompts"][row["prompt_version"]],
                 # An answer that was given anew has not been read yet.
                 "reading": next(
@@ -431,8 +469,8 @@ class SiteData:
         )
 
     def _judgment(self, row: Row) -> Row:
-        scores = {name: _number(value) for name, value in row["scores"]}
-        score = _number(row["score"])
+        scores = {name: plain_number(value) for name, value in row["scores"]}
+        score = plain_number(row["score"])
         return _said(
             {
                 "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
@@ -480,7 +518,7 @@ def _turn(row: Row, references: Sequence[Row]) -> Row:
 
 
 def _texts(item: Row) -> Iterator[str | None]:
-    """What an item is found by: all that people and models wrote of it."""
+    """What an item is found by besides answers: all that people, judges and its sources wrote of it."""
     yield item["id"]
     yield from item["labels"].values()
     yield from item["choices"]
@@ -492,15 +530,21 @@ def _texts(item: Row) -> Iterator[str | None]:
         yield turn["given"]
         yield from (reference["text"] for reference in turn["references"])
     for answer in item["answers"]:
+        yield from (judgment["why"] for judgment in answer.get("judgments", ()))
+
+
+def _answer_texts(item: Row) -> Iterator[str | None]:
+    """What models wrote of an item."""
+    for answer in item["answers"]:
         yield answer.get("text")
         yield answer.get("reasoning")
-        yield from (judgment["why"] for judgment in answer.get("judgments", ()))
 
 
 def _metric(metric: Metric) -> Row:
     low, high = sorted((metric.lowest, metric.highest))
     return {
         "name": metric.name,
+        "aggregation": metric.aggregation,
         "low": low if isfinite(low) else None,
         "high": high if isfinite(high) else None,
         # Of units, as items have them: a number that is their inverse turns the order round.
@@ -508,23 +552,13 @@ def _metric(metric: Metric) -> Row:
     }
 
 
-def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The largest less the smallest value, NaN where fewer than two have one."""
-    table = np.vstack(values)
-    is_known = ~np.isnan(table)
-    top = np.where(is_known, table, -np.inf).max(axis=0)
-    low = np.where(is_known, table, np.inf).min(axis=0)
-    return np.where(is_known.sum(axis=0) > 1, top - low, np.nan)
-
-
-def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers of four digits; None where there is none."""
-    return [_number(round(value, 4)) if isfinite(value) else None for value in values.tolist()]
-
-
-def _number(value: float) -> float:
-    """A whole number without its point."""
-    return int(value) if value == int(value) else value
+def _is_shown_above(answer: Row, turns: Sequence[Row]) -> bool:
+    """Whether a text that the benchmark gave is shown with the turn, as given or as a reference."""
+    if answer["status"] != "given":
+        return False
+    shown = next((turn for turn in turns if turn["turn"] == answer["turn"]), None)
+    texts = [shown["given"], *(each["text"] for each in shown["references"])] if shown else []
+    return not (answer["answer"] or "").strip() or answer["answer"] in texts
 
 
 def _said(row: Row) -> Row:

@@ -85,7 +85,7 @@ def open_vlm(
         if metric.lost_are_zero:
             value *= row["n_judged"] / row["n_turns"]
         of_model = results.setdefault(
-            row["model"], {"META": {"Method": [row["model"], ""], **dict.fromkeys(META, "")}}
+            row["label"], {"META": {"Method": [row["label"], ""], **dict.fromkeys(META, "")}}
         )
         name = SHORT.get(row["subset_value"], row["subset_value"]) if label else "Overall"
         of_model.setdefault(dataset, {})[name] = round(value, 1)

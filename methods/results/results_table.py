@@ -16,6 +16,21 @@ FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
 """The forms of a score: what becomes of answers that the model failed."""
 COUNTS_BELOW = 0.05
 """A difference counts where p after Holm's adjustment is below this."""
+_SCALE = {
+    word: place
+    for place, words in enumerate(
+        (
+            ("none", "never"),
+            ("very low", "very easy", "very small", "very short", "few", "rarely"),
+            ("low", "easy", "small", "short", "simple", "some", "sometimes"),
+            ("medium", "moderate", "normal", "average", "intermediate"),
+            ("high", "hard", "difficult", "large", "long", "complex", "many", "often"),
+            ("very high", "very hard", "very difficult", "very large", "very long", "always"),
+        )
+    )
+    for word in words
+}
+"""Words that stand for more or less of something, from the least."""
 _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 
 
@@ -53,6 +68,11 @@ class JudgeResults:
             for row in self.scores
             if not row["subset_label"]
         }
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The label of each model: its name, and how it was asked where that differs."""
+        return {row["model"]: row["label"] for row in self.scores}
 
     @cached_property
     def leading(self) -> MetricKey:
@@ -141,11 +161,13 @@ def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
     """A key that sorts values of a label.
 
     Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, stand first, and 10 comes after 9.
+    Then come words of a scale, such as easy, medium and hard, then other texts.
     """
     number = _NUMBER.search(text)
+    scale = _SCALE.get(re.sub(r"[_\s-]+", " ", text.strip().casefold()))
     words = [
         (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
     ]
     if number is None:
-        return True, 0, words
+        return True, len(_SCALE) if scale is None else scale, words
     return False, int(number[1] or number[2]) + text.startswith("over "), words

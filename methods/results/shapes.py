@@ -141,10 +141,10 @@ def plane_of(
         corners: What is low and what is high on both axes, in words.
 
     Returns:
-        The plane. Models without one of the scores have no point.
+        The plane, with labels of models. Models without one of the scores have no point.
     """
     points = [
-        (model, x, y)
+        (results.labels[model], x, y)
         for model in models
         if (x := _point(results, model, across.key)) and (y := _point(results, model, up.key))
     ]
@@ -176,7 +176,10 @@ def _radar(
         return
     values = {(row["model"], row[column]): row["value"] for row in rows}
     models = [row["model"] for row in results.models if is_model(row["model"])]
-    lines = [(model, tuple(values.get((model, axis)) for axis in axes)) for model in models]
+    lines = [
+        (results.labels[model], tuple(values.get((model, axis)) for axis in axes))
+        for model in models
+    ]
     lines_with_values = [
         (model, line) for model, line in lines if any(value is not None for value in line)
     ]

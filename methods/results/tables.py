@@ -80,7 +80,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
                 f"{NOTHING if row['rank'] is None else row['rank']}{'*' if row['mark'] else ''}"
             ),
             TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
-            TableCell(row["model"], bold=row["model"] == alone),
+            TableCell(row["label"], bold=row["model"] == alone),
             TableCell(number=row["value"], bold=row["model"] == alone),
             TableCell(_interval(row)),
             TableCell(str(row["n_clusters"] or NOTHING)),
@@ -96,7 +96,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         "The best model is bold where its difference to every other one counts (p after Holm "
         "below 0.05)."
     )
-    marks = [f" *: {row['model']}: {row['mark']}" for row in results.models if row["mark"]]
+    marks = [f" *: {row['label']}: {row['mark']}" for row in results.models if row["mark"]]
     heads = (
         *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
@@ -125,7 +125,9 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         row, sign = comparison
         return TableCell(number=sign * row["difference"], bold=is_significant(row))
 
-    rows = [(TableCell(one), *(cell(one, other) for other in models)) for one in models]
+    rows = [
+        (TableCell(results.labels[one]), *(cell(one, other) for other in models)) for one in models
+    ]
     caption = (
         f"Differences, row less column, on the units that both have. {_about(results)} Bold where p "
         "after Holm is below 0.05."
@@ -134,7 +136,7 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         name,
         results.release_id,
         caption,
-        ("", *models),
+        ("", *(results.labels[model] for model in models)),
         (False, *[True] * len(models)),
         tuple(rows),
     )
@@ -165,7 +167,11 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
 
     # The shorter list stands across.
     if len(values) > len(models):
-        heads = (label, "C", *(head for model in models for head in (model, "Interval")))
+        heads = (
+            label,
+            "C",
+            *(head for model in models for head in (results.labels[model], "Interval")),
+        )
         rows = [
             (
                 *(TableCell(value), TableCell(str(clusters[value]))),
@@ -176,7 +182,10 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     else:
         heads = ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}")))
         rows = [
-            (TableCell(model), *(cell for value in values for cell in cells(model, value)))
+            (
+                TableCell(results.labels[model]),
+                *(cell for value in values for cell in cells(model, value)),
+            )
             for model in models
         ]
     any_row = next(iter(row_of.values()))

@@ -230,6 +230,32 @@ class ModelSpec(_Section):
             **self.extra_body,
         }
 
+    def settings(self, stage_params: Mapping[str, Any]) -> dict[str, str]:
+        """How the model is asked: what tells two entries of the same model apart.
+
+        Args:
+            stage_params: The sampling parameters that the stage asks for.
+
+        Returns:
+            The settings in words, each of them: `default` is left to the server, `none` is not sent.
+        """
+        sent = self.params(stage_params)
+        return {
+            "temperature": _in_words(sent.get("temperature"), "default"),
+            "top_p": _in_words(self.top_p, "default"),
+            "seed": _in_words(self.seed, "none"),
+            "stop": _in_words(self.stop, "none"),
+            "reasoning": _in_words(self.reasoning, "default"),
+            "max_tokens": _in_words(sent.get(self.token_limit.name), "default"),
+            "extra_body": _in_words(self.extra_body or None, "none"),
+            "max_images": str(self.max_images),
+            "many_images": self.many_images,
+            "max_side": str(self.max_side),
+            "detail": self.detail,
+            "server": self.endpoint(),
+            "model": self.model,
+        }
+
     def sends_schema(self) -> bool:
         """Whether a request is sent the JSON schema of its reply.
 
@@ -352,6 +378,14 @@ class ModelSpec(_Section):
                 f"The key in {env} has characters that no key has, a line break perhaps: set it again."
             )
         return key
+
+
+def _in_words(value: Any, missing: str) -> str:
+    if value is None:
+        return missing
+    if isinstance(value, int | float):
+        return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else canonical_json(value)
 
 
 def _turns_reasoning_on(value: object, named: bool = False) -> bool:

@@ -54,22 +54,28 @@ _OF_JUDGE = ("judge", "judge_version", "metric", "aggregation")
 _ESTIMATE = ("value", "ci_low", "ci_high")
 COLUMNS = {
     "leaderboard": (
-        *("benchmark", "release_id", *_OF_JUDGE, "model", "rank", "rank_low", "rank_high"),
+        *("benchmark", "release_id", *_OF_JUDGE, "model", "label", "rank", "rank_low", "rank_high"),
         *(*_ESTIMATE, "judged_only", "coverage", "why", "n_items", "n_turns"),
         *("n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
-        *("n_clusters", "method", "seed", "provider"),
+        *("n_clusters", "method", "seed", "provider", "settings"),
     ),
     "pairs": (
         *("release_id", *_OF_JUDGE, "first", "second", "difference", "ci_low", "ci_high"),
         *("p", "p_holm", "detectable", "n_units", "n_clusters", "method", "seed"),
     ),
     "slices": (
-        *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "model", *_ESTIMATE),
+        *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "model", "label", *_ESTIMATE),
         *("n_clusters", "method", "seed", "n_units", "n_items", "n_turns"),
     ),
-    "metrics": ("release_id", *_OF_JUDGE, "place", "model", *_ESTIMATE, "n_units"),
+    "metrics": ("release_id", *_OF_JUDGE, "place", "model", "label", *_ESTIMATE, "n_units"),
 }
-"""The columns of each file for programs."""
+"""The columns of each file for programs; each of the settings is a column."""
+SETTINGS = (
+    *("temperature", "top_p", "seed", "stop", "reasoning", "max_tokens", "extra_body", "prompt"),
+    *("context_policy", "max_images", "many_images", "max_side", "detail", "server", "model"),
+    "version",
+)
+"""How a model was asked: the keys of `settings` in `evaluate.candidates`."""
 NAMES = {"leaderboard": {"release_id": "release", "why": "why_no_rank"}}
 """The names of columns in a file that are not those of the results."""
 
@@ -254,12 +260,20 @@ def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
         table = results.differences if name == "pairs" else results.scores
         schema = pa.schema([table.schema.field(column) for column in columns])
         names = NAMES.get(name, {})
-        yield (
-            name,
-            pa.Table.from_pylist(rows[name], schema).rename_columns(
-                [names.get(column, column) for column in columns]
-            ),
+        named = pa.Table.from_pylist(rows[name], schema).rename_columns(
+            [names.get(column, column) for column in columns]
         )
+        yield name, _with_settings(named) if "settings" in columns else named
+
+
+def _with_settings(table: pa.Table) -> pa.Table:
+    """A column for each setting in place of the map of all of them."""
+    settings = [dict(of_model or ()) for of_model in table["settings"].to_pylist()]
+    table = table.drop_columns("settings")
+    for name in SETTINGS:
+        values = pa.array([of_model.get(name) for of_model in settings], pa.string())
+        table = table.append_column(f"setting_{name}", values)
+    return table
 
 
 def _csv(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:

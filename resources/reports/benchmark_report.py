@@ -51,6 +51,8 @@ _SECTIONS = {
     ),
 }
 """Section -> the tables of the stage that it shows, or rests on alone."""
+_BY_MODEL = ("extraction_quality", "language_gaps", "wording_effects")
+"""Analyses whose findings are of models."""
 _LEADERBOARD = "leaderboard"
 """The section that rests on all others."""
 
@@ -58,11 +60,12 @@ _LEADERBOARD = "leaderboard"
 def render_report(data: Report, image_store: ImageStore) -> str:
     """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
     panes = panes_of(data)
+    data = _labelled(data)
     release, benchmark = data["release"], data["benchmark"]
     noun = noun_of(release)
     item_analysis = item_section(data["item_analysis"], image_store)
     failures = _failures(data["failures"])
-    order = [who.name for pane in panes[:1] for who in pane.order]
+    order = [who.label for pane in panes[:1] for who in pane.order]
     sections = (
         leaderboard(data, panes),
         letters(data["choice"], order),
@@ -109,6 +112,56 @@ def render_report(data: Report, image_store: ImageStore) -> str:
             for number, item in enumerate(data["examples"], start=1)
         ],
     )
+
+
+def _labelled(data: Report) -> Report:
+    """The data of sections that show models as their rows name them, with labels in place of names."""
+    labels = {row["model"]: row["label"] for row in data["scores"]}
+
+    def of_rows(rows: Sequence[Row]) -> list[Row]:
+        return [
+            {
+                **row,
+                **{
+                    name: labels.get(row[name], row[name])
+                    for name in ("model", "opponent", "subject")
+                    if row.get(name)
+                },
+            }
+            for row in rows
+        ]
+
+    def of_keys(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {labels.get(name, name): value for name, value in values.items()}
+
+    choice, findings = data["choice"], data["findings"]
+    return {
+        **data,
+        "choice": choice
+        and {**choice, "shares": of_keys(choice["shares"]), "passes": of_keys(choice["passes"])},
+        "answer_lengths": of_rows(data["answer_lengths"]),
+        "pairwise": {
+            "designs": data["pairwise"]["designs"],
+            "ratings": of_rows(data["pairwise"]["ratings"]),
+            "biases": data["pairwise"]["biases"],
+            "counts": data["pairwise"]["counts"],
+            "shares": of_rows(data["pairwise"]["shares"]),
+        },
+        "widest_groups": of_rows(data["widest_groups"]),
+        "findings": {
+            name: of_rows(rows) if name in _BY_MODEL else rows for name, rows in findings.items()
+        },
+        "failures": of_rows(data["failures"]),
+        "examples": [
+            {
+                **example,
+                "turns": [
+                    {**turn, "answers": of_rows(turn["answers"])} for turn in example["turns"]
+                ],
+            }
+            for example in data["examples"]
+        ],
+    }
 
 
 def _drawn(name: str, title: str, finding: str) -> block.Section:

@@ -298,7 +298,7 @@ def scores_figure(results: JudgeResults) -> "Figure":
         linewidth=1.3,
         color=figures.PALETTE[0],
     )
-    figures.name_ticks(axes.set_yticks, places, [row["model"] for row in rows])
+    figures.name_ticks(axes.set_yticks, places, [row["label"] for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     name, aggregation = results.leading
     figures.set_title(axes, f"{name} ({aggregation})")
@@ -329,8 +329,9 @@ def differences_figure(results: JudgeResults) -> "Figure":
         if is_significant(row):
             first, second = models.index(pair[0]), models.index(pair[1])
             axes.plot([second, first], [first, second], "o", color=figures.INK, markersize=3)
-    figures.name_ticks(axes.set_yticks, range(len(models)), models)
-    figures.name_ticks(axes.set_xticks, range(len(models)), models, rotation=90)
+    names = [results.labels[model] for model in models]
+    figures.name_ticks(axes.set_yticks, range(len(models)), names)
+    figures.name_ticks(axes.set_xticks, range(len(models)), names, rotation=90)
     figure.colorbar(image, label="row less column")
     title = f"Differences; a dot: p after Holm < {COUNTS_BELOW}"
     figure.suptitle(title, x=0.01, ha="left", color=figures.INK, fontsize=figures.TITLE)

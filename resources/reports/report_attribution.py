@@ -85,7 +85,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
     yield block.Terms(
         [
             (
-                who.name,
+                who.label,
                 [
                     sentence(by_change[key][who.name], terms["causes"][key[0]])
                     for key in named
@@ -242,7 +242,7 @@ def _curves(
         if all_words := [score.words for of_trial in scores.values() for score in of_trial]:
             names = [name for _, name, _ in terms["turns"]]
             figure = turns_figure(names, list(scores.values()))
-            yield who.name, inline_svg(figure, f"{who.name}: {', '.join(all_words)}")
+            yield who.label, inline_svg(figure, f"{who.label}: {', '.join(all_words)}")
 
 
 def _maps(

@@ -152,7 +152,7 @@ def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Sec
         ]
         titled.append((pane.title, [version, *constant, averaged, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []
-    blocks = [*judges, *side_by_side(panes), *missing(data)]
+    blocks = [*judges, *how_asked(data), *side_by_side(panes), *missing(data)]
     # Without scores it is no part of the contents.
     title = "Leaderboard" if panes else ""
     return block.Section("leaderboard", title, "Leaderboard", blocks)
@@ -245,6 +245,27 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
         block.Heading("Judges side by side", id="sides"),
         block.note("side_by_side", metric=metric),
         block.Table("Judges side by side", heads, lines),
+    ]
+
+
+def how_asked(data: LeaderboardInput) -> list[block.Block]:
+    """The settings of each model's requests; nothing where no model was asked."""
+    settings = {row["label"]: dict(row["settings"]) for row in data["scores"] if row["settings"]}
+    if not settings:
+        return []
+    names = dict.fromkeys(name for of_model in settings.values() for name in of_model)
+    lines = [
+        [
+            Cell(name, kind="who"),
+            *(Cell(of_model.get(name, "–"), kind="said") for of_model in settings.values()),
+        ]
+        for name in names
+    ]
+    heads = block.heads("Setting", *(Cell(label, kind="l") for label in settings))
+    return [
+        block.FoldedBlocks(
+            "How each model was asked", [block.Table("How each model was asked", heads, lines)]
+        )
     ]
 
 

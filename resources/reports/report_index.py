@@ -125,9 +125,11 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
     first; None without a model."""
     lines = [line for line in releases if line.view and line.release["in_force"]]
     entries: dict[str, dict[int, LeaderboardRow]] = {}
+    labels_of: dict[str, set[str]] = {}
     for place, line in enumerate(lines):
         for entry in line.view.models if line.view else ():
             entries.setdefault(entry.who.name, {})[place] = entry
+            labels_of.setdefault(entry.who.name, set()).add(entry.who.label)
 
     def key(model: str) -> tuple[bool, float, int, str]:
         ranks = [entry.rank for entry in entries[model].values() if entry.rank]
@@ -136,6 +138,10 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
     if not entries:
         return None
     models = sorted(entries, key=key)
+    # A model that was asked in other ways on each release has its name alone.
+    labels = {
+        model: next(iter(names)) if len(names) == 1 else model for model, names in labels_of.items()
+    }
     charts = [line.view.charts[0] for line in lines if line.view]
     heads = [Cell("Model", kind="l who"), *map(_head, lines)]
     return block.Table(
@@ -143,7 +149,7 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
         heads,
         [
             [
-                Cell(markup('<span class="model">{name}</span>', name=model), kind="who"),
+                Cell(markup('<span class="model">{name}</span>', name=labels[model]), kind="who"),
                 *(_score(entries[model].get(place), of) for place, of in enumerate(charts)),
             ]
             for model in models

@@ -174,7 +174,7 @@ def _looking(
 ) -> Iterator[block.Block]:
     lines = [
         [
-            Cell(model.name, kind="who"),
+            Cell(model.label, kind="who"),
             block.tinted(judged.estimate(model.name, metric)),
             Cell(without.tags[0], kind=""),
             block.tinted(judged.estimate(without.name, metric)),

@@ -154,14 +154,14 @@ def heat(
         interval = f" ({estimate.interval})" if estimate.interval else ""
         has_value = estimate.value is not None
         shown = f"{estimate.value:.0f}" if has_value else "–"
-        title = f"{who.name}: {estimate.shown}{interval}" if has_value else ""
+        title = f"{who.label}: {estimate.shown}{interval}" if has_value else ""
         return Cell(shown, kind="tint", title=title, shade=estimate.shade)
 
     def line(part: SubsetScores) -> list[Cell]:
         cells = map(cell, models, part.scores)
         return [Cell(part.value, kind="who"), Cell(part.n, kind="n quiet"), *cells]
 
-    upright = (Cell(markup("<span>{n}</span>", n=who.name), (), "up", who.name) for who in models)
+    upright = (Cell(markup("<span>{n}</span>", n=who.label), (), "up", who.label) for who in models)
     parts = [TableSection([line(part) for part in group], above) for above, group in groups]
     return block.Table(
         f"Map by {label}", block.heads(label, "n", *upright), (), "heat", parts=parts
@@ -274,7 +274,7 @@ def _against(
         block.heads("First less second", *by_value),
         [
             [
-                Cell(one.name, [f"less {other.name}"], "who"),
+                Cell(one.label, [f"less {other.label}"], "who"),
                 *(
                     difference_cell(difference_between(by_pair, one.name, other.name, metric))
                     for by_pair in by_value.values()

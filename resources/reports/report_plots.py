@@ -140,7 +140,7 @@ def radars(
     drawn = []
     for place, who in enumerate(models):
         column = [row[place] for row in scores]
-        lines = [(who.name, tuple(score.value for score in column)), ("mean", means)]
+        lines = [(who.label, tuple(score.value for score in column)), ("mean", means)]
         words = [
             f"{name}: {score.shown}"
             for name, score in zip(names, column, strict=True)
@@ -148,7 +148,7 @@ def radars(
         ]
         radar = RadarData("", "", axes, (scale.low, scale.high), lines)
         figure = radar_figure(radar, SMALL, SMALL, "none", words)
-        drawn.append((who.name, inline_svg(figure, f"{who.name}: {', '.join(words)}")))
+        drawn.append((who.label, inline_svg(figure, f"{who.label}: {', '.join(words)}")))
     return block.FigureRow(drawn, "radars", names)
 
 
@@ -193,25 +193,27 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
     mean = judged.shown_metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
         return None
-    models = {who.name: who for who in order if who.is_model}
+    models = {who.label: who for who in order if who.is_model}
     across, up = (
         PlaneAxis(metric.key, metric.name, (metric.scale.low, metric.scale.high))
         for metric in (mean, alignment)
     )
-    plane = plane_of(judged, list(models), across, up, QUADRANTS_OF_STEADINESS)
+    plane = plane_of(
+        judged, [who.name for who in models.values()], across, up, QUADRANTS_OF_STEADINESS
+    )
     lines = [
         QuadrantEntry(
             number,
-            models[name],
-            judged.estimate(name, mean),
-            judged.estimate(name, alignment),
-            (judged.row(name, alignment.key) or {}).get("n_units", 0),
+            models[label],
+            judged.estimate(models[label].name, mean),
+            judged.estimate(models[label].name, alignment),
+            (judged.row(models[label].name, alignment.key) or {}).get("n_units", 0),
             _quadrant(x.value, y.value, plane.middle),
         )
-        for number, (name, x, y) in enumerate(plane.points, start=1)
+        for number, (label, x, y) in enumerate(plane.points, start=1)
     ]
-    drawn = {name for name, *_ in plane.points}
-    without = [who for name, who in models.items() if name not in drawn]
+    drawn = {label for label, *_ in plane.points}
+    without = [who for label, who in models.items() if label not in drawn]
     return Quadrants(mean, alignment, lines, without, plane)
 
 
@@ -221,7 +223,7 @@ def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[bl
     if plot is None:
         return []
     best = max(plot.lines, key=lambda line: line.alignment.value or 0.0, default=None)
-    finding = f"Highest {plot.alignment.name.lower()}: {best.who.name}" if best else "Not known"
+    finding = f"Highest {plot.alignment.name.lower()}: {best.who.label}" if best else "Not known"
     return block.folded(_quadrants(plot), finding)
 
 
@@ -231,7 +233,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
     yield block.note("quadrants", mean=plot.mean, alignment=plot.alignment)
     if plot.lines:
         words = [
-            f"{line.who.name}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
+            f"{line.who.label}: {line.mean.shown}, {line.alignment.shown}" for line in plot.lines
         ]
         figure = plane_figure(plot.plane, COLUMN, HEIGHT, "none", words)
         label = f"{mean} and {alignment}: {'; '.join(words)}"
@@ -246,7 +248,7 @@ def _quadrants(plot: Quadrants) -> Iterator[block.Block]:
         if plot.has_infinite:
             yield block.note("infinite_score")
     if plot.without:
-        names = [who.name for who in plot.without]
+        names = [who.label for who in plot.without]
         yield block.note("without_alignment", alignment=plot.alignment, names=names)
 
 

@@ -46,10 +46,11 @@ class DisplayedMetric(NamedTuple):
 
 
 class CandidateLabel(NamedTuple):
-    """A contestant; `tags` are short remarks on it."""
+    """A contestant; `tags` are short remarks on it, `label` is its name and how it was asked."""
 
     name: str
     tags: tuple[str, ...]
+    label: str
 
     @property
     def is_model(self) -> bool:
@@ -126,7 +127,7 @@ def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str])
         by_ability=results.by_ability,
         shown_metrics=list(metrics_of(declared, keys)),
         contestants=[
-            _who(model, judges, data) for model in sorted({row["model"] for row in results.scores})
+            _who(model, label, judges, data) for model, label in sorted(results.labels.items())
         ],
     )
 
@@ -150,9 +151,11 @@ def metrics_of(
         )
 
 
-def _who(model: str, judges: Sequence[str], data: LeaderboardInput) -> CandidateLabel:
+def _who(model: str, label: str, judges: Sequence[str], data: LeaderboardInput) -> CandidateLabel:
     if not is_model(model):
         ablation = ablation_of(model)
-        return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,))
+        return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,), label)
     writers = data["release"]["writers"] or ()
-    return CandidateLabel(model, relations_to_judges(model, judges, writers, data["families"]))
+    return CandidateLabel(
+        model, relations_to_judges(model, judges, writers, data["families"]), label
+    )

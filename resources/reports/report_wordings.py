@@ -30,7 +30,7 @@ def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
             (metric for metric in pane.judged.shown_metrics if metric.aggregation == "micro"), None
         )
         if effects and metric:
-            models = [who.name for who in pane.order]
+            models = [who.label for who in pane.order]
             blocks = [*_effects(pane, metric, effects), *_least_steady(metric, models, groups)]
             by_judge.append((pane.title, blocks))
     of_judges = [block.Panes("wordings", "Judge", by_judge)] if by_judge else []
@@ -54,7 +54,7 @@ def _effects(
         for measure in ("difference", "n_wordings")
     )
     styles, having = (sorted({key[part] for key in differences}) for part in (0, 1))
-    models = [who.name for who in pane.order if who.name in having]
+    models = [who.label for who in pane.order if who.label in having]
     by_rule = rows[0]["subset_label"] == BY_RULE
     yield block.Heading("What a style costs")
     yield block.note("effects_of_styles", metric=metric, by_rule=by_rule)

@@ -29,13 +29,13 @@ def write_piece(folder: Path, name: str, value: Any) -> int:
 
 
 class ItemPieces:
-    """Items that come one after the other, in files `items/<k>.js` of some `PIECE_BYTES`."""
+    """Values of items that come one after the other, in files `<name>/<k>.js` of some `PIECE_BYTES`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "items") -> None:
         self.firsts: list[int] = []
         """The number of the first item of each file."""
         self.n_bytes = 0
-        self._folder = folder
+        self._folder, self._name = folder, name
         self._waiting: list[str] = []
         self._size = self._number = 0
 
@@ -53,15 +53,16 @@ class ItemPieces:
     def close(self) -> None:
         """Write what is not yet written."""
         if self._waiting:
-            name = f"items/{len(self.firsts) - 1}"
+            name = f"{self._name}/{len(self.firsts) - 1}"
             self.n_bytes += _write(self._folder, name, f"[{','.join(self._waiting)}]")
         self._waiting, self._size = [], 0
 
 
 class WordIndexPieces:
-    """Which items have a word, in files `words/<k>.js` of some `WORDS_BYTES`, sorted by word."""
+    """Which items have a word, in files `<name>/<k>.js` of some `WORDS_BYTES`, sorted by word."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "words") -> None:
+        self._name = name
         self._items: dict[str, array[int]] = {}
 
     def add(self, number: int, texts: Iterable[str | None]) -> None:
@@ -78,7 +79,7 @@ class WordIndexPieces:
         for place, words in enumerate(self._files()):
             firsts.append(words[0][0] if place else "")
             value = ",".join(f"{compact_json(word)}:[{numbers}]" for word, numbers in words)
-            n_bytes += _write(folder, f"words/{place}", f"{{{value}}}")
+            n_bytes += _write(folder, f"{self._name}/{place}", f"{{{value}}}")
         return firsts, n_bytes
 
     def _files(self) -> Iterator[Sequence[tuple[str, str]]]:

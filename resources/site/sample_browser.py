@@ -39,11 +39,16 @@ def page_of(release_id: str) -> Path:
 
 @dataclass
 class SampleBrowserItem:
-    """One item: as JSON, what lists show of it, and the texts that it is found by."""
+    """One item: as JSON, what lists show of it, and the texts that it is found by.
+
+    `answer_texts` are those of `texts` that models wrote; `requests` is what models were sent.
+    """
 
     item: Mapping[str, Any]
     head: Sequence[Any]
     texts: Sequence[str | None]
+    answer_texts: Sequence[str | None]
+    requests: Mapping[str, Any]
 
 
 @dataclass
@@ -51,13 +56,14 @@ class SampleBrowserContents:
     """What the data of a release are made of.
 
     `facts` are those of the whole, but for what its files say of themselves; `columns` have a value
-    for each item, with what they are; `prompts` are texts by version.
+    for each item, with what they are; `prompts` are texts by version; `images` are those of all items.
     """
 
     facts: Mapping[str, Any]
     columns: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]
     items: Iterable[SampleBrowserItem]
     prompts: Mapping[str, str]
+    images: Sequence[Mapping[str, Any]]
 
 
 def is_written(release_id: str, fingerprint: str) -> bool:
@@ -76,34 +82,43 @@ def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContent
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
     with draft_folder(site_path() / release_id / fingerprint, "site") as draft:
         n_bytes = write_piece(draft, "prompts", contents.prompts)
+        n_bytes += write_piece(draft, "images", contents.images)
         described = []
         for place, (about, values) in enumerate(contents.columns):
             n_bytes += write_piece(draft, f"columns/{place}", values)
             described.append({**about, "file": place})
-        items, words, ids = ItemPieces(draft), WordIndexPieces(), []
+        items, requests = ItemPieces(draft), ItemPieces(draft, "requests")
+        words, answer_words, ids = WordIndexPieces(), WordIndexPieces("answer_words"), []
         heads: list[Sequence[Any]] = []
         n_heads = 0
         for number, entry in enumerate(contents.items):
             items.add(entry.item)
+            requests.add(entry.requests)
             words.add(number, entry.texts)
+            answer_words.add(number, entry.answer_texts)
             ids.append(entry.item["id"])
             heads.append(entry.head)
             if len(heads) == HEADS:
                 n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
                 heads, n_heads = [], n_heads + 1
         items.close()
+        requests.close()
         if heads:
             n_bytes += write_piece(draft, f"heads/{n_heads}", heads)
         firsts, of_words = words.write(draft)
+        firsts_of_answers, of_answer_words = answer_words.write(draft)
         facts = {
             **contents.facts,
             "ids": ids,
             "pieces": items.firsts,
+            "requests": requests.firsts,
             "heads": HEADS,
             "words": firsts,
+            "answer_words": firsts_of_answers,
             "columns": described,
         }
-        n_bytes += items.n_bytes + of_words + write_piece(draft, "release", facts)
+        n_bytes += items.n_bytes + requests.n_bytes + of_words + of_answer_words
+        n_bytes += write_piece(draft, "release", facts)
         (draft / _SIZES).write_text(compact_json(_sizes_of(draft)), encoding="utf-8")
         draft.chmod(0o755)
     return n_bytes

@@ -3,6 +3,7 @@
 SELECT
     s.release_id AS release,
     s.model,
+    s.label,
     s.rank,
     s.rank_low,
     s.rank_high,
@@ -23,7 +24,8 @@ SELECT
     s.judge,
     s.judge_version,
     s.provider,
-    k.constant_score
+    k.constant_score,
+    s.settings
 FROM evaluate.results AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'all_items') AS e
     USING (

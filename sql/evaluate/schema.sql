@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS evaluate.answers (
     prompt_version VARCHAR NOT NULL,
     turns_left_out INTEGER CHECK (turns_left_out > 0),
     images_left_out INTEGER,
+    settings MAP(VARCHAR, VARCHAR),
     PRIMARY KEY (release_id, model, item_id, trial, turn),
     CHECK (status NOT IN ('answered', 'given') OR answer IS NOT NULL),
     CHECK (status IN ('answered', 'given', 'refused') OR answer IS NULL)

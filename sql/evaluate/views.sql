@@ -35,6 +35,68 @@ ANTI JOIN evaluate.archive AS x
     AND x.model IN ('', p.model_a, p.model_b)
     AND x.release_id IN ('', p.release_id);
 
+-- How each model was asked on a release, and a label that names what differs from the others there. Image limits,
+-- server and version tell only entries of one model apart.
+CREATE OR REPLACE VIEW evaluate.candidates AS
+WITH settings AS (
+    SELECT
+        release_id,
+        model,
+        setting.key AS name,
+        string_agg(DISTINCT setting.value, ' or ' ORDER BY setting.value) AS value
+    FROM (
+        SELECT release_id, model, unnest(map_entries(settings)) AS setting
+        FROM (SELECT DISTINCT release_id, model, settings FROM evaluate.shown_answers)
+    )
+    GROUP BY ALL
+),
+short (name, text, place, any_model) AS (
+    VALUES
+        ('temperature', 'T=', 1, true),
+        ('top_p', 'top_p=', 2, true),
+        ('seed', 'seed=', 3, true),
+        ('stop', 'stop=', 4, true),
+        ('reasoning', 'reasoning=', 5, true),
+        ('max_tokens', 'max_tokens=', 6, true),
+        ('extra_body', 'extra_body=', 7, true),
+        ('prompt', 'prompt=', 8, true),
+        ('context_policy', 'context=', 9, true),
+        ('max_images', 'max_images=', 10, false),
+        ('many_images', 'many_images=', 11, false),
+        ('max_side', 'max_side=', 12, false),
+        ('detail', 'detail=', 13, false),
+        ('server', 'server=', 14, false),
+        ('version', 'version=', 15, false)
+),
+differing AS (
+    SELECT one.release_id, one.model, string_agg(text || one.value, ', ' ORDER BY place) AS text
+    FROM settings AS one
+    JOIN short USING (name)
+    JOIN settings AS served ON served.name = 'model'
+        AND served.release_id = one.release_id
+        AND served.model = one.model
+    WHERE one.value <> 'none' AND EXISTS (
+        FROM settings AS other
+        JOIN settings AS other_served ON other_served.name = 'model'
+            AND other_served.release_id = other.release_id
+            AND other_served.model = other.model
+        WHERE other.release_id = one.release_id
+            AND other.name = one.name
+            AND other.value <> one.value
+            AND (any_model OR other_served.value = served.value)
+    )
+    GROUP BY ALL
+)
+SELECT
+    release_id,
+    model,
+    any_value(model || coalesce(' (' || text || ')', '')) AS label,
+    map_from_entries(list((name, value) ORDER BY name)) AS settings
+FROM settings
+LEFT JOIN differing USING (release_id, model)
+GROUP BY release_id, model
+ORDER BY release_id, model;
+
 -- Judges whose scores do not tell models apart: 95 % or more of at least 30 different answers to at least 5 items,
 -- where models answered differently, have the same score. Fewer can be equal by chance or for good reason.
 CREATE OR REPLACE VIEW evaluate.constant_judges AS
@@ -82,6 +144,8 @@ ORDER BY release_id, judge, judge_version;
 CREATE OR REPLACE VIEW evaluate.results AS
 SELECT
     s.*,
+    coalesce(c.label, s.model) AS label,
+    c.settings,
     j.value AS judged_only,
     r.rank,
     r.rank_low,
@@ -95,6 +159,7 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
+LEFT JOIN evaluate.candidates AS c USING (release_id, model)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation);
 
 -- The leaderboard: one score a row, failures at the floor, with its interval, rank and counts.
@@ -103,6 +168,7 @@ SELECT
     s.benchmark,
     s.release_id AS release,
     s.model,
+    s.label,
     s.metric || '/' || s.aggregation AS metric,
     s.rank,
     s.rank_low || '-' || s.rank_high AS ranks,
@@ -127,7 +193,8 @@ SELECT
     s.judge,
     s.judge_version,
     s.provider,
-    k.constant_score
+    k.constant_score,
+    s.settings
 FROM evaluate.results AS s
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 WHERE s.form = 'floor' AND s.subset_label = ''

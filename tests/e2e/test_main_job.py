@@ -96,6 +96,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "benchmark",
         "release",
         "model",
+        "label",
         "metric",
         "rank",
         "ranks",
@@ -120,6 +121,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "judge_version",
         "provider",
         "constant_score",
+        "settings",
     ]
     assert {row["provider"] for row in found} == {"offline"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]

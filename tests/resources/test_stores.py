@@ -219,9 +219,7 @@ def test_a_file_that_others_hold_is_not_called_damaged(
 def test_a_warehouse_that_is_none_is_one_sentence(folder: Path, capsys) -> None:
     (folder / "warehouse.duckdb").write_bytes(b"")
 
-    assert refused("demo", capsys).startswith(
-        f"{folder / 'warehouse.duckdb'} is not a DuckDB file"
-    )
+    assert refused("demo", capsys).startswith(f"{folder / 'warehouse.duckdb'} is not a DuckDB file")
 
 
 # --- Homes that cannot be used -------------------------------------------------------------------

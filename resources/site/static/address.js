@@ -5,7 +5,10 @@
   // Names of states, as the controls of the form are named, too; those with "label." are the release's own.
   const NAMES = [
     "item",
+    "view",
     "q",
+    "in",
+    "image",
     "a",
     "b",
     "c",
@@ -28,6 +31,7 @@
   ];
   const FILTERS = [
     "q",
+    "image",
     "outcome",
     "score.min",
     "score.max",

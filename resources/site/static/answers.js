@@ -8,7 +8,7 @@
 
   // A long text shows its beginning; a button shows the rest.
   const text = (said, nImages, folds) => {
-    const shown = el("div", { className: "said", dir: "auto" }, loom.said(said, nImages));
+    const shown = el("div", { className: "said answer-text", dir: "auto" }, loom.said(said, nImages));
     return folds ? loom.cut(shown, said, LONG) : shown;
   };
   loom.cut = (shown, said, most) => {
@@ -109,6 +109,8 @@
             )),
     ].filter((badge) => badge);
 
+  const spent = ({ tokens, seconds }) =>
+    tokens && el("span", {}, `${loom.number(tokens[0])} + ${loom.count(tokens[1], "token")}, ${loom.number(seconds)} s`);
   const one = (answer, nImages, { many, close }) => {
     const { judgments, reading } = answer;
     return el(
@@ -123,12 +125,12 @@
       answer.text === null
         ? el("p", { className: "note" }, "No answer.")
         : answer.status === "given"
-          ? folded("Its text", el("div", { className: "said", dir: "auto" }, loom.said(answer.text, nImages)))
+          ? folded("Its text", el("div", { className: "said answer-text", dir: "auto" }, loom.said(answer.text, nImages)))
           : text(answer.text, nImages, !close),
       answer.reasoning &&
         folded(
           `Reasoning, ${loom.count([...answer.reasoning].length, "character")}`,
-          el("div", { className: "said", dir: "auto" }, answer.reasoning),
+          el("div", { className: "said answer-text", dir: "auto" }, answer.reasoning),
         ),
       judgments.length > 0 &&
         folded(
@@ -144,6 +146,8 @@
         "div",
         { className: "keys" },
         loom.call("answer", answer.call),
+        spent(answer),
+        loom.requestButton(answer.call),
         reading && reading.call && loom.call("reading", reading.call),
         reading && el("span", { className: "key" }, `read by ${reading.extractor}`),
         loom.promptButton(answer.prompt),
@@ -152,7 +156,7 @@
   };
 
   const card = (model, side, answers, nImages, how) => {
-    const { name } = loom.release.models[model];
+    const { label, settings } = loom.release.models[model];
     return el(
       "article",
       { className: "by-model" },
@@ -160,7 +164,15 @@
         "h4",
         {},
         side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "],
-        el("bdi", {}, name),
+        el("bdi", {}, label),
+        Object.keys(settings).length > 0 && [
+          " ",
+          el(
+            "button",
+            { type: "button", className: "as-link", onclick: () => loom.showSettings(model) },
+            "settings",
+          ),
+        ],
       ),
       answers.length
         ? answers.map((answer) => one(answer, nImages, { ...how, many: loom.release.trials.length > 1 }))

@@ -3,22 +3,73 @@
 {
   const { el } = loom;
 
+  // The 0.975 quantile of Student's t, by the expansion of Cornish and Fisher: 2.228 for 10 degrees of freedom.
+  const quantile = (degrees) => {
+    const z = 1.959964;
+    const terms = [
+      (z ** 3 + z) / 4,
+      (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
+      (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
+    ];
+    return terms.reduce((sum, term, place) => sum + term / degrees ** (place + 1), z);
+  };
+  const FEWEST_GROUPS = 5;
+  // The mean difference and its 95 % interval, as the leaderboard averages: over turns (micro), over items
+  // (macro), or over the values of a label. `weights` are the units of each item, `groups` what belongs together.
+  loom.meanDifference = (differences, numbers, { weights, groups, strata }) => {
+    const sums = new Map();
+    for (const number of numbers) {
+      const stratum = strata ? strata[number] : 0;
+      const sum = sums.get(stratum) ?? { weight: 0, total: 0 };
+      sum.weight += weights[number];
+      sum.total += weights[number] * differences[number];
+      sums.set(stratum, sum);
+    }
+    const means = [...sums.values()].map(({ weight, total }) => total / weight);
+    const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
+    const residuals = new Map();
+    for (const number of numbers) {
+      const { weight, total } = sums.get(strata ? strata[number] : 0);
+      const part = (weights[number] / weight / sums.size) * (differences[number] - total / weight);
+      residuals.set(groups[number], (residuals.get(groups[number]) ?? 0) + part);
+    }
+    const n = residuals.size;
+    const variance = [...residuals.values()].reduce((sum, value) => sum + value ** 2, 0) * (n / (n - 1));
+    const half = n < FEWEST_GROUPS ? NaN : quantile(n - 1) * Math.sqrt(variance);
+    return { mean, low: mean - half, high: mean + half, nGroups: n };
+  };
+  // How the leaderboard averages the metric that is shown, for two models.
+  const averaging = async (first, second) => {
+    const shown = loom.shown();
+    const { aggregation } = loom.metric(shown.metric);
+    const label = loom.release.labels.findIndex(({ name }) => aggregation.endsWith(` by ${name}`));
+    const ones = new Float64Array(loom.n).fill(1);
+    const units = (model) => loom.column({ kind: "units", ...shown, model });
+    const [of, than] = aggregation === "micro" ? await Promise.all([units(first), units(second)]) : [];
+    return {
+      weights: of && than ? of.map((n, number) => Math.min(n, than[number])) : ones,
+      groups: await loom.column({ kind: "group" }),
+      strata: label < 0 ? null : await loom.column({ kind: "label", label }),
+      over: of && than ? "turn" : null,
+    };
+  };
   // Counts of one pair over the items that are marked; an item without both scores is counted apart.
-  loom.countPair = (differences, marks) => {
-    const counts = { a: 0, equal: 0, b: 0, missing: 0, mean: NaN };
-    let sum = 0;
+  loom.countPair = (differences, marks, averaged) => {
+    const counts = { a: 0, equal: 0, b: 0, missing: 0, mean: null, n: 0 };
+    const numbers = [];
     for (let number = 0; number < loom.n; number += 1) {
       if (!marks[number]) continue;
       const value = differences[number];
       if (Number.isNaN(value)) counts.missing += 1;
       else {
-        sum += value;
+        numbers.push(number);
         counts[value > 0 ? "a" : value < 0 ? "b" : "equal"] += 1;
       }
     }
-    const n = counts.a + counts.equal + counts.b;
-    if (n) counts.mean = sum / n;
-    return counts;
+    if (!numbers.length) return counts;
+    const n = averaged.over ? numbers.reduce((sum, number) => sum + averaged.weights[number], 0) : numbers.length;
+    const over = loom.count(n, averaged.over ?? "item");
+    return { ...counts, over, mean: loom.meanDifference(differences, numbers, averaged) };
   };
 
   const bar = ({ a, equal, b }, first, second) => {
@@ -46,10 +97,14 @@
     "diff.side": side,
     sort: null,
   });
+  const interval = ({ low, high, nGroups }) =>
+    Number.isNaN(low)
+      ? ""
+      : ` (95 % interval ${nGroups < 10 ? "~ " : ""}${loom.signed(low)} to ${loom.signed(high)}, ${loom.count(nGroups, "independent group")})`;
   const pair = (first, second, counts) => {
     const [one, two] = [first, second].map(({ side, model }) => ({
       letter: side.toUpperCase(),
-      name: loom.release.models[model].name,
+      name: loom.label(model),
     }));
     const [front, back] = loom.sides();
     const here = first.side === front.side && second.side === back.side;
@@ -95,7 +150,7 @@
         "p",
         { className: "note" },
         n
-          ? `Mean difference ${loom.signed(counts.mean)} over ${loom.count(n, "item")}`
+          ? `Mean difference ${loom.signed(counts.mean.mean)}${interval(counts.mean)} over ${counts.over}`
           : "No item has scores of both",
         counts.missing ? `; ${loom.count(counts.missing, "item")} without both scores left out.` : ".",
       ),
@@ -124,7 +179,11 @@
     const pairs = sides.flatMap((first, place) => sides.slice(place + 1).map((second) => [first, second]));
     const counted = await Promise.all(
       pairs.map(async ([first, second]) =>
-        loom.countPair(await loom.differences(first.model, second.model), marks),
+        loom.countPair(
+          await loom.differences(first.model, second.model),
+          marks,
+          await averaging(first.model, second.model),
+        ),
       ),
     );
     target.replaceChildren(

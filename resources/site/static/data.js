@@ -4,7 +4,17 @@ const loom = {};
 {
   const folder = document.body.dataset.folder.split("/").map(encodeURIComponent).join("/");
   // Pieces of each kind that are kept; the one that was used longest ago goes first.
-  const MOST = { release: 1, prompts: 1, items: 12, heads: 32, columns: 128, words: 32 };
+  const MOST = {
+    release: 1,
+    prompts: 1,
+    images: 1,
+    items: 12,
+    requests: 12,
+    heads: 32,
+    columns: 128,
+    words: 32,
+    answer_words: 32,
+  };
   const kept = new Map(Object.keys(MOST).map((kind) => [kind, new Map()]));
   const arrived = new Map();
 
@@ -82,11 +92,12 @@ const loom = {};
   loom.column = (column) => {
     const file = files.get(keyOf(column));
     if (file === undefined) return Promise.resolve(null);
-    return piece("columns", file, (values) =>
-      ["label", "status"].includes(column.kind)
+    return piece("columns", file, (values) => {
+      if (column.kind === "images") return values;
+      return ["label", "status", "group"].includes(column.kind)
         ? Int32Array.from(values)
-        : Float64Array.from(values, (value) => value ?? NaN),
-    );
+        : Float64Array.from(values, (value) => value ?? NaN);
+    });
   };
   // Pieces leave out what is none, empty or said twice.
   const judgment = (given) => {
@@ -106,6 +117,8 @@ const loom = {};
     text: null,
     reasoning: null,
     call: null,
+    tokens: null,
+    seconds: null,
     reading: null,
     observed: [],
     lost: [],
@@ -124,7 +137,15 @@ const loom = {};
     const { heads } = loom.release;
     return (await piece("heads", Math.floor(number / heads), as))[number % heads];
   };
-  loom.wordsOf = (file) => piece("words", file, (words) => new Map(Object.entries(words)));
+  // The requests of an item: `messages` and `settings`, and by the key of a call which of them it was.
+  loom.requestsOf = async (number) => {
+    const { requests } = loom.release;
+    const file = loom.placeIn(requests, number);
+    return (await piece("requests", file, as))[number - requests[file]];
+  };
+  loom.images = () => piece("images", undefined, as);
+  // `kind` is `words`, of all texts, or `answer_words`.
+  loom.wordsOf = (kind, file) => piece(kind, file, (words) => new Map(Object.entries(words)));
   loom.prompts = () => piece("prompts", undefined, (prompts) => new Map(Object.entries(prompts)));
 
   // Values between 0 (worst) and 1 (best) of a metric's scale, to shade scores.
@@ -136,6 +157,8 @@ const loom = {};
       return higher ? share : 1 - share;
     };
   };
+  // A model by its name, and how it was asked where that differs from the others.
+  loom.label = (place) => loom.release.models[place].label;
   loom.metric = (place) => loom.release.metrics[place];
   loom.judgeTitle = (place) => loom.release.judges[place]?.title || "of an earlier version";
   const isRule = (place) => loom.release.judges[place]?.judge === "rule";

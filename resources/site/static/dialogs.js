@@ -82,6 +82,53 @@
       ),
     );
 
+  const facts = (values) =>
+    el(
+      "dl",
+      { className: "key-list is-wide" },
+      Object.entries(values).map(([name, value]) =>
+        el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "string" ? value : JSON.stringify(value))),
+      ),
+    );
+  // How a model was asked, in full.
+  loom.showSettings = (model) =>
+    loom.openDialog(`How ${loom.label(model)} was asked`, facts(loom.release.models[model].settings));
+
+  // The request of a call of the item that is shown, as it was sent; images stand by their numbers.
+  const showRequest = async (key) => {
+    const item = await loom.itemOf(loom.shownNumber());
+    const { calls, messages, settings } = await loom.requestsOf(item.number);
+    const [of, places] = calls[key];
+    const image = (id) => {
+      const place = item.images.findIndex((each) => each.id === id);
+      return el("span", { className: "chip entry", title: id }, place < 0 ? `▣ ${id.slice(0, 12)}` : `▣ ${place + 1}`);
+    };
+    loom.openDialog("Request as sent", [
+      facts(settings[of]),
+      places.map((place) => {
+        const [role, parts] = messages[place];
+        return el(
+          "section",
+          { className: "message" },
+          el("h3", {}, role),
+          el(
+            "div",
+            { className: "said", dir: "auto" },
+            parts.map((part) => [typeof part === "string" ? part : image(part.image), " "]),
+          ),
+        );
+      }),
+    ]);
+  };
+  loom.requestButton = (key) =>
+    key &&
+    !loom.release.answers_held_out &&
+    el(
+      "button",
+      { type: "button", className: "as-link", onclick: () => showRequest(key).catch(loom.failed) },
+      "request as sent",
+    );
+
   // What is known of an image besides what it shows.
   loom.imageFacts = (image) =>
     [

@@ -81,6 +81,7 @@
   loom.picturePath = (kind, path) => `${kind}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
   // Text with its image tokens as chips: <ImageHere> is the next of `entering`, <image-3> the item's third.
+  const spaced = (text) => text.replaceAll("&nbsp;", "\u00a0");
   const TOKEN = /(<ImageHere>)|<image-([0-9]{1,3})>/gi;
   loom.said = (text, nImages, entering = []) => {
     const parts = [];
@@ -91,7 +92,7 @@
       const known = position >= 1 && position <= nImages;
       const kind = known ? (token[1] ? "entry" : "image") : "unknown";
       parts.push(
-        text.slice(end, token.index),
+        spaced(text.slice(end, token.index)),
         el(
           "span",
           {
@@ -103,7 +104,7 @@
       );
       end = token.index + token[0].length;
     }
-    return [...parts, text.slice(end)];
+    return [...parts, spaced(text.slice(end))];
   };
 
   // Copy a text; where the browser does not let us, show it to be copied by hand.

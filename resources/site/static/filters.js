@@ -51,6 +51,28 @@
     return loom.column(model < 0 ? { kind: "count", name: of } : { kind: "length", model });
   };
 
+  // The largest disagreement of judges on an item: by how much, of which model, and in which turn if known.
+  loom.disagreementsOf = async () => {
+    const shown = loom.shown();
+    if (!shown) return () => null;
+    const of = await Promise.all(
+      everyModel().map(async (model) => ({
+        model,
+        values: await loom.column({ kind: "disagreement", metric: shown.metric, model }),
+        turns: await loom.column({ kind: "disagreement_turn", metric: shown.metric, model }),
+      })),
+    );
+    return (number) => {
+      let widest = null;
+      for (const { model, values, turns } of of) {
+        const value = values ? values[number] : NaN;
+        if (!Number.isNaN(value) && (widest === null || value > widest.value))
+          widest = { model, value, turn: turns && !Number.isNaN(turns[number]) ? turns[number] : null };
+      }
+      return widest;
+    };
+  };
+
   // How much better the first of two models is, by item; NaN where one has no score.
   loom.differences = async (a, b) => {
     const shown = loom.shown();
@@ -70,16 +92,31 @@
     differ: (value) => value !== 0,
   };
 
+  // "lost": no answer that could be scored as one.
+  const isOutcome = (wanted, status) =>
+    wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted;
+  // The turn that the filter of outcomes, or the order by disagreement, is about; null where there is none.
+  loom.turnMeant = async (item) => {
+    const wanted = loom.get("outcome");
+    if (wanted && wanted !== "answered") {
+      const of = loom.get("outcome.of");
+      const models = [loom.EVERY, loom.NO].includes(of) ? loom.meant() : modelsOf("outcome.of");
+      const answers = item.answers.filter(
+        ({ model, status }) => models.includes(model) && isOutcome(wanted, status),
+      );
+      return answers.length ? Math.min(...answers.map(({ turn }) => turn)) : null;
+    }
+    if (loom.order().name !== "judges") return null;
+    return (await loom.disagreementsOf())(item.number)?.turn ?? null;
+  };
+
   // A test of items for each outcome of the models that the address says.
   const outcomes = async () => {
     const of = loom.get("outcome.of");
     const models = [loom.EVERY, loom.NO].includes(of) ? loom.meant() : modelsOf("outcome.of");
     const columns = await columnsOf("status", models);
     return (wanted) => {
-      // "lost": no answer that could be scored as one.
-      const places = loom.release.statuses.map((status) =>
-        wanted === "lost" ? !["answered", "given", "refused"].includes(status) : status === wanted,
-      );
+      const places = loom.release.statuses.map((status) => isOutcome(wanted, status));
       if (of === loom.NO) return (number) => !columns.some((column) => places[column[number]]);
       if (of === loom.EVERY) return (number) => columns.every((column) => places[column[number]]);
       return (number) => columns.some((column) => places[column[number]]);
@@ -125,6 +162,11 @@
     judges: async () => ranged(await disagreement(modelsOf("judges.of")), bound("judges.min"), null),
     length: async () =>
       ranged(await lengths(loom.get("length.of") || "turns"), bound("length.min"), bound("length.max")),
+    image: async (id) => {
+      const [images, items] = await Promise.all([loom.images(), loom.column({ kind: "images" })]);
+      const place = images.findIndex((image) => image.id === id);
+      return (number) => items[number].includes(place);
+    },
     note: async () => {
       const noted = loom.notes.all();
       return (number) => noted.has(loom.release.ids[number]);
@@ -233,16 +275,16 @@
           ]
         : []),
       ...(scored
-        ? loom.release.models.flatMap(({ name }, model) => [
+        ? loom.release.models.flatMap(({ name, label }, model) => [
             {
               name: `low:${name}`,
-              text: `Lowest score of ${name}`,
+              text: `Lowest score of ${label}`,
               values: () => loom.scoresOf(model),
               up: true,
             },
             {
               name: `high:${name}`,
-              text: `Highest score of ${name}`,
+              text: `Highest score of ${label}`,
               values: () => loom.scoresOf(model),
             },
           ])

@@ -7,7 +7,7 @@
   const MOST_IN_LIST = 30;
   const short = (text) => (text.length > MOST_IN_NAME ? `${text.slice(0, MOST_IN_NAME)}…` : text);
   const option = (value, text) => el("option", { value }, short(text));
-  const models = () => loom.release.models.map(({ name }) => option(name, name));
+  const models = () => loom.release.models.map(({ name, label }) => option(name, label));
 
   const select = (name, label, ...options) =>
     el(
@@ -77,7 +77,7 @@
     ),
     ...loom.release.models
       .filter((_, model) => loom.hasColumn({ kind: "length", model }))
-      .map(({ name }) => option(`answer:${name}`, `answer of ${name}`)),
+      .map(({ name, label }) => option(`answer:${name}`, `answer of ${label}`)),
   ];
   const STATUS = {
     refused: "refused",
@@ -263,6 +263,7 @@
   // What is on, each with a button that takes it away.
   const WORDS = {
     q: "search",
+    image: "image",
     outcome: "outcome",
     "score.min": "score ≥",
     "score.max": "score ≤",
@@ -277,9 +278,11 @@
     const value = loom.get(name);
     if (name.startsWith(loom.labelState(""))) return `${loom.labelName(name)}: ${value}`;
     if (name === "note") return WORDS.note;
+    if (name === "image") return `${WORDS.image} ${value.slice(0, 12)}`;
     if (name === "q") {
       const { words, prefix } = loom.queryOf(value);
-      return words.length || prefix !== null ? `${WORDS.q} ${value}` : `no word to search for in ${value}`;
+      const where = loom.get("in") ? "search in answers" : WORDS.q;
+      return words.length || prefix !== null ? `${where} ${value}` : `no word to search for in ${value}`;
     }
     if (name === "diff.side")
       return (
@@ -355,7 +358,8 @@
       waiting = setTimeout(take, RESTING);
     });
     form.addEventListener("change", ({ target }) => take(target));
-    loom.byId("sort").addEventListener("change", ({ target }) => take(target));
+    for (const name of ["sort", "view"])
+      loom.byId(name).addEventListener("change", ({ target }) => take(target));
     if (loom.release.models.length > 1) loom.byId("more-title").textContent = "Compare and filter";
     loom.byId("more").open = matchMedia("(min-width: 1100px)").matches;
     loom.byId("more").addEventListener("toggle", () => loom.showOutcomes().catch(loom.failed));

@@ -66,8 +66,8 @@
     const nImages = item.images.length;
     return el(
       "section",
-      { className: "turn", "aria-label": `Turn ${each.turn}` },
-      el("h3", { className: item.turns.length > 1 ? "" : "unseen" }, `Turn ${each.turn}`),
+      { className: "turn", "aria-label": `Turn ${each.turn}`, "data-turn": each.turn },
+      el("h3", { tabIndex: -1, className: item.turns.length > 1 ? "" : "unseen" }, `Turn ${each.turn}`),
       loom.cut(
         el("p", { className: "said question", dir: "auto" }, loom.said(each.question, nImages, each.images)),
         each.question,
@@ -84,7 +84,7 @@
         ),
       (each.call || each.prompt) &&
         el("div", { className: "keys" }, loom.call("question", each.call), loom.promptButton(each.prompt)),
-      each.given !== null &&
+      each.given &&
         el(
           "div",
           { className: "reference" },
@@ -106,8 +106,8 @@
       ...others.map((number) =>
         el(
           "section",
-          { className: "turn", "aria-label": `Turn ${number}` },
-          el("h3", {}, `Turn ${number}`),
+          { className: "turn", "aria-label": `Turn ${number}`, "data-turn": number },
+          el("h3", { tabIndex: -1 }, `Turn ${number}`),
           loom.answersOf(item, number),
         ),
       ),
@@ -130,7 +130,7 @@
     const shown = loom.shown();
     if (!loom.release.models.length) return null;
     const letter = (model) => loom.sides().find((side) => side.model === model)?.side;
-    const buttons = loom.release.models.map(({ name }, model) => {
+    const buttons = loom.release.models.map(({ name, label }, model) => {
       const side = letter(model);
       return el(
         "button",
@@ -142,7 +142,7 @@
           onclick: () => loom.changed({ ...toggled(name), item: shownItem.id }),
         },
         side && [el("b", { className: `side is-${side}` }, side.toUpperCase()), " "],
-        el("bdi", {}, name),
+        el("bdi", {}, label),
         el("b", { className: "value" }),
       );
     });
@@ -199,6 +199,7 @@
     answers: item.answers.map((answer) => ({
       ...answer,
       model: loom.release.models[answer.model].name,
+      settings: loom.release.models[answer.model].settings,
       trial: loom.release.trials[answer.trial],
       judgments: answer.judgments.map((each) => ({ ...each, judge: loom.judgeTitle(each.judge) })),
       observed: answer.observed.map((each) => ({ ...each, judge: loom.judgeTitle(each.judge) })),
@@ -305,6 +306,12 @@
     loom.markCurrent();
     if (isNew && document.body.dataset.view === "item") scrollTo(0, 0);
     if (focus) heading.focus({ preventScroll: true });
+    const turn = isNew || focus ? await loom.turnMeant(item) : null;
+    const section = turn === null || draw !== drawing ? null : target.querySelector(`[data-turn="${turn}"]`);
+    if (section && item.turns.length > 1) {
+      section.scrollIntoView();
+      if (focus) section.querySelector("h3").focus({ preventScroll: true });
+    }
     if (isNew) loom.say(`Item ${number + 1}`);
     // What is likely read next is loaded when there is time.
     const { after } = loom.placeOf(number);

@@ -17,7 +17,7 @@
         ? el("i", { className: "none" })
         : el("i", {
             shade: shade(value),
-            title: `${loom.release.models[model].name}: ${loom.score(value)}`,
+            title: `${loom.label(model)}: ${loom.score(value)}`,
           });
     });
   // What stands at the right of a row: the scores of the models that are compared, or all in short.
@@ -132,6 +132,15 @@
       );
   };
 
+  const furthest = (of) =>
+    el(
+      "span",
+      { className: "apart" },
+      of.value
+        ? `Judges ${loom.score(of.value)} apart on ${loom.label(of.model)}${of.turn === null ? "" : `, turn ${of.turn}`}`
+        : "Judges agree",
+    );
+
   // Draw the page of the list. Excerpts and scores come when their files do.
   loom.drawList = async () => {
     const draw = (drawing += 1);
@@ -171,6 +180,14 @@
           .querySelector(".row-head")
           .append(scoresOf(scores, sides, differences, shade, Number(link.dataset.number)) ?? "");
     }
+    if (loom.order().name === "judges") {
+      const disagreementOf = await loom.disagreementsOf();
+      if (draw !== drawing) return;
+      for (const link of links) {
+        const of = disagreementOf(Number(link.dataset.number));
+        if (of) link.querySelector(".row").append(furthest(of));
+      }
+    }
     await filled;
   };
 
@@ -203,7 +220,11 @@
       found.length === loom.n
         ? loom.count(loom.n, "item")
         : `${found.length.toLocaleString("en")} of ${loom.count(loom.n, "item")}`;
-    const drawn = Promise.all([loom.drawList(), loom.showComparison()]);
+    const byImage = loom.get("view") === "images";
+    loom.byId("list").hidden = byImage;
+    loom.byId("by-image").hidden = !byImage;
+    if (byImage) loom.byId("pages").replaceChildren();
+    const drawn = Promise.all([byImage ? loom.drawImages(found) : loom.drawList(), loom.showComparison()]);
     drawn.then(loom.showOutcomes).catch(loom.failed);
     return { drawn };
   };

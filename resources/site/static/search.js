@@ -1,4 +1,4 @@
-// Search in all texts: the words of a query, and the items that have all of them.
+// Search in all texts, or in answers: the words of a query, and the items that have all of them.
 "use strict";
 {
   const MOST_CHARACTERS = 40;
@@ -26,6 +26,8 @@
     return [...last].length === 1 && !IS_ALONE.test(last) && normal(text).endsWith(last);
   };
 
+  const ANSWERS = "answers";
+  const kindOf = () => (loom.get("in") === ANSWERS ? "answer_words" : "words");
   // Mark the items of one word, whose numbers are given as differences.
   const mark = (marks, differences) => {
     let number = 0;
@@ -34,21 +36,21 @@
       marks[number] = 1;
     }
   };
-  const withWord = async (word) => {
+  const withWord = async (kind, word) => {
     const marks = new Uint8Array(loom.n);
-    const words = await loom.wordsOf(loom.placeIn(loom.release.words, word));
+    const words = await loom.wordsOf(kind, loom.placeIn(loom.release[kind], word));
     mark(marks, words.get(word) || []);
     return marks;
   };
-  const withPrefix = async (prefix) => {
-    const { words: firsts } = loom.release;
+  const withPrefix = async (kind, prefix) => {
+    const firsts = loom.release[kind];
     const marks = new Uint8Array(loom.n);
     const from = loom.placeIn(firsts, prefix);
     const to = loom.placeIn(firsts, `${prefix}\uffff`);
     // In few at a time: a short beginning may be in many files.
     for (let file = from; file <= to; file += 8) {
       const files = Array.from({ length: Math.min(8, to - file + 1) }, (_, place) =>
-        loom.wordsOf(file + place),
+        loom.wordsOf(kind, file + place),
       );
       for (const words of await Promise.all(files)) {
         for (const [word, differences] of words) if (word.startsWith(prefix)) mark(marks, differences);
@@ -60,17 +62,21 @@
   // Begin to load what a search of this text begins with; what fails is told by the search.
   loom.warm = (text) => {
     const { words, prefix } = loom.queryOf(text);
-    const firsts = loom.release.words;
+    const firsts = loom.release[kindOf()];
     for (const word of prefix === null ? words : [...words, prefix])
-      if (firsts.length) loom.wordsOf(loom.placeIn(firsts, word)).catch(() => {});
+      if (firsts.length) loom.wordsOf(kindOf(), loom.placeIn(firsts, word)).catch(() => {});
   };
 
   // The items that have all words of a query, as a mark for each; null where it has no words.
   loom.search = async (text) => {
     const { words, prefix } = loom.queryOf(text);
     if (!words.length && prefix === null) return null;
-    if (!loom.release.words.length) return new Uint8Array(loom.n);
-    const found = await Promise.all([...words.map(withWord), ...(prefix === null ? [] : [withPrefix(prefix)])]);
+    const kind = kindOf();
+    if (!loom.release[kind].length) return new Uint8Array(loom.n);
+    const found = await Promise.all([
+      ...words.map((word) => withWord(kind, word)),
+      ...(prefix === null ? [] : [withPrefix(kind, prefix)]),
+    ]);
     return found.reduce((all, marks) => all.map((mark, number) => mark & marks[number]));
   };
 
@@ -84,6 +90,7 @@
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node && ranges.length < 2000; node = texts.nextNode()) {
       if (node.parentElement.closest("button, summary, code, .keys")) continue;
+      if (loom.get("in") === ANSWERS && !node.parentElement.closest(".answer-text")) continue;
       for (const match of node.data.matchAll(WORDS)) {
         const word = normal(match[0]);
         if (!words.includes(word) && !(prefix !== null && word.startsWith(prefix))) continue;

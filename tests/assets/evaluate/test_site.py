@@ -7,14 +7,20 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import rows_to_arrow
+from assets.evaluate.inference import answer_version
 from assets.evaluate.site import site
+from assets.evaluate.site_requests import MOST_CHARACTERS, prompt_text
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import with_policy
 from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
 from resources.llm.registry import Profile
+from resources.settings.prompts import prompt
 from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
+from tests.resources.llm.test_ledger import call
 from tests.resources.site.reading import pieces_of
 
 pytestmark = pytest.mark.slow
@@ -34,6 +40,7 @@ class Home:
         bring_home_up_to_date()
         self.warehouse = Warehouse(home / "warehouse.duckdb")
         self.store = ImageStore(home / "images")
+        self.ledger = Ledger(home / "ledger.sqlite")
         self.items = home / "reports" / "items"
         self.image_id = self.store.put(picture(COLOURS[0])).image_id
         for release_id, kind in ((RELEASE, "benchmark"), ("instruct-1", "instruction")):
@@ -59,6 +66,7 @@ class Home:
             "image_store": self.store,
             "profile": PROFILE,
             "benchmarks": BENCHMARKS,
+            "ledger": self.ledger,
         }
         run = dg.materialize([site], resources=given)
         assert run.success
@@ -151,12 +159,68 @@ def test_the_score_of_an_item_is_the_mean_of_its_units_and_judges_may_differ(hom
         ("score", 0): [65],
         ("score", 1): [40],
         ("disagreement", None): [25],
+        # Both are means over two turns, and judges are further apart in the first one.
+        ("units", 0): [2],
+        ("units", 1): [2],
+        ("disagreement_turn", None): [1],
     }
+
+
+def test_an_answer_has_its_request_as_it_was_sent_its_tokens_and_its_seconds(home: Home) -> None:
+    history = [{"role": "user", "parts": [{"image": "a" * 64}, "Which?"]}]
+    later = [*history, {"role": "user", "parts": ["W" * (MOST_CHARACTERS + 1)]}]
+    params = {"temperature": 0.7}
+    home.ledger.add(
+        [
+            call(1, key=key, request={"model": "qwen", "params": params, "messages": messages})
+            for key, messages in (("a1", history), ("a2", later))
+        ]
+    )
+    home.made()
+    (item,), (requests,) = home.pieces()["items/0"], home.pieces()["requests/0"]
+    assert [(each["tokens"], each["seconds"]) for each in item["answers"]] == [
+        ([1001, 10], 1.5)
+    ] * 2
+    assert requests["settings"] == [{"model": "qwen", "params": params}]
+    # What both requests begin with stands once.
+    assert requests["calls"] == {"a1": [0, [0]], "a2": [0, [0, 1]]}
+    first, (_, (cut,)) = requests["messages"]
+    assert first == ["user", [{"image": "a" * 64}, "Which?"]]
+    assert cut == f"{'W' * MOST_CHARACTERS} … (1 more characters)"
+
+
+def test_words_of_answers_have_an_index_of_their_own(home: Home) -> None:
+    home.made()
+    words = home.pieces()["answer_words/0"]
+    assert "answer" in words and not {"which", "likes"} & words.keys()
+    assert {"which", "likes"} <= home.pieces()["words/0"].keys()
+
+
+def test_a_reference_that_was_put_in_place_of_an_answer_is_not_shown_twice(home: Home) -> None:
+    first, second = home.rows("evaluate.answers", release_id=RELEASE)
+    rows = [{**first, "status": "given", "answer": SECRET}, {**second, "status": "given"}]
+    home.write("evaluate.answers", rows, {"release_id": RELEASE})
+    home.made()
+    (item,) = home.pieces()["items/0"]
+    assert [answer["turn"] for answer in item["answers"]] == [second["turn"]]
+
+
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_the_version_of_an_answer_has_a_text(name: str) -> None:
+    benchmark = BENCHMARKS.get(name)
+    assert benchmark is not None
+    text = prompt_text(with_policy(answer_version(benchmark), "truncate"), benchmark)
+    assert text is not None and text.startswith(f"{name} asks: ")
+    for task in benchmark.question_prompts:
+        assert prompt(task).text in text
+    assert prompt_text("dialogue@0", benchmark) is None
 
 
 def test_what_tells_an_answer_that_is_held_out_is_in_no_file(home: Home) -> None:
     home.change("release.releases", split="test")
     home.change("evaluate.judgments", explanation=f"The reference says: {SECRET}")
+    told = {"messages": [{"role": "assistant", "parts": [SECRET]}]}
+    home.ledger.add([call(1, key="a2", request=told)])
     home.made()
     (folder,) = (home.items / RELEASE).iterdir()
     texts = [path.read_text() for path in home.items.rglob("*") if path.suffix in (".js", ".html")]

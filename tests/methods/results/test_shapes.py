@@ -16,7 +16,15 @@ def metric(name: str, of: str, value: float | None, **more: Any) -> dict[str, An
     return {
         **{"judge": "judge", "judge_version": "p@1", "aggregation": "micro", "place": 0},
         **{"form": FLOOR, "subset_label": "", "subset_value": ""},
-        **{"metric": name, "model": of, "value": value, "n_units": 1, **around, **more},
+        **{
+            "metric": name,
+            "model": of,
+            "label": of,
+            "value": value,
+            "n_units": 1,
+            **around,
+            **more,
+        },
     }
 
 

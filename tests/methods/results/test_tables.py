@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from methods.results.results_table import FLOOR, JudgeResults, by_judge
+from methods.results.results_table import FLOOR, JudgeResults, by_judge, in_order
 from methods.results.tables import best_alone, tables
 from methods.results.texts import latex, latex_text, markdown
 
@@ -20,7 +20,13 @@ def model(name: str, value: float | None, rank: int | None, judge: str = "judge"
     return {
         **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": judge, "judge_version": "p@1"},
         **{"place": 0, "form": FLOOR, "subset_label": "", "subset_value": ""},
-        **{"metric": "Overall Score", "aggregation": "micro", "model": name, "rank": rank},
+        **{
+            "metric": "Overall Score",
+            "aggregation": "micro",
+            "model": name,
+            "label": name,
+            "rank": rank,
+        },
         **{"rank_low": rank, "rank_high": rank and rank + 1, "value": value, "ci_low": bounds[0]},
         **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why": None},
         "mark": None,
@@ -43,6 +49,7 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
         **{"aggregation": "micro", "form": FLOOR, "subset_label": label, "subset_value": value},
         **{
             "model": name,
+            "label": name,
             "value": score,
             "ci_low": score and score - 1,
             "ci_high": score and score + 1,
@@ -102,6 +109,20 @@ def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
         ("10", "12", 90.0),
     ]
     assert sliced.rows[0][3].text == "[80.0, 82.0]"
+
+
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        ["2", "9", "10"],
+        ["2", "3-5", "over 5"],
+        ["easy", "medium", "hard"],
+        ["Low", "Moderate", "HIGH", "very_high"],
+        ["3", "easy", "hard", "chart", "map 2", "map 10"],
+    ],
+)
+def test_values_of_a_label_stand_by_their_meaning(ordered: list[str]) -> None:
+    assert sorted(reversed(ordered), key=in_order) == ordered
 
 
 def test_each_judge_has_a_board() -> None:

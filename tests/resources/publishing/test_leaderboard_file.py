@@ -18,7 +18,14 @@ HOSTILE = "<b>=1+1 \u5927"
 def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
     row = {field.name: None for field in arrow_schema("evaluate.scores")}
     of = {"release_id": "x-1", "benchmark": "mmbench", "judge": "rule", "judge_version": "letter@2"}
-    of |= {"model": model, "metric": metric, "aggregation": "micro", "form": "floor", "place": 0}
+    of |= {
+        "model": model,
+        "label": model,
+        "metric": metric,
+        "aggregation": "micro",
+        "form": "floor",
+        "place": 0,
+    }
     of |= {"subset_label": "", "subset_value": "", "value": value, "n_judged": 4, "n_turns": 4}
     return row | of | other
 

@@ -37,6 +37,7 @@ CARD = {
 COLUMNS_OF_RESULTS = [
     *arrow_schema("evaluate.scores").names,
     *("judged_only", "rank", "rank_low", "rank_high", "coverage", "why", "mark", "related"),
+    *("label", "settings"),
 ]
 NO_CALLS = EvaluationCalls([], {})
 CALLED = {"created_at": "2026-03-02T09:14:55+00:00"}

@@ -59,7 +59,17 @@ def convbench_data(
             "name": "convbench",
             "metrics": [metric_row(each) for each in Convbench().metrics],
         },
-        "scores": [{**judge, "provider": "openai", **NO_RANK, **row} for row in scores],
+        "scores": [
+            {
+                **judge,
+                "provider": "openai",
+                "label": row["model"],
+                "settings": None,
+                **NO_RANK,
+                **row,
+            }
+            for row in scores
+        ],
         "comparisons": [],
         "error_attribution": [{**judge, **row} for row in followed],
         "attribution_terms": TERMS,

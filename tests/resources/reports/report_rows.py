@@ -94,6 +94,8 @@ def scores(
     return [
         {
             "model": model,
+            "label": model,
+            "settings": None,
             "judge": JUDGE,
             "judge_version": VERSION,
             "provider": "openai",

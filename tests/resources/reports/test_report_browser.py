@@ -115,6 +115,25 @@ def opened(browser: Browser, path: Path, width: int, fragment: str = "") -> Page
     return page
 
 
+def test_a_phone_shows_the_leaderboard_before_what_else_there_is_to_say(
+    browser: Browser, folder: Path
+) -> None:
+    page = opened(browser, folder / "r.html", 390)
+    places = {
+        name: page.locator(selector).first.evaluate("each => each.getBoundingClientRect().top")
+        for name, selector in (
+            ("title", "h1"),
+            ("leaderboard", "table.board"),
+            ("facts", ".facts"),
+            ("contents", "nav[aria-label=Contents]"),
+            ("reading", "details.section"),
+        )
+    }
+    assert sorted(places, key=places.__getitem__) == list(places)
+    assert places["leaderboard"] < 800
+    page.close()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize(
     "name", ["r.html", "convbench.html", "index.html", "diff.html", "corpus.html"]

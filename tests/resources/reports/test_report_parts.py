@@ -194,7 +194,9 @@ def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
         for model, value in (("strong", 70.0), ("weak", 30.0))
     ]
     data["scores"] += [part("strong", 55.0, "images so far", of) for of in ("over 10", "6-10", "2")]
-    data["scores"].append(part("weak", 20.0, "turn", "2", 2) | {"model": "baseline:empty"})
+    data["scores"].append(
+        part("weak", 20.0, "turn", "2", 2) | dict.fromkeys(("model", "label"), "baseline:empty")
+    )
     turn, seen = (tables(data)[f"Slices by {label}"] for label in ("turn", "images so far"))
     assert [head.title for head in turn.heads[2:]] == ["strong", "weak"]
     assert [(line[0].text, line[1].text) for line in turn.lines] == [

@@ -20,7 +20,7 @@ def judged(**scores):
             row(name, RATING, rating, rating, rating),
             row(name, ALIGNMENT, alignment, low, high),
         ]
-    return shown([RATING, ALIGNMENT], rows), [CandidateLabel(name, ()) for name in scores]
+    return shown([RATING, ALIGNMENT], rows), [CandidateLabel(name, (), name) for name in scores]
 
 
 def shown(metrics, rows):
@@ -29,7 +29,13 @@ def shown(metrics, rows):
 
 def row(model, metric, value, low, high):
     return {
-        **{"model": model, "metric": metric.name, "aggregation": metric.aggregation},
+        **{
+            "model": model,
+            "label": model,
+            "settings": None,
+            "metric": metric.name,
+            "aggregation": metric.aggregation,
+        },
         **{"form": "floor", "place": metric.place, "subset_label": ""},
         **{"value": value, "ci_low": low, "ci_high": high, "n_units": 4},
     }
@@ -65,7 +71,7 @@ def test_without_the_inverse_of_a_spread_there_is_no_plot():
 
 # --- Radars ----------------------------------------------------------------------------------------
 
-ONE = [CandidateLabel("m", ())]
+ONE = [CandidateLabel("m", (), "m")]
 
 
 def estimates(*values: float | None) -> list[list[ReportEstimate]]:

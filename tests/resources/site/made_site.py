@@ -7,7 +7,8 @@ Item n (0 to 59) has the scores below by the first judge; the second gives 80, 6
     HOSTILE  20
     baseline 10
 
-By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in each item.
+By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in each item. Items 1 and
+3 have two turns; weak failed in the second turn of item 3. Items n, n + 20 and n + 40 share an image.
 """
 
 import threading
@@ -36,6 +37,9 @@ N, RELEASE = 60, "made-0123456789"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;\u202eback</style>"
 LONG = "W" * 3000
 MODELS = ("strong", "weak", HOSTILE, "baseline:empty")
+LABELS = {"weak": "weak (T=0.7)"}
+SETTINGS = {"strong": {"temperature": "0"}, "weak": {"temperature": "0.7", "server": HOSTILE}}
+N_IMAGES = 20
 SECOND = (80, 60, 20, 10)
 STATUSES = ("answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed")
 STATUSES += ("not_asked",)
@@ -78,8 +82,13 @@ def _judgment(n: int, model: int, judge: int) -> Row:
 def _answer(n: int, model: int) -> Row:
     row: Row = {"model": model, "trial": 0, "turn": 1, "prompt": 0, "call": KEY}
     row["status"] = STATUSES.index(status(n, model))
+    row |= {"tokens": [1200 + n, 34], "seconds": 2.5}
     if (said := answer(n, model)) is None:
-        return {**row, "lost": [{"asked": "weak", "reason": "timeout", "detail": HOSTILE}]}
+        return {
+            **row,
+            "turn": 2,
+            "lost": [{"asked": "weak", "reason": "timeout", "detail": HOSTILE}],
+        }
     row |= {"text": said, "judgments": [_judgment(n, model, judge) for judge in (0, 1)]}
     return row | ({"reasoning": f"Thinking of pear{n}."} if model == 0 else {})
 
@@ -107,8 +116,9 @@ def _item(n: int) -> Row:
     reference = {"kind": "answer", "text": f"It is round{n}.", "call": KEY, "prompt": PROMPT}
     turn = {"turn": 1, "question": question(n), "images": [1], "given": None, "call": KEY}
     turns = [{**turn, "prompt": GONE, "references": [reference]}]
-    if n == 1:
-        second = {"turn": 2, "question": "And why?", "images": [], "given": "Since it grew so."}
+    if n in (1, 3):
+        given = "Since it grew so." if n == 1 else ""
+        second = {"turn": 2, "question": "And why?", "images": [], "given": given}
         turns.append({**second, "call": None, "prompt": None, "references": []})
     return {
         **{"number": n, "id": f"item-{n:02}", "set": None, "group": None, "revision": 1},
@@ -127,7 +137,9 @@ def _columns() -> Iterator[tuple[Row, list[Any]]]:
     yield {"kind": "label", "label": 0}, [n % 3 for n in range(N)]
     yield {"kind": "label", "label": 1}, [int(n == 5) for n in range(N)]
     yield {"kind": "label", "label": 2}, list(range(N))
-    yield {"kind": "count", "name": "turns"}, [1 + (n == 1) for n in range(N)]
+    yield {"kind": "count", "name": "turns"}, [1 + (n in (1, 3)) for n in range(N)]
+    yield {"kind": "group"}, list(range(N))
+    yield {"kind": "images"}, [[n % N_IMAGES] for n in range(N)]
     for model in range(len(MODELS)):
         first = [score(n, model) for n in range(N)]
         of: Row = {"model": model}
@@ -135,9 +147,12 @@ def _columns() -> Iterator[tuple[Row, list[Any]]]:
         yield {"kind": "status", **of}, statuses
         yield {"kind": "length", **of}, [len(answer(n, model) or "") for n in range(N)]
         yield {"kind": "score", "metric": 0, "judge": 0, **of}, first
+        yield {"kind": "units", "metric": 0, "judge": 0, **of}, [1 + (n == 1) for n in range(N)]
         yield {"kind": "score", "metric": 0, "judge": 1, **of}, [SECOND[model]] * N
         apart = [None if each is None else abs(each - SECOND[model]) for each in first]
         yield {"kind": "disagreement", "metric": 0, **of}, apart
+        turns = [None if not each else 1 + (n == 1) for n, each in enumerate(apart)]
+        yield {"kind": "disagreement_turn", "metric": 0, **of}, turns
     for model, errors in ((0, 1), (1, 4)):
         yield {"kind": "score", "metric": 1, "judge": 0, "model": model}, [errors] * N
 
@@ -153,14 +168,22 @@ def _facts() -> Row:
     }
     return {
         **{"release": release, "answers_held_out": False, "made": "2026-01-02T00:00:00+00:00"},
-        "models": [{"name": name, "is_model": ":" not in name} for name in MODELS],
+        "models": [
+            {
+                **{"name": name, "label": LABELS.get(name, name), "is_model": ":" not in name},
+                "settings": SETTINGS.get(name, {}),
+            }
+            for name in MODELS
+        ],
         "judges": [
             {"judge": judge, "version": PROMPT, "title": judge} for judge in ("judge-1", "judge-2")
         ],
         "trials": ["plain"],
         "metrics": [
-            {"name": "Overall", "low": 10, "high": 100, "higher_is_better": True},
-            {"name": "Errors", "low": 0, "high": None, "higher_is_better": False},
+            {"name": "Overall", "aggregation": "micro", "low": 10, "high": 100}
+            | {"higher_is_better": True},
+            {"name": "Errors", "aggregation": "macro", "low": 0, "high": None}
+            | {"higher_is_better": False},
         ],
         "labels": [
             {"name": "category", "values": list(CATEGORIES)},
@@ -176,7 +199,13 @@ def _entry(n: int) -> SampleBrowserItem:
     answers = [text for model in range(len(MODELS)) if (text := answer(n, model))]
     head = [question(n).replace("<ImageHere> ", "")[:120], item["images"][0]["thumb"]]
     reasons = [f"reason{n}", f"round{n}", *item["labels"].values()]
-    return SampleBrowserItem(item, head, [question(n), *answers, *reasons])
+    sent = [question(n), {"image": item["images"][0]["id"]}]
+    requests = {
+        "messages": [["system", ["Answer briefly."]], ["user", sent]],
+        "settings": [{"model": "qwen", "params": {"temperature": 0.7}}],
+        "calls": {KEY: [0, [0, 1]]},
+    }
+    return SampleBrowserItem(item, head, [question(n), *answers, *reasons], answers, requests)
 
 
 def make_site(home: Path) -> None:
@@ -184,7 +213,14 @@ def make_site(home: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_HOME", str(home))
         contents = SampleBrowserContents(
-            _facts(), _columns(), map(_entry, range(N)), {PROMPT: PROMPT_TEXT}
+            _facts(),
+            _columns(),
+            map(_entry, range(N)),
+            {PROMPT: PROMPT_TEXT},
+            [
+                {"id": f"{n:064x}", "thumb": "aa/one.jpg", "title": f"Apple {n}"}
+                for n in range(N_IMAGES)
+            ],
         )
         write_data(RELEASE, "fp", contents)
         write_page(contents.facts["release"], "fp")

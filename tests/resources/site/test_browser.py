@@ -5,12 +5,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from scipy import stats
 
 from resources.site.sample_browser import page_of
 from tests.resources.site.made_site import (
     HAN,
+    HOSTILE,
     KEY,
     PROMPT_TEXT,
     RELEASE,
@@ -63,7 +66,7 @@ def heading(page: Page) -> str:
 
 
 def search(page: Page, text: str) -> None:
-    page.get_by_label("Search all texts").fill(text)
+    page.get_by_role("searchbox").fill(text)
 
 
 def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
@@ -112,7 +115,7 @@ def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
         ({"a": "strong", "b": "weak", "diff.side": "b"}, [n for n in range(5, 60, 2)]),
         ({"judges.of": "strong", "judges.min": "40"}, [n for n in range(60) if n % 2]),
         ({"judges.of": "weak", "judges.min": "1"}, [0, 10, 20, 30, 40, 50]),
-        ({"length.of": "turns", "length.min": "2"}, [1]),
+        ({"length.of": "turns", "length.min": "2"}, [1, 3]),
         ({"length.of": "answer:weak", "length.min": "1000"}, [7]),
     ],
     ids=str,
@@ -141,7 +144,7 @@ def test_what_is_on_is_seen_and_taken_away_one_by_one(page: Page) -> None:
     shows(page, "19 of 60 items")
     page.get_by_role("button", name="Remove filter: search apple").click()
     shows(page, "20 of 60 items")
-    expect(page.get_by_label("Search all texts")).to_have_value("")
+    expect(page.get_by_role("searchbox")).to_have_value("")
     page.get_by_role("button", name="Remove filter: category: map").click()
     shows(page, "60 items")
     search(page, "nothing like it")
@@ -234,8 +237,10 @@ def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None
     page.get_by_label("Model A").select_option("strong")
     page.get_by_label("Model B").select_option("weak")
     compared = page.get_by_role("region", name="Comparison")
-    # Even: 24 by 30, and 6 equal; odd: 29 by -20, and item 4 without a score of weak. 140 / 59.
-    expect(compared).to_contain_text("Mean difference +2.4 over 59 items")
+    # Even: 24 by 30, and 6 equal; odd: 29 by -20, and item 4 without a score of weak. Item 2 has two
+    # turns, each of which counts: (24 * 30 - 30 * 20) / 60.
+    expect(compared).to_contain_text("Mean difference +2 (")
+    expect(compared).to_contain_text("over 60 turns")
     expect(compared).to_contain_text("1 item without both scores left out")
     expect(compared.get_by_role("button")).to_have_text(
         ["A better 24", "equal 6", "B better 29", "End the comparison"]
@@ -257,10 +262,27 @@ def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None
     expect(compared).to_be_hidden()
 
 
+def test_a_difference_has_the_interval_of_the_items_that_are_found(visit: Visit) -> None:
+    # Of maps 1, 4, 7, ...: strong less weak is 30 for even ones but 0 for multiples of 10, else -20.
+    numbers_found = range(1, 60, 3)
+    differences = np.array([0 if n % 10 == 0 else -20 if n % 2 else 30 for n in numbers_found])
+    weights = np.array([2 if n == 1 else 1 for n in numbers_found])
+    mean = np.average(differences, weights=weights)
+    n, parts = len(differences), weights / weights.sum() * (differences - mean)
+    half = stats.t.ppf(0.975, n - 1) * np.sqrt(n / (n - 1) * np.square(parts).sum())
+    page = visit.open("a=strong&b=weak&label.category=map")
+    low, high = (f"{end:+.1f}".replace("-", "−") for end in (mean - half, mean + half))
+    expect(page.get_by_role("region", name="Comparison")).to_contain_text(
+        f"Mean difference {round(mean, 1):+g} (95 % interval {low} to {high}, 20 independent groups) "
+        "over 21 turns"
+    )
+
+
 def test_where_less_is_better_who_has_less_is_better(visit: Visit) -> None:
     page = visit.open("a=strong&b=weak&metric=Errors&judge=judge-1")
     compared = page.get_by_role("region", name="Comparison")
-    expect(compared).to_contain_text("Mean difference +3 over 60 items")
+    expect(compared).to_contain_text("Mean difference +3 (")
+    expect(compared).to_contain_text("over 60 items")
     expect(compared.get_by_role("button").first).to_have_text("A better 60")
     expect(page.locator("#list .difference").first).to_have_text("+3")
 
@@ -269,7 +291,7 @@ def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> No
     for name in ("weak", "strong"):
         page.get_by_role("button", name=f"{name} ", exact=False).last.click()
     sides = page.locator(".answers.is-2 .by-model h4")
-    expect(sides).to_have_text(["A weak", "B strong"])
+    expect(sides).to_have_text(["A weak (T=0.7) settings", "B strong settings"])
     expect(page.locator(".answers.is-2 .judged").first).to_be_visible()
     assert heading(page) == "Item 1", "the item stays"
     first, second = (box.bounding_box() for box in page.locator(".answers.is-2 > *").all())
@@ -283,7 +305,7 @@ def test_three_models_make_three_pairs(page: Page) -> None:
         page.get_by_label(f"Model {side}").select_option(name)
     pairs = page.get_by_role("region", name="Comparison").locator(".pair")
     expect(pairs).to_have_count(3)
-    expect(pairs.nth(1)).to_contain_text("Mean difference +55 over 60 items")
+    expect(pairs.nth(1)).to_contain_text("Mean difference +54.")
     expect(page.locator(".answers.is-3 > *")).to_have_count(3)
     # The items of another pair: it becomes the first.
     pairs.nth(2).get_by_role("button", name="better 59").click()
@@ -312,6 +334,81 @@ def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
     # Calls are named; they are links only beside the page of calls.
     assert item.locator(f'[title="{KEY}"]').count() > 3
     assert item.locator('a[href*="calls"]').count() == 0
+
+
+def test_how_a_model_was_asked_is_in_its_label_and_in_full_on_a_press(visit: Visit) -> None:
+    page = visit.open("item=item-00&a=weak")
+    expect(page.get_by_label("Model A").locator("option:checked")).to_have_text("weak (T=0.7)")
+    expect(page.locator(".model-scores")).to_contain_text("weak (T=0.7) 90")
+    page.get_by_role("button", name="settings").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading")).to_have_text("How weak (T=0.7) was asked")
+    expect(dialog).to_contain_text("temperature0.7")
+    expect(dialog).to_contain_text(HOSTILE)
+
+
+def test_a_request_is_shown_as_it_was_sent_with_its_tokens_and_seconds(page: Page) -> None:
+    answer = page.locator(".answer").first
+    expect(answer).to_contain_text("1,200 + 34 tokens, 2.5 s")
+    answer.get_by_role("button", name="request as sent").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text('params{"temperature":0.7}')
+    expect(dialog.locator(".message")).to_have_text(
+        ["systemAnswer briefly. ", "user<ImageHere> What is apple0 like? ▣ 1 "]
+    )
+
+
+def test_an_answer_is_searched_for_in_answers_alone(page: Page) -> None:
+    page.get_by_label("In", exact=True).select_option("answers")
+    search(page, "fruit12")
+    shows(page, "1 of 60 items")
+    expect(page.locator("#chips")).to_contain_text("search in answers fruit12")
+    search(page, "reason12")
+    shows(page, "0 of 60 items")
+    page.get_by_label("In", exact=True).select_option("")
+    shows(page, "1 of 60 items")
+
+
+def test_the_order_by_disagreement_shows_by_how_much_and_opens_at_the_turn(page: Page) -> None:
+    page.get_by_label("Order").select_option("judges")
+    first = page.locator("#list a").first
+    expect(first).to_contain_text("Judges 40 apart on strong, turn 2")
+    first.click()
+    expect(page.get_by_role("heading", name="Turn 2")).to_be_focused()
+    expect(page.get_by_role("heading", name="Turn 2")).to_be_in_viewport()
+
+
+def test_a_failure_opens_at_the_turn_that_failed(page: Page) -> None:
+    page.get_by_label("Outcome", exact=True).select_option("failed")
+    page.locator("#list a").first.click()
+    assert heading(page) == "Item 4"
+    expect(page.get_by_role("heading", name="Turn 2")).to_be_focused()
+
+
+def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(visit: Visit) -> None:
+    page = visit.open("a=strong&b=weak")
+    page.get_by_label("List", exact=True).select_option("images")
+    expect(page.locator("#list")).to_be_hidden()
+    images = page.locator("#by-image button")
+    expect(images).to_have_count(20)
+    # Of items with an odd number strong has 40 and weak 60, of the others strong has 90.
+    expect(images.first).to_contain_text("3 items")
+    expect(images.first).to_contain_text("strong 40")
+    expect(images.first).to_contain_text("weak (T=0.7) 60")
+    titles = page.locator("#by-image .excerpt").all_text_contents()
+    assert {int(title.split()[1]) % 2 for title in titles[:10]} == {1}
+    images.filter(has=page.get_by_text("Apple 3", exact=True)).click()
+    shows(page, "3 of 60 items")
+    assert sorted(numbers(page)) == [4, 24, 44]
+    page.get_by_role("button", name="Remove filter: image").click()
+    shows(page, "60 items")
+
+
+def test_a_given_text_that_is_empty_is_not_shown(visit: Visit) -> None:
+    for item, n in (("item-01", 1), ("item-03", 0)):
+        page = visit.open(f"item={item}")
+        expect(page.get_by_role("heading", name="Turn 2")).to_be_visible()
+        expect(page.get_by_text("Answer that the benchmark gives")).to_have_count(n)
 
 
 def test_the_text_of_a_prompt_is_shown_where_it_is_known(page: Page) -> None:
@@ -369,7 +466,7 @@ def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
     assert (numbers(other), heading(other)) == (listed, title)
     shows(other, "20 of 60 items")
     expect(other.get_by_label("Model B")).to_have_value("weak")
-    expect(other.get_by_label("Search all texts")).to_have_value("says fruit")
+    expect(other.get_by_role("searchbox")).to_have_value("says fruit")
     expect(other.get_by_label("category")).to_have_value("chart")
     expect(other.locator("#comparison")).to_contain_text("Overall · judge-2")
 
@@ -445,11 +542,11 @@ def test_items_are_read_by_keyboard(page: Page) -> None:
         expect(page.locator("#item-title")).to_have_text(f"Item {title}")
     expect(page.locator("#item-title")).to_be_focused()
     page.keyboard.press("/")
-    expect(page.get_by_label("Search all texts")).to_be_focused()
+    expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("jk?")
     assert heading(page) == "Item 1"
     shows(page, "0 of 60 items")
-    page.get_by_label("Search all texts").fill("")
+    page.get_by_role("searchbox").fill("")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("next item of those found")

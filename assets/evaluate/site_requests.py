@@ -1,0 +1,88 @@
+"""What models were sent, as the sample browser shows it: requests of the ledger, texts of prompts."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from methods.errors import UserError
+from methods.evaluation.benchmark import Benchmark
+from methods.ids import canonical_json
+from resources.llm.ledger import Call
+from resources.settings.prompts import prompt
+
+MOST_CHARACTERS = 20_000
+"""Characters of one text of a request that are shown."""
+_IN_LEDGER_ONLY = ("messages", "schema")
+
+
+def requests_of(calls: Sequence[Call]) -> dict[str, Any]:
+    """The requests of an item as they were sent; images are named by their SHA-256.
+
+    Args:
+        calls: The calls of the ledger that answered the item.
+
+    Returns:
+        `messages` and `settings`, each of which stands once, and `calls`: by key the places of its
+        settings and of its messages. A dialogue repeats its history in every request.
+    """
+    messages: dict[str, tuple[int, Any]] = {}
+    settings: dict[str, tuple[int, Any]] = {}
+    keys = {}
+    for call in calls:
+        sent = call.request.get("messages")
+        others = {
+            name: value for name, value in call.request.items() if name not in _IN_LEDGER_ONLY
+        }
+        keys[call.key] = [
+            _place_of(settings, others),
+            [
+                _place_of(messages, _message(each))
+                for each in (sent if isinstance(sent, list) else [])
+            ],
+        ]
+    return {
+        "messages": [message for _, message in messages.values()],
+        "settings": [each for _, each in settings.values()],
+        "calls": keys,
+    }
+
+
+def _place_of(values: dict[str, tuple[int, Any]], value: Any) -> int:
+    return values.setdefault(canonical_json(value), (len(values), value))[0]
+
+
+def _message(message: Mapping[str, Any]) -> list[Any]:
+    """The role and the parts of a message; a text is cut at `MOST_CHARACTERS`."""
+    return [message["role"], [_part(part) for part in message["parts"]]]
+
+
+def _part(part: Any) -> Any:
+    if not isinstance(part, str) or len(part) <= MOST_CHARACTERS:
+        return part
+    return f"{part[:MOST_CHARACTERS]} … ({len(part) - MOST_CHARACTERS:,} more characters)"
+
+
+def prompt_text(version: str, benchmark: Benchmark | None) -> str | None:
+    """The text of the prompts that a version names, and how the benchmark asks.
+
+    Args:
+        version: A version of a prompt, or of how a benchmark asks: its own version, then those of its
+            prompts.
+        benchmark: The benchmark of the release.
+
+    Returns:
+        The text; None if any part of the version is not that of the installed project.
+    """
+    texts = []
+    for part in version.partition(" context=")[0].split(" "):
+        if benchmark is not None and part == benchmark.answer_version:
+            texts.append(f"{benchmark.name} asks: {inspect.getdoc(benchmark.ask) or part}")
+            continue
+        try:
+            template = prompt(part.partition("@")[0])
+        except (UserError, ValueError):
+            return None
+        if template.version != part:
+            return None
+        texts.append(template.text)
+    return "\n\n".join(texts)

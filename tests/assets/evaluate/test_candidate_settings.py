@@ -1,0 +1,136 @@
+"""How a model was asked is part of who it is: labels on leaderboards, in reports and in files."""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from methods.results.tables import tables
+from resources.publishing.result_files import KINDS, read_results
+from resources.warehouse import Warehouse
+from tests.assets.conftest import MakeWorld
+from tests.assets.filled import put
+from tests.assets.world import World, copy_of, models_yaml
+from tests.resources.reports.report_rows import Page
+from tests.resources.site.reading import pieces_of
+
+pytestmark = pytest.mark.slow
+
+ASKED = {
+    **{"temperature": "0", "seed": "none", "prompt": "dialogue@1", "context_policy": "fail"},
+    **{"max_images": "50", "server": "https://one.example/v1", "model": "qwen", "version": "qwen"},
+}
+
+
+def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[str, str]:
+    """The label of each candidate, asked with ASKED and what differs."""
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    rows = [
+        {
+            **{"release_id": "mmdu-1", "model": model, "item_id": str(place), "turn": 1},
+            **{"status": "refused", "settings": list({**ASKED, **changed}.items())},
+        }
+        for place, (model, changed) in enumerate(candidates)
+    ]
+    put(warehouse, {"evaluate.answers": rows})
+    found = warehouse.select("evaluate.candidates", release_id="mmdu-1").to_pylist()
+    return {row["model"]: row["label"] for row in found}
+
+
+def test_a_label_names_only_what_differs(tmp_path: Path) -> None:
+    warm = ("warm", {"temperature": "0.7", "seed": "3"})
+    assert labels(tmp_path, ("cold", {}), warm) == {
+        "cold": "cold (T=0)",
+        "warm": "warm (T=0.7, seed=3)",
+    }
+
+
+def test_models_that_were_asked_alike_have_their_names_alone(tmp_path: Path) -> None:
+    assert labels(tmp_path, ("one", {}), ("other", {})) == {"one": "one", "other": "other"}
+
+
+def test_servers_limits_and_versions_tell_entries_of_one_model_apart_and_no_others(
+    tmp_path: Path,
+) -> None:
+    elsewhere = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
+    assert labels(
+        tmp_path, ("a", {}), ("b", elsewhere), ("c", {**elsewhere, "model": "llama"})
+    ) == {
+        "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
+        "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
+        "c": "c",
+    }
+
+
+def test_a_model_that_was_asked_in_two_ways_has_both(tmp_path: Path) -> None:
+    found = labels(tmp_path, ("a", {}), ("a", {"temperature": "0.7"}), ("b", {}))
+    assert found == {"a": "a (T=0 or 0.7)", "b": "b (T=0)"}
+
+
+@pytest.fixture(scope="module")
+def world(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> World:
+    """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
+    root = tmp_path_factory.mktemp("world")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
+    models: dict[str, Any] = models_yaml(world.proxy.base_url)
+    models["models"]["warm"] = {**models["models"]["careful"], "temperature": 0.7}
+    models["profiles"]["test"]["evaluate"] = ["careful", "warm", "baseline:empty"]
+    world.write_models(models)
+    assert world.evaluate().success and world.leaderboard().success
+    return world
+
+
+COLD, WARM = "careful (T=0)", "warm (T=0.7)"
+
+
+def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(
+    world: World,
+) -> None:
+    rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
+    assert {row["model"]: row["label"] for row in rows} == {
+        "careful": COLD,
+        "warm": WARM,
+        "baseline:empty": "baseline:empty",
+    }
+    (release,) = world.rows("SELECT DISTINCT release FROM evaluate.leaderboard")
+    report = Page(world.report()).text
+    assert report.count(COLD) > 2 and report.count(WARM) > 2
+    # In full below the leaderboard.
+    assert "How each model was asked" in report and "context_policy" in report
+    (folder,) = (world.home / "reports" / "items" / release["release"]).iterdir()
+    models = pieces_of(folder)["release"]["models"]
+    assert [(model["name"], model["label"]) for model in models[:2]] == [
+        ("careful", COLD),
+        ("warm", WARM),
+    ]
+    assert models[1]["settings"]["temperature"] == "0.7"
+    assert models[1]["settings"]["model"] == "offline-careful"
+    assert models[2]["settings"] == {}
+
+
+def test_files_have_the_label_and_each_setting(world: World) -> None:
+    (release,) = world.rows("SELECT DISTINCT release FROM evaluate.leaderboard")
+    results = read_results(world.warehouse, release["release"])
+    files = dict(KINDS["csv"](results))
+    rows = list(csv.DictReader(io.StringIO(files["leaderboard.csv"].decode())))
+    asked = {
+        row["label"]: (row["setting_temperature"], row["setting_max_tokens"], row["setting_prompt"])
+        for row in rows
+    }
+    assert asked == {
+        COLD: ("0", "2048", "dialogue@1"),
+        WARM: ("0.7", "2048", "dialogue@1"),
+        "baseline:empty": ("", "", ""),
+    }
+    assert "label" in files["metrics.csv"].decode().splitlines()[0].split(",")
+    for table in tables(results.by_judge()[0]):
+        shown = {cell.text for row in table.rows for cell in row} | set(table.heads)
+        assert {COLD, WARM} <= shown, table.name
+    svg = dict(KINDS["svg"](results))
+    assert all(COLD in file.decode() for name, file in svg.items() if name == "leaderboard.svg")

@@ -4,7 +4,7 @@ A benchmark says how an item is asked, how the answers are judged, and what is s
 (sending, resuming, counting, intervals, ranks) is the same for all.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
@@ -47,6 +47,10 @@ class Benchmark(Protocol):
     abilities: Sequence[str] = ()
     """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
     ones as a map, and the level above them side by side. Empty where items have none."""
+
+    label_metrics: Mapping[tuple[str, ...], str] = {}
+    """The metric that scores are split by for a label, where it is not the first one that is split.
+    Scores are also split by pairs of labels that stand here."""
 
     published: PublishedFormats | None = None
     """Reads and writes the files that it is published in; None where they cannot be imported."""

@@ -42,7 +42,8 @@ OF_PEOPLE = {INTERNAL: PEOPLE, EXTERNAL: f"{PEOPLE}, imported"}
 """Whom a judge is compared with, by where their scores come from."""
 CRITIC = "critic"
 """The label of the side that a critic's training pair is on."""
-TEST = "test"
+TEST, EXTERNAL_TEST = "test", "external"
+"""Sides that a critic is not trained on; the answers of external models are all on the second."""
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -154,7 +155,7 @@ def judge_rows(
             pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
-                both &= sides == TEST
+                both &= np.isin(sides, (TEST, EXTERNAL_TEST))
             for (label, value), within in {ALL: both, **split}.items():
                 if not (both & within).any():
                     continue

@@ -1,6 +1,5 @@
 """What pictures of results show beside the scores: radars, and two scores against each other."""
 
-import re
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.results_table import JudgeResults, MetricKey, Row, in_order, key_of
+from methods.results.results_table import JudgeResults, MetricKey, Row, in_name, in_order, key_of
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -130,7 +129,7 @@ def _radar(
     known = [(model, line) for model, line in lines if any(value is not None for value in line)]
     if known:
         title = by if column == "metric" else f"{metric.name} {by}"
-        yield RadarData(f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
+        yield RadarData(f"radar-{in_name(name)}", title, tuple(axes), (ends[0], ends[1]), known)
 
 
 def _plane(
@@ -148,7 +147,7 @@ def _plane(
     ]
     if points:
         yield ScorePlane(
-            f"quadrants-{_in_name(across.name)}-{_in_name(up.name)}",
+            f"quadrants-{in_name(across.name)}-{in_name(up.name)}",
             words,
             (across.shown_ends, up.shown_ends),
             points,
@@ -167,8 +166,3 @@ def _point(results: JudgeResults, model: str, metric: Metric) -> ScorePoint | No
     if row is None or row["value"] is None:
         return None
     return ScorePoint(row["value"], row["ci_low"], row["ci_high"])
-
-
-def _in_name(text: str) -> str:
-    """A text as part of the name of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"

@@ -1,7 +1,7 @@
 """The scores of a release as a report's sections find them: by judge, metric, form and model."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from methods.evaluation.contestants import (
@@ -13,7 +13,7 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import related
-from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge
+from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge, descriptions
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
 
@@ -97,7 +97,15 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
 
     `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
     """
-    results = by_judge(data["scores"], data["comparisons"], data["ability_comparisons"])
+    benchmark = data["benchmark"]
+    results = by_judge(
+        data["scores"],
+        benchmark["label_metrics"] if benchmark else None,
+        differences=data["comparisons"],
+        by_ability=data["ability_comparisons"],
+        groups=data["groups"],
+        training=data["training"],
+    )
     places = {name: place for place, name in enumerate(data["judges"])}
 
     def place_of(of: JudgeResults) -> tuple[bool, int, str, int]:
@@ -114,11 +122,7 @@ def _shown(data: LeaderboardInput, of: JudgeResults, judges: Sequence[str]) -> S
     found = {(row["place"], row["metric"], row["aggregation"]) for row in of.scores}
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
     return ScoresByJudge(
-        judge=of.judge,
-        version=of.version,
-        scores=of.scores,
-        differences=of.differences,
-        by_ability=of.by_ability,
+        **{each.name: getattr(of, each.name) for each in fields(JudgeResults)},
         shown_metrics=list(metrics_of(declared, found)),
         contestants=[
             _who(model, judges, data) for model in sorted({row["model"] for row in of.scores})
@@ -150,4 +154,6 @@ def _who(model: str, judges: Sequence[str], data: LeaderboardInput) -> Candidate
         ablation = ablation_of(model)
         return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,))
     writers = data["release"]["writers"] or ()
-    return CandidateLabel(model, related(model, judges, writers, data["families"]))
+    row = next(row for row in data["scores"] if row["model"] == model)
+    remarks = related(model, judges, writers, data["families"])
+    return CandidateLabel(model, (*remarks, *descriptions(row)))

@@ -9,8 +9,15 @@ SELECT
     r.coverage,
     r.why,
     r.mark,
-    r.related
+    r.related,
+    m.access,
+    m.parameters,
+    m.backbone,
+    m.main_language,
+    array_to_string(m.trained_on, ', ') AS trained_on,
+    m.reference_rank
 FROM evaluate.scores AS s
+LEFT JOIN evaluate.models AS m USING (model)
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value

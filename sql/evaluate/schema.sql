@@ -276,6 +276,18 @@ CREATE TABLE IF NOT EXISTS evaluate.findings (
     CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
 );
 
+-- What `models.yaml` says of the models that have scores; predictions from a file have the fields of the entry that
+-- they are named after.
+CREATE TABLE IF NOT EXISTS evaluate.models (
+    model VARCHAR PRIMARY KEY,
+    access VARCHAR CHECK (access IN ('open', 'proprietary')),
+    parameters DOUBLE CHECK (parameters > 0),
+    backbone VARCHAR,
+    main_language VARCHAR,
+    trained_on VARCHAR[] NOT NULL,
+    reference_rank INTEGER CHECK (reference_rank > 0)
+);
+
 CREATE TABLE IF NOT EXISTS evaluate.reports (
     release_id VARCHAR PRIMARY KEY,
     path VARCHAR NOT NULL,
@@ -600,7 +612,7 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     pair_id VARCHAR NOT NULL,
-    side VARCHAR NOT NULL CHECK (side IN ('train', 'test')),
+    side VARCHAR NOT NULL CHECK (side IN ('train', 'test', 'external')),
     ordinal INTEGER NOT NULL CHECK (ordinal > 0),
     category VARCHAR NOT NULL,
     block VARCHAR NOT NULL,

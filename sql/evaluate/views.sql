@@ -114,8 +114,15 @@ SELECT
     s.judge,
     s.judge_version,
     s.provider,
-    k.constant_score
+    k.constant_score,
+    m.access,
+    m.parameters,
+    m.backbone,
+    m.main_language,
+    coalesce(m.trained_on, []) AS trained_on,
+    m.reference_rank
 FROM evaluate.scores AS s
+LEFT JOIN evaluate.models AS m ON m.model = s.model
 LEFT JOIN evaluate.constant_judges AS k
     ON k.release_id = s.release_id
     AND k.judge = s.judge
@@ -149,6 +156,51 @@ ORDER BY
     s.value DESC NULLS LAST,
     s.n_refused,
     s.model;
+
+-- Two models that differ by what they were trained on, as `models.yaml` says, and by nothing else that it says: scores
+-- before and after, and their difference on the units that both have (MMDU, Tables 2 and 3).
+CREATE OR REPLACE VIEW evaluate.training_effects AS
+SELECT
+    c.benchmark,
+    c.release_id,
+    c.judge,
+    c.judge_version,
+    c.metric,
+    c.aggregation,
+    b.model AS before,
+    a.model AS after,
+    array_to_string(list_filter(a.trained_on, x -> NOT list_contains(b.trained_on, x)), ', ') AS trained_on,
+    sb.value AS value_before,
+    sa.value AS value_after,
+    sign * c.difference AS difference,
+    least(sign * c.ci_low, sign * c.ci_high) AS ci_low,
+    greatest(sign * c.ci_low, sign * c.ci_high) AS ci_high,
+    c.p,
+    c.p_holm,
+    c.n_units,
+    c.n_clusters,
+    c.method
+FROM evaluate.models AS b
+JOIN evaluate.models AS a
+    ON b.model <> a.model
+    AND a.backbone = b.backbone
+    AND a.parameters IS NOT DISTINCT FROM b.parameters
+    AND list_has_all(a.trained_on, b.trained_on)
+    AND len(a.trained_on) > len(b.trained_on)
+CROSS JOIN (VALUES (1), (-1)) AS orders (sign)
+JOIN evaluate.comparisons AS c
+    ON c.form = 'floor'
+    AND c.first = CASE sign WHEN 1 THEN a.model ELSE b.model END
+    AND c.second = CASE sign WHEN 1 THEN b.model ELSE a.model END
+JOIN evaluate.scores AS sb
+    ON sb.model = b.model
+    AND (sb.release_id, sb.judge, sb.judge_version) = (c.release_id, c.judge, c.judge_version)
+    AND (sb.metric, sb.aggregation, sb.form, sb.subset_label) = (c.metric, c.aggregation, 'floor', '')
+JOIN evaluate.scores AS sa
+    ON sa.model = a.model
+    AND (sa.release_id, sa.judge, sa.judge_version) = (c.release_id, c.judge, c.judge_version)
+    AND (sa.metric, sa.aggregation, sa.form, sa.subset_label) = (c.metric, c.aggregation, 'floor', '')
+ORDER BY c.release_id, c.judge, c.judge_version, b.model, a.model, sa.place;
 
 -- Lineage of every scored turn, judged or read by rule: reviewers, prompts, calls, images and pages.
 CREATE OR REPLACE VIEW evaluate.provenance AS
@@ -241,5 +293,6 @@ LEFT JOIN (
 -- The findings of one analysis each: the asset of its name makes them.
 CREATE OR REPLACE VIEW evaluate.language_gaps AS FROM evaluate.findings WHERE analysis = 'language_gaps';
 CREATE OR REPLACE VIEW evaluate.wording_effects AS FROM evaluate.findings WHERE analysis = 'wording_effects';
+CREATE OR REPLACE VIEW evaluate.model_groups AS FROM evaluate.findings WHERE analysis = 'model_groups';
 CREATE OR REPLACE VIEW evaluate.judge_quality AS FROM evaluate.findings WHERE analysis = 'judge_quality';
 CREATE OR REPLACE VIEW evaluate.extraction_quality AS FROM evaluate.findings WHERE analysis = 'extraction_quality';

@@ -466,8 +466,8 @@ CREATE TABLE IF NOT EXISTS evaluate.prediction_files (
     PRIMARY KEY (release_id, model)
 );
 
--- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. It
--- counts in no score. Without a value there is the reason why.
+-- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. What other
+-- extractors read in these, and in all answers that no rule has read. It counts in no score. Without a value there is the reason why.
 CREATE TABLE IF NOT EXISTS evaluate.second_readings (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -481,7 +481,7 @@ CREATE TABLE IF NOT EXISTS evaluate.second_readings (
     answer_call_key VARCHAR,
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, item_id, trial, turn),
+    PRIMARY KEY (release_id, model, item_id, trial, turn, extractor),
     CHECK ((value IS NULL) = (reason IS NOT NULL))
 );
 

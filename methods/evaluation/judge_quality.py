@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.agreement.measured import Measure
-from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE
@@ -74,10 +74,17 @@ class JudgeScale:
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """The measures of agreement; those of bands where the scale is theirs."""
+        """The measures of agreement: of labels for verdicts, of bands where the scale is theirs."""
+        if self.has_verdicts:
+            return LABELS_OF_PAIR
         if (self.lowest, self.highest) == (LOWEST, HIGHEST):
             return {**SCORES_OF_PAIR, **TEN_POINTS}
         return SCORES_OF_PAIR
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether a score says who wins: 1 for the answer, 0 for what it is compared with."""
+        return (self.lowest, self.highest) == (0, 1)
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,7 @@ def judge_rows(
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
         yield from _distribution(scores, dimension, scale)
-        drawn = n_resamples if dimension == scale.overall else 0
+        drawn = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
         split = _split(scores, observed, split_by) if dimension == scale.overall else {}
         sides = np.array(
             [beside.sides.get(answer.place, "") for answer in scores.answers], dtype=np.str_

@@ -160,47 +160,60 @@ ORDER BY
 -- Two models that differ by what they were trained on, as `models.yaml` says, and by nothing else that it says: scores
 -- before and after, and their difference on the units that both have (MMDU, Tables 2 and 3).
 CREATE OR REPLACE VIEW evaluate.training_effects AS
+WITH pairs AS (
+    SELECT *, first AS after, second AS before, 1 AS sign FROM evaluate.comparisons
+    UNION ALL
+    SELECT *, second AS after, first AS before, -1 AS sign FROM evaluate.comparisons
+),
+scored AS (
+    SELECT release_id, model, judge, judge_version, metric, aggregation, place, value
+    FROM evaluate.scores
+    WHERE form = 'floor' AND subset_label = ''
+)
 SELECT
-    c.benchmark,
-    c.release_id,
-    c.judge,
-    c.judge_version,
-    c.metric,
-    c.aggregation,
-    b.model AS before,
-    a.model AS after,
+    p.benchmark,
+    p.release_id,
+    p.judge,
+    p.judge_version,
+    p.metric,
+    p.aggregation,
+    p.before,
+    p.after,
     array_to_string(list_filter(a.trained_on, x -> NOT list_contains(b.trained_on, x)), ', ') AS trained_on,
-    sb.value AS value_before,
-    sa.value AS value_after,
-    sign * c.difference AS difference,
-    least(sign * c.ci_low, sign * c.ci_high) AS ci_low,
-    greatest(sign * c.ci_low, sign * c.ci_high) AS ci_high,
-    c.p,
-    c.p_holm,
-    c.n_units,
-    c.n_clusters,
-    c.method
-FROM evaluate.models AS b
+    of_before.value AS value_before,
+    of_after.value AS value_after,
+    p.sign * p.difference AS difference,
+    least(p.sign * p.ci_low, p.sign * p.ci_high) AS ci_low,
+    greatest(p.sign * p.ci_low, p.sign * p.ci_high) AS ci_high,
+    p.p,
+    p.p_holm,
+    p.n_units,
+    p.n_clusters,
+    p.method
+FROM pairs AS p
+JOIN evaluate.models AS b ON b.model = p.before
 JOIN evaluate.models AS a
-    ON b.model <> a.model
+    ON a.model = p.after
     AND a.backbone = b.backbone
     AND a.parameters IS NOT DISTINCT FROM b.parameters
     AND list_has_all(a.trained_on, b.trained_on)
     AND len(a.trained_on) > len(b.trained_on)
-CROSS JOIN (VALUES (1), (-1)) AS orders (sign)
-JOIN evaluate.comparisons AS c
-    ON c.form = 'floor'
-    AND c.first = CASE sign WHEN 1 THEN a.model ELSE b.model END
-    AND c.second = CASE sign WHEN 1 THEN b.model ELSE a.model END
-JOIN evaluate.scores AS sb
-    ON sb.model = b.model
-    AND (sb.release_id, sb.judge, sb.judge_version) = (c.release_id, c.judge, c.judge_version)
-    AND (sb.metric, sb.aggregation, sb.form, sb.subset_label) = (c.metric, c.aggregation, 'floor', '')
-JOIN evaluate.scores AS sa
-    ON sa.model = a.model
-    AND (sa.release_id, sa.judge, sa.judge_version) = (c.release_id, c.judge, c.judge_version)
-    AND (sa.metric, sa.aggregation, sa.form, sa.subset_label) = (c.metric, c.aggregation, 'floor', '')
-ORDER BY c.release_id, c.judge, c.judge_version, b.model, a.model, sa.place;
+JOIN scored AS of_before
+    ON of_before.model = p.before
+    AND of_before.release_id = p.release_id
+    AND of_before.judge = p.judge
+    AND of_before.judge_version = p.judge_version
+    AND of_before.metric = p.metric
+    AND of_before.aggregation = p.aggregation
+JOIN scored AS of_after
+    ON of_after.model = p.after
+    AND of_after.release_id = p.release_id
+    AND of_after.judge = p.judge
+    AND of_after.judge_version = p.judge_version
+    AND of_after.metric = p.metric
+    AND of_after.aggregation = p.aggregation
+WHERE p.form = 'floor'
+ORDER BY p.release_id, p.judge, p.judge_version, p.before, p.after, of_after.place;
 
 -- Lineage of every scored turn, judged or read by rule: reviewers, prompts, calls, images and pages.
 CREATE OR REPLACE VIEW evaluate.provenance AS

@@ -190,7 +190,9 @@ def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
 
 def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
     rows = list(
-        reading_findings(Mmiu().metrics, ANSWERS, {}, {}, extractor="x", seed=0, n_resamples=100)
+        reading_findings(
+            Mmiu().metrics, ANSWERS, {}, {}, extractor="second", seed=0, n_resamples=100
+        )
     )
     scores = [row for row in rows if row.metric and row.subject == "m"]
     assert len(scores) == 2 * 5 and {row.reason for row in scores} == {NO_KEY}
@@ -200,7 +202,11 @@ def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
 
 def test_nothing_comes_of_nothing() -> None:
     assert (
-        list(reading_findings(Mmiu().metrics, [], {}, {}, extractor="x", seed=0, n_resamples=100))
+        list(
+            reading_findings(
+                Mmiu().metrics, [], {}, {}, extractor="second", seed=0, n_resamples=100
+            )
+        )
         == []
     )
 

@@ -81,6 +81,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
     "evaluate.judge_probes": lambda benchmarks: [*_judged(benchmarks), *_compared()],
+    "evaluate.leaderboard": lambda benchmarks: _descriptions(),
     "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }
 """The models and benchmarks that an asset's rows are made by, beside what its module names."""
@@ -175,6 +176,15 @@ def _models(role: str) -> list[str]:
         ]
     except UserError:
         return []
+
+
+def _descriptions() -> list[str]:
+    """What models.yaml says of models to readers of their scores."""
+    try:
+        models = load_registry().models
+    except UserError:
+        return []
+    return [canonical_json({name: spec.about for name, spec in models.items()})]
 
 
 def _model(name: str, spec: ModelSpec) -> str:

@@ -4,8 +4,9 @@ MMDU shows such numbers in Table 1 (turns, images, tokens, lengths), Figure 4 (t
 Figure 11 (categories).
 """
 
+from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ from methods.words import n_words
 
 MAX_BINS = 12
 ITEM = "item"
+TOKEN_ENDS = (4_000, 8_000, 12_001)
+TOKEN_CLASSES = ("under 4k", "4k to 8k", "8k to 12k", "over 12k")
+"""Classes of tokens of an item (MMDU, Figure 4), and where the next one begins."""
 
 
 class Distribution(NamedTuple):
@@ -114,6 +118,32 @@ def shares(items: Sequence[Item]) -> list[CategoryCounts]:
         if tells_kinds(label, len(counts))
     ]
     return [share for share in all_shares if share.counts]
+
+
+def token_classes(
+    items: Sequence[Item], text_tokens: Callable[[str], int], image_tokens: Mapping[str, int]
+) -> list[CategoryCounts]:
+    """How many items have so many tokens of images and texts (MMDU, Figure 4).
+
+    Args:
+        items: The items of a release.
+        text_tokens: Estimates the tokens of a text.
+        image_tokens: The tokens of each image whose size is known.
+
+    Returns:
+        The counts of the paper's classes, without the items that have an image of unknown size; empty
+        where no item with images is left.
+    """
+    classes: Counter[str] = Counter()
+    for item in items:
+        if item.image_ids and all(image_id in image_tokens for image_id in item.image_ids):
+            n = text_tokens(_text(item)) + sum(image_tokens[i] for i in item.image_ids)
+            classes[TOKEN_CLASSES[bisect(TOKEN_ENDS, n)]] += 1
+    counts = tuple((name, classes[name]) for name in TOKEN_CLASSES)
+    unit = f"{noun(items)}s"
+    return (
+        [CategoryCounts("Tokens of images and texts, estimated", unit, counts)] if classes else []
+    )
 
 
 def noun(items: Sequence[Item]) -> str:

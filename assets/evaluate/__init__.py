@@ -19,6 +19,7 @@ from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
+from assets.evaluate.model_groups import model_groups
 from assets.evaluate.observations import observations
 from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.pairs import pairs
@@ -45,6 +46,7 @@ ASSETS = [
     pair_ratings,
     wording_effects,
     leaderboard,
+    model_groups,
     provenance,
     reports,
     site,

@@ -21,6 +21,7 @@ from methods.choice.extraction_quality import reading_findings
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import ScoredObservation
 from methods.markdown import code, table
+from resources.llm.registry import Profile
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -56,6 +57,7 @@ def extraction_quality(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
+    profile: dg.ResourceParam[Profile],
 ) -> AnalysisResult:
     """Who read which share of the letters, whether readers agree, what the extractor does to scores.
 
@@ -65,7 +67,7 @@ def extraction_quality(
       how far numbers published with VLMEvalKit's rules are off.
 
     `judge` is the reader: `rule`, `extractor`, `strict` (by rule, else by the extractor), `compat_rule`
-    and `compat` (VLMEvalKit's).
+    and `compat` (VLMEvalKit's), and other extractors by their names: their `difference` is to `strict`.
     """
     isolation = Isolation("evaluate.extraction_quality")
     people, n_apart = letters_by_people(review_store)
@@ -78,6 +80,7 @@ def extraction_quality(
                 [reading.answer for reading in readings_on(warehouse, release)],
                 _observed(warehouse, release),
                 people,
+                extractor=profile.extractor,
                 seed=config.seed,
                 n_resamples=config.n_resamples,
             )

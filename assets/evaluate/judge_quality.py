@@ -14,7 +14,7 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import JudgeObservations, ScoringSettings, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import decisions
-from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
@@ -72,7 +72,10 @@ class JudgeQualitySettings(ScoringSettings):
 @analysis(
     "judge_quality",
     {
-        **dict.fromkeys((*SCORES_OF_PAIR, *TEN_POINTS), "agreement with `other`, over each `unit`"),
+        **dict.fromkeys(
+            (*SCORES_OF_PAIR, *TEN_POINTS, *LABELS_OF_PAIR),
+            "agreement with `other`, over each `unit`",
+        ),
         "mean": "of the scores; with a `subject`, of this model's",
         "standard_deviation": "of the scores",
         "ceiling_rate": "share of the highest score",
@@ -104,6 +107,8 @@ def judge_quality(
       that was trained on pairs (`critics`) only those for testing count.
     - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
       `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
+    - Verdicts, on a scale of 0 and 1: how often both have the same winner (`raw`), and `cohen_kappa`.
+      Each order of a pair is one verdict of the judge, and a tie is no verdict that people give.
     - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
     - `length_correlation` well above 0: longer answers score higher, deservedly or not;
       `length_controlled_score` puts models at the same length. If their order changes, length made it.

@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
-from assets.common.tables import report, table_asset
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
+from methods.evaluation.contestants import FILE
 from methods.markdown import code, table
-from resources.llm.registry import Profile
+from resources.llm.registry import Profile, load_registry
 from resources.warehouse import Warehouse
 
 LONGEST_REASON = 200
@@ -24,7 +25,13 @@ LONGEST_REASON = 200
 @table_asset(
     "evaluate.leaderboard",
     deps=[scores, comparisons],
-    side_tables=["evaluate.constant_judges", "evaluate.results"],
+    version="2",
+    side_tables=[
+        "evaluate.constant_judges",
+        "evaluate.models",
+        "evaluate.results",
+        "evaluate.training_effects",
+    ],
     automation_condition=WHEN_READY,
 )
 def leaderboard(
@@ -33,8 +40,9 @@ def leaderboard(
     """One number a row: benchmark, release, model, metric, value, interval, what it rests on.
 
     Models of the profile without scores on a release in force are named beside it, and judges that
-    give nearly all answers the same score.
+    give nearly all answers the same score. `evaluate.models` has what models.yaml says of each model.
     """
+    warehouse.replace("evaluate.models", _models(warehouse))
     # The preview stays narrow without the settings, of which the label has what differs.
     rows = warehouse.select("evaluate.leaderboard").drop_columns("settings")
     constant = [
@@ -43,6 +51,20 @@ def leaderboard(
     ]
     shown = {**_previews(rows), **_without_scores(warehouse, profile)}
     return report(rows, {**shown, **({CONSTANT: " ".join(constant)} if constant else {})})
+
+
+def _models(warehouse: Warehouse) -> pa.Table:
+    """What models.yaml says of every model that has scores."""
+    scored = warehouse.select("evaluate.scores", "model", order="model", distinct=True)
+    specs = load_registry().models
+    return rows_to_arrow(
+        "evaluate.models",
+        [
+            {"model": name, "trained_on": [], **(spec.about if spec else {})}
+            for name in scored["model"].to_pylist()
+            for spec in [specs.get(name.removeprefix(f"{FILE}:"))]
+        ],
+    )
 
 
 def _previews(rows: pa.Table) -> dict[str, Any]:

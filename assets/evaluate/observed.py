@@ -4,7 +4,7 @@ Judgments under one version of a judge's prompt are scored together. Where a rel
 a panel is one more: its values are the mean or median of theirs, of the turns that all of them judged.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean, median
@@ -31,7 +31,7 @@ from methods.evaluation.metrics.observations import (
     replicates_of,
 )
 from methods.evaluation.metrics.units import turn_numbers
-from methods.evaluation.slices import labels_by_turn
+from methods.evaluation.slices import labels_by_turn, with_pairs
 from methods.words import n_words
 from resources.warehouse import Warehouse
 
@@ -153,7 +153,7 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[JudgeObservations]:
     by_judge: dict[tuple[str, str], JudgeObservations] = {}
     with warehouse.kept_open():
-        items = _Items(warehouse, release_id)
+        items = _Items(warehouse, release_id, benchmark.label_metrics)
         models = warehouse.select(
             "evaluate.observations", "model", order="model", distinct=True, release_id=release_id
         )
@@ -197,7 +197,7 @@ def _slices_in(table: "pa.Table") -> Iterator[tuple[str, str, str, "pa.Table"]]:
 class _Items:
     """What observations say of the items of a release: clusters, and the labels of their turns."""
 
-    def __init__(self, warehouse: Warehouse, release_id: str):
+    def __init__(self, warehouse: Warehouse, release_id: str, pairs: Collection[tuple[str, ...]]):
         self._names = ObservationNames()
         self._clusters: list[int] = []
         labels: list[tuple[int, int, int]] = []
@@ -205,7 +205,7 @@ class _Items:
             number = self._names.items[item.item_id]
             self._clusters.append(self._names.clusters[item.cluster])
             labels += [
-                (number, turn, self._names.number_of(of_turn))
+                (number, turn, self._names.number_of(with_pairs(of_turn, pairs)))
                 for turn, of_turn in labels_by_turn(item).items()
             ]
         self._none = self._names.number_of({})

@@ -4,14 +4,16 @@ Which choices were asked in which order is said by the benchmark's `ask`, run on
 that there are; nothing is asked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assets.evaluate.released import EvaluatedRelease, current_of, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import ExtractedAnswer, compat
+from methods.choice.lettered import LETTERS, key_of
+from methods.choice.read_answers import ExtractedAnswer, Place, compat
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, readings_of
+from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
@@ -84,13 +86,23 @@ def readings_on(
                 extractor=None if by_rule else row["value"],
                 lost=row["reason"],
                 compat_rule=compat(model_answer.text, extract.choices),
-                second=second.get(place),
+                by_model=second.get(place, {}),
+                right=_right(item, extract.choices),
             )
             yield AnswerExtraction(answer, extract, model_answer.call_key)
 
 
-def _second_readings(
-    warehouse: Warehouse, release_id: str
-) -> dict[tuple[str, str, str, int], str | None]:
+def _right(item: Item, choices: Sequence[str]) -> str | None:
+    """The letter of the right choice in the order that the choices were asked in."""
+    key = key_of(item)
+    return LETTERS[choices.index(item.choices[LETTERS.index(key)])] if key else None
+
+
+def _second_readings(warehouse: Warehouse, release_id: str) -> dict[Place, dict[str, str | None]]:
+    """What each extractor read beside what counts, by answer."""
+    readings: dict[Place, dict[str, str | None]] = {}
     rows = warehouse.read("evaluate/second_readings_of", {"release_id": release_id}).to_pylist()
-    return {(row["model"], row["item_id"], row["trial"], row["turn"]): row["value"] for row in rows}
+    for row in rows:
+        place = row["model"], row["item_id"], row["trial"], row["turn"]
+        readings.setdefault(place, {})[row["extractor"]] = row["value"]
+    return readings

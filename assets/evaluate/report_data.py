@@ -9,8 +9,8 @@ from assets.evaluate.archive import archived_models
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
-from methods.choice.letter_shares import keys_of, letter_shares, letters_offered
-from methods.choice.lettered import key_of
+from methods.choice.letter_shares import circular_passes, keys_of, letter_shares, letters_offered
+from methods.choice.lettered import SHIFT, key_of
 from methods.choice.passes import QuestionPasses, pass_counts, passes_by_item
 from methods.convbench.attribution import TERMS
 from methods.evaluation.answer_lengths import length_rows
@@ -23,8 +23,10 @@ from methods.evaluation.wording_effects import groups_of, styles_of, text_of
 from methods.release import Rows, exported_rows, held_out
 from methods.release_card import card_of, edition_of
 from methods.release_items import items_of_release
-from methods.release_statistics import distributions, shares
-from resources.llm.estimate import text_tokens
+from methods.release_statistics import distributions, shares, token_classes
+from methods.results.results_table import GROUP_ANALYSES
+from resources.llm.estimate import picture_tokens, text_tokens
+from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Profile
 from resources.publishing.releases import rows_of_release
 from resources.reports.report_extras import extra_sections
@@ -49,11 +51,17 @@ def choice_data(
     if not any(item.choices for item in items):
         return None
     readings: dict[str, dict[str, str | None]] = {}
+    circular: dict[str, dict[str, str | None]] = {}
     passes_of: dict[str, dict[str, QuestionPasses]] = {}
     for row in warehouse.read("evaluate/first_readings_of", {"release_id": release_id}).to_pylist():
         model, item_id = row["model"], row["item_id"]
         if model_of(model) is not None:
             readings.setdefault(model, {})[item_id] = row["reading"]
+            circular.setdefault(model, {}).update(
+                (f"{item_id} {each['trial']}", each["reading"])
+                for each in row["passes"] or ()
+                if each["trial"].startswith(SHIFT)
+            )
             passes_of.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
     if not readings:
         return None
@@ -64,6 +72,9 @@ def choice_data(
         "keys": keys_of(items),
         "n_held_out": sum(key_of(item) is None for item in items),
         "shares": letter_shares(items, readings, seed=SEED),
+        "circular_shares": letter_shares(circular_passes(items), circular, seed=SEED)
+        if any(circular.values())
+        else {},
         "passes": pass_counts(n_passes, passes_of) if several else {},
     }
 
@@ -136,7 +147,10 @@ def report_data(
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
-        "shares": shares(items),
+        "shares": [
+            *shares(items),
+            *token_classes(items, text_tokens, _image_tokens(warehouse, where)),
+        ],
         "item_analysis": item_report_data(
             warehouse, release["release_id"], items_of_release(shown)
         ),
@@ -165,6 +179,13 @@ def board_data(
             release_id=release_id,
             form="floor",
         )
+        groups = warehouse.select(
+            "evaluate.findings",
+            order="analysis, place",
+            release_id=release_id,
+            analysis=GROUP_ANALYSES,
+        )
+        training = warehouse.select("evaluate.training_effects", release_id=release_id)
         missing = warehouse.select(
             "evaluate.shown_missing",
             "model",
@@ -200,6 +221,8 @@ def board_data(
         "constant_judges": tables["constant_judges"],
         "comparisons": comparisons.to_pylist(),
         "ability_comparisons": tables["ability_comparisons"],
+        "groups": groups.to_pylist(),
+        "training": training.to_pylist(),
         "above": {},
         "missing": missing.to_pylist(),
         "not_made": not_made.to_pylist(),
@@ -226,6 +249,13 @@ def _read(
             if name in orders
         }
         return {**tables, **warehouse.read_rows("evaluate/{}_of", queries, params)}
+
+
+def _image_tokens(warehouse: Warehouse, where: Row) -> dict[str, int]:
+    """The tokens of the images of a release whose size is known, by GPT-4o's counts."""
+    sizes = warehouse.read("evaluate/image_sizes_of", where).to_pylist()
+    counts = ModelSpec.model_validate({"name": "GPT-4o", "provider": "openai", "model": "gpt-4o"})
+    return {row["image_id"]: picture_tokens(counts, row["width"], row["height"]) for row in sizes}
 
 
 def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:
@@ -264,6 +294,7 @@ def _benchmark(benchmark: Benchmark) -> ReportBenchmark:
     return {
         "name": benchmark.name,
         "abilities": list(benchmark.abilities),
+        "label_metrics": benchmark.label_metrics,
         "by_rule": not benchmark.judge_prompts,
         "grades": benchmark.score_range,
         "overall": benchmark.dimensions[-1],

@@ -17,6 +17,7 @@ from assets.evaluate.judge_probes import judge_probes
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
+from assets.evaluate.model_groups import model_groups
 from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
@@ -42,6 +43,7 @@ INDEX, STATE = "index.html", "index.json"
     kinds={"html"},
     deps=[
         leaderboard,
+        model_groups,
         provenance,
         extraction_quality,
         item_decisions,

@@ -39,6 +39,11 @@ class SecondExtractionsSettings(AssetConfig):
         "as well: so many calls at most. 0 asks nothing.",
     )
     seed: int = Field(0, description="Seed of the sample.")
+    extractors: list[str] = Field(
+        [],
+        description="Other models that read the same answers, and all answers that no rule has read: "
+        "extraction quality compares their letters and scores with the extractor's.",
+    )
 
 
 @table_asset(
@@ -56,11 +61,12 @@ def second_readings(
 ) -> dg.MaterializeResult:
     """What the extractor reads in a few answers of each model that a rule has read.
 
-    No score rests on it: it shows whether rules and extractor read the same. A reading that is lost is
+    Other extractors of the settings read these answers, and all that no rule has read. No score rests
+    on it: it shows whether rules and extractors read the same. A reading that is lost is
     a row with the reason. Answers on releases in force are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)
-    chosen: list[tuple[dict[str, str], AnswerExtraction]] = []
+    chosen: list[tuple[dict[str, str], AnswerExtraction, str]] = []
     releases = answered_choices(warehouse, benchmarks, in_force=True)
     for release in releases:
         where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
@@ -78,19 +84,30 @@ def second_readings(
                 config.seed,
                 lambda answer: answer.model,
             )
-            chosen += [(where, extraction_of[answer.place]) for answer in sample]
+            by_rule = [extraction_of[answer.place] for answer in sample]
+            by_none = [
+                reading
+                for reading in extraction_of.values()
+                if reading.answer.rule is None and is_model(reading.answer.model)
+            ]
+            chosen += [(where, reading, llm.profile.extractor) for reading in by_rule]
+            chosen += [
+                (where, reading, extractor)
+                for extractor in config.extractors
+                for reading in (*by_rule, *by_none)
+            ]
 
     async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
-        where, reading = chosen[place]
+        where, reading, extractor = chosen[place]
         with isolation.release(where["release_id"], asking=True):
-            request = extraction_request(llm.profile.extractor, reading.extract)
+            request = extraction_request(extractor, reading.extract)
             return await complete_and_parse(calls, request, reading.extract.read)
         return None
 
     replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
     rows = [
-        _row(where, reading, reply, llm.profile.extractor)
-        for (where, reading), reply in zip(chosen, replies, strict=True)
+        _row(where, reading, reply, extractor)
+        for (where, reading, extractor), reply in zip(chosen, replies, strict=True)
         if reply is not None
     ]
     table = rows_to_arrow(TABLE, rows)

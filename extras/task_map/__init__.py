@@ -8,7 +8,7 @@ from resources.settings.extras import ExtraPackage
 
 EXTRA = ExtraPackage(
     definitions="extras.task_map.definitions",
-    read_by={"evaluate.reports": ("evaluate.task_map",)},
+    read_by={"evaluate.reports": ("evaluate.task_map", "evaluate.task_clusters")},
     report_section="extras.task_map.resources.section",
     commands="extras.task_map.commands",
 )

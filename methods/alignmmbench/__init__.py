@@ -1,6 +1,6 @@
 """AlignMMBench: open questions in several wordings, rated by the rules of their task (section 4)."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from methods.agreement.scores import FUZZY
@@ -49,6 +49,7 @@ class Alignmmbench:
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)
     abilities: Sequence[str] = (CATEGORY, TASK)
+    label_metrics: Mapping[tuple[str, ...], str] = {}
     published: PublishedFormats | None = published_forms
     predictions: PredictionFormats | None = prediction_forms
     score_range = (LOWEST, HIGHEST)

@@ -2,7 +2,7 @@
 
 Readers are `rule` (the strict rules), `extractor`, `strict` (by rule, else by the extractor: what
 ranks), `compat_rule` and `compat` (VLMEvalKit's rules, and those with the strict reading where they
-read nothing), `people`. Measures:
+read nothing), `people`, and other extractors by their names (Figure 5, Table 6). Measures:
 
     read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
     none         share that it reads as Z: no choice is named
@@ -49,6 +49,7 @@ def reading_findings(
     observed: Observed,
     people: Mapping[str, str],
     *,
+    extractor: str,
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
@@ -58,6 +59,8 @@ def reading_findings(
         metrics: The metrics of the benchmark.
         answers: The answers with what each reader extracted.
         observed: The observations of each candidate.
+        extractor: The model that is asked where no rule reads. Other extractors are readers by their
+            names.
         people: The letter that people read, by `ExtractedAnswer.queue_id`.
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
@@ -85,8 +88,8 @@ def reading_findings(
         }
         for figure in (
             *_shares(of_model),
-            *_agreement(of_model, letters_of_people, **resampling),
-            *_effects(metrics, of_model, scored_of_model),
+            *_agreement(of_model, letters_of_people, extractor, **resampling),
+            *_effects(metrics, of_model, scored_of_model, extractor),
         ):
             yield replace(figure, subject=model)
 
@@ -135,7 +138,10 @@ def _is_lost(reason: str, answer: ExtractedAnswer) -> bool:
 
 
 def _agreement(
-    answers: Sequence[ExtractedAnswer], people: Mapping[Place, str], **resampling: int
+    answers: Sequence[ExtractedAnswer],
+    people: Mapping[Place, str],
+    extractor: str,
+    **resampling: int,
 ) -> Iterator[Finding]:
     """Where both readers have read an answer; with people by stratum, too."""
 
@@ -143,13 +149,20 @@ def _agreement(
         return people.get(answer.place)
 
     pairs: list[tuple[str, Letter, str, Letter]] = [
-        (RULE, lambda answer: answer.rule, EXTRACTOR, lambda answer: answer.second),
+        (RULE, lambda answer: answer.rule, EXTRACTOR, partial(_read_by, extractor)),
         (STRICT, lambda answer: answer.letter, COMPAT, lambda answer: answer.compat),
         (RULE, lambda answer: answer.rule, PEOPLE, by_people),
         (EXTRACTOR, lambda answer: answer.extractor, PEOPLE, by_people),
         (STRICT, lambda answer: answer.letter, PEOPLE, by_people),
         (COMPAT, lambda answer: answer.compat, PEOPLE, by_people),
     ]
+    for name in _other_extractors(answers, extractor):
+        by_name = partial(_read_by, name)
+        pairs += [
+            (RULE, lambda answer: answer.rule, name, by_name),
+            (EXTRACTOR, lambda answer: answer.extractor, name, by_name),
+            (name, by_name, PEOPLE, by_people),
+        ]
     for reader, first, other, second in pairs:
         read_by_both = [
             (answer, one, two)
@@ -161,6 +174,14 @@ def _agreement(
             both = [reading for reading in read_by_both if stratum in ("", reading[0].stratum)]
             if both or not stratum:
                 yield from _agreed(both, reader, other, stratum, **resampling)
+
+
+def _read_by(extractor: str, answer: ExtractedAnswer) -> str | None:
+    return answer.by_model.get(extractor)
+
+
+def _other_extractors(answers: Sequence[ExtractedAnswer], extractor: str) -> list[str]:
+    return sorted({name for answer in answers for name in answer.by_model} - {extractor})
 
 
 def _agreed(
@@ -202,12 +223,22 @@ def _effects(
     metrics: Sequence[Metric],
     answers: Sequence[ExtractedAnswer],
     observed: Observed,
+    extractor: str,
 ) -> Iterator[Finding]:
-    """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
+    """Each metric that there is under both readings: as it is read, by rules alone, by compat, and with
+    every other extractor in the place of the one that is asked."""
+    others = _other_extractors(answers, extractor)
     answer_at = {answer.place: answer for answer in answers}
     by_rule = {
         name: by_rules_alone(scored_of_model, name, answer_at)
         for name, scored_of_model in observed.items()
+    }
+    by_other = {
+        other: {
+            name: by_another_extractor(scored_of_model, name, answer_at, other)
+            for name, scored_of_model in observed.items()
+        }
+        for other in others
     }
     columns: list[list[Unit]] = []
     ends: list[Ends] = []
@@ -217,14 +248,16 @@ def _effects(
             STRICT: _units(strict, observed),
             RULE: _units(strict, by_rule),
             COMPAT: _units(compat, observed),
+            **{other: _units(strict, by_other[other]) for other in others},
         }
         of_metric = Finding(metric=strict.name, aggregation=strict.aggregation, unit="unit")
-        for reader, other in ((STRICT, RULE), (COMPAT, STRICT)):
+        compared = [(STRICT, RULE), (COMPAT, STRICT), *((other, STRICT) for other in others)]
+        for reader, other in compared:
             first, second = under[reader], under[other]
             keys = [key for key in first if key in second]
             scores = {reader: [first[key] for key in keys], other: [second[key] for key in keys]}
             score = replace(of_metric, measure="score", n=len(keys))
-            for shown in (STRICT, RULE) if reader == STRICT else (COMPAT,):
+            for shown in (STRICT, RULE) if reader == STRICT else (reader,):
                 columns.append(scores[shown])
                 ends.append(strict.ends)
                 named.append(replace(score, judge=shown))
@@ -266,6 +299,29 @@ def by_rules_alone(
         for score in scored
         if score.metric == RIGHT
     ]
+
+
+def by_another_extractor(
+    scored: Sequence[ScoredObservation],
+    model: str,
+    read: Mapping[Place, ExtractedAnswer],
+    extractor: str,
+) -> list[ScoredObservation]:
+    """A model's strict observations with the letters of another extractor where no rule reads.
+
+    Passes that were not asked after a miss stay missed, also where this extractor reads no miss.
+    """
+
+    def under(score: ScoredObservation) -> ScoredObservation:
+        answer = read.get((model, score.item_id, score.trial, score.turn))
+        if answer is None or answer.rule or extractor not in answer.by_model or not answer.right:
+            return score
+        letter = answer.by_model[extractor]
+        if letter is None:
+            return replace(score, value=None, status="not_judged")
+        return replace(score, value=float(letter == answer.right), status="judged")
+
+    return [under(score) for score in scored if score.metric == RIGHT]
 
 
 def _units(metric: Metric, observed: Observed) -> dict[tuple[object, ...], Unit]:

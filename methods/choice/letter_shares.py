@@ -4,8 +4,9 @@
     total variation   = 1/2 sum over letters | p(l) - q(l) |
 
 p are the letters named, q the keys of the same questions; who names no choice (Z), or gave nothing to
-read, is in the shares and not in the distance. The paper counts all circular passes; later ones are
-asked only of questions that were right so far, so their letters follow the keys.
+read, is in the shares and not in the distance. The paper counts all circular passes. Later passes are
+asked only of questions that were right so far, so their letters follow the keys: there are shares of
+the first pass, and of all passes.
 
 The interval draws clusters of questions. A distance is never below 0 and grows by chance, so the test
 is another: if a model has no liking for a letter, what it named and what was right may as well change
@@ -21,11 +22,12 @@ of Experiments, section 21; Phipson and Smyth (2010), Permutation p-values shoul
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from methods.choice.lettered import LETTERS, NO_CHOICE, key_of
+from methods.choice.lettered import LETTERS, NO_CHOICE, SHIFT, key_of, letter_in, shifted
 from methods.evaluation.items import Item
 from methods.evaluation.statistics.comparisons import holm
 from methods.evaluation.statistics.estimates import Estimate
@@ -153,6 +155,19 @@ def letter_shares(
             strict=True,
         )
     }
+
+
+def circular_passes(items: Sequence[Item]) -> list[Item]:
+    """A question for each circular pass, `<item_id> shift-k`, with the letter that is right in it."""
+    passes = []
+    for item in items:
+        n_choices, key = len(item.choices), key_of(item)
+        for shift in range(n_choices):
+            letter = letter_in(shifted(n_choices, shift), key) if key else None
+            turn = replace(item.turns[0], references={"key": letter} if letter else {})
+            name = f"{item.item_id} {SHIFT}{shift}"
+            passes.append(replace(item, item_id=name, turns=(turn,), group_id=item.cluster))
+    return passes
 
 
 class _Differences(NamedTuple):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -116,8 +116,9 @@ class ExtractedAnswer:
     """One answer and its readings: letters of choices, or Z; None where that reader read nothing.
 
     `rule` is the strict rules' letter, `extractor` that of the model that is asked where they read
-    nothing, `lost` why it gave none. `compat_rule` is what VLMEvalKit's rules read, `second` what the
-    extractor read where a rule had read already: it counts in no score.
+    nothing, `lost` why it gave none. `compat_rule` is what VLMEvalKit's rules read. `by_model` are
+    readings that count in no score, by extractor: of the one that is asked where a rule had read
+    already, and of others. `right` is the letter of the right choice, if it is known.
     """
 
     model: str
@@ -132,7 +133,8 @@ class ExtractedAnswer:
     extractor: str | None
     lost: str | None
     compat_rule: str | None
-    second: str | None = None
+    by_model: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    right: str | None = None
 
     @cached_property
     def place(self) -> Place:

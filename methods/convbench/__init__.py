@@ -1,6 +1,6 @@
 """ConvBench: perception, reasoning and creation in three turns, in three settings (ConvBench, 4)."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from methods.convbench.scores import (
     METRICS,
     N_GIVEN,
     SINGLE_TURN_METRICS,
+    TASK_LABELS,
     missing_reference,
 )
 from methods.evaluation.asking import (
@@ -61,6 +62,9 @@ class Convbench:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (0, 1)
     abilities: Sequence[str] = ()
+    label_metrics: Mapping[tuple[str, ...], str] = {
+        (label,): f"S{turn}" for turn, label in TASK_LABELS.items()
+    }
     published: PublishedFormats | None = published_forms
     predictions: PredictionFormats | None = None
 

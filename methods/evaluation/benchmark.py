@@ -4,7 +4,7 @@ A benchmark says how an item is asked, how the answers are judged, and what is s
 (sending, resuming, counting, intervals, ranks) is the same for all.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
@@ -47,6 +47,10 @@ class Benchmark(Protocol):
     abilities: Sequence[str] = ()
     """The labels that name the ability an item tests, from the coarsest to the finest. A report shows
     the finest as a heat map and the level above it side by side. Empty if items have none."""
+
+    label_metrics: Mapping[tuple[str, ...], str] = {}
+    """The metric that scores are split by for a label, where it is not the first one that is split.
+    Scores are also split by pairs of labels that stand here."""
 
     published: PublishedFormats | None = None
     """Reads and writes the published files; None if they cannot be imported."""

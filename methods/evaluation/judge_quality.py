@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measures import SCORES_OF_PAIR, TEN_POINTS
+from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.agreement.rating_matrix import Measure
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
@@ -42,7 +42,8 @@ OF_PEOPLE = {INTERNAL: PEOPLE, EXTERNAL: f"{PEOPLE}, imported"}
 """Whom a judge is compared with, by where their scores come from."""
 CRITIC = "critic"
 """The label of the side that a critic's training pair is on."""
-TEST = "test"
+TEST, EXTERNAL_TEST = "test", "external"
+"""Sides that a critic is not trained on; the answers of external models are all on the second."""
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -73,10 +74,17 @@ class JudgeScale:
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """The measures of agreement; those of bands where the scale is theirs."""
+        """The measures of agreement: of labels for verdicts, of bands where the scale is theirs."""
+        if self.has_verdicts:
+            return LABELS_OF_PAIR
         if (self.lowest, self.highest) == (LOWEST, HIGHEST):
             return {**SCORES_OF_PAIR, **TEN_POINTS}
         return SCORES_OF_PAIR
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether a score says who wins: 1 for the answer, 0 for what it is compared with."""
+        return (self.lowest, self.highest) == (0, 1)
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,7 @@ def judge_rows(
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
         yield from _distribution(scores, dimension, scale)
-        drawn = n_resamples if dimension == scale.overall else 0
+        drawn = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
         split = _split(scores, observed, split_by) if dimension == scale.overall else {}
         sides = np.array(
             [beside.sides.get(answer.place, "") for answer in scores.answers], dtype=np.str_
@@ -169,7 +177,7 @@ def judge_rows(
             pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
-                both &= sides == TEST
+                both &= np.isin(sides, (TEST, EXTERNAL_TEST))
             for (label, value), within in {ALL: both, **split}.items():
                 if not (both & within).any():
                     continue

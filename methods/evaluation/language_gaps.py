@@ -18,9 +18,8 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.metrics.observations import Numbers
 from methods.evaluation.metrics.terms import WeightedTerms
-from methods.evaluation.metrics.units import Units, by_stratum, comparable, in_all, matrix
+from methods.evaluation.metrics.units import Units, aligned, by_stratum, matrix
 from methods.evaluation.ranking import on_clusters
 from methods.evaluation.scoring import ALL, floored, terms_of
 from methods.evaluation.slices import MOST_VALUES
@@ -199,20 +198,13 @@ def _column(
     if absent:
         return GapScores(None, None, none, f"It has no scores on {absent[0]}.")
     ones, others = (terms_of(metric, side.of_models[model], "floor") for side in (first, second))
-    pairs = [comparable(pair) for pair in zip(ones.units, others.units, strict=True)]
-    shared = [[_of(units, in_all(pair)) for units in pair] for pair in pairs]
+    shared = [aligned(pair) for pair in zip(ones.units, others.units, strict=True)]
     scores = [WeightedTerms(ones.weights, units).mean() for units in zip(*shared, strict=True)]
     if None in scores:
         return GapScores(None, None, none, "No unit has a value on both.")
     first_value, second_value = (metric.statistic(score) for score in scores if score is not None)
     differences = [_difference(*by_stratum(pair)) for pair in shared]
     return GapScores(first_value, second_value, differences, None)
-
-
-def _of(units: Units, numbers: Numbers) -> Units:
-    """The units with these numbers, in the order of these."""
-    of_those = units.take(np.isin(units.numbers, numbers))
-    return of_those.take(np.argsort(of_those.numbers))
 
 
 def _difference(units: Units, less: Units) -> Units:

@@ -137,7 +137,7 @@ def _all(columns: Sequence[WeightedTerms], span: float) -> Compared:
             return _chosen(columns, list(combinations(range(len(columns)), 2)), span)
         # All have the same units: strata weigh the same in every pair.
         columns = _weighted(columns)
-    return _compared(columns, span)
+    return compared_columns(columns, span)
 
 
 def _chosen(
@@ -145,7 +145,8 @@ def _chosen(
 ) -> Compared:
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
     effects = [
-        _compared(_weighted([columns[first], columns[second]]), span)[0] for first, second in chosen
+        compared_columns(_weighted([columns[first], columns[second]]), span)[0]
+        for first, second in chosen
     ]
     adjusted = holm([pair.p_value for pair, _ in effects])
     return [
@@ -163,7 +164,16 @@ def _weighted(columns: Sequence[WeightedTerms]) -> list[WeightedTerms]:
     ]
 
 
-def _compared(columns: Sequence[WeightedTerms], span: float) -> Compared:
+def compared_columns(columns: Sequence[WeightedTerms], span: float) -> Compared:
+    """Compare every two columns of units without strata.
+
+    Args:
+        columns: The units of each column, term by term.
+        span: How far two values can be apart.
+
+    Returns:
+        The pairs by their places, with p adjusted by Holm over all of them.
+    """
     if len(columns) < 2:
         return []
     differences, n_units = _paired_sides(columns)
@@ -243,7 +253,9 @@ def compare_parts(
     for label, value in sorted(subset for subset in split if subset[0] in labels):
         part = [parts[model].get((label, value), ()) for model in models]
         of_models = [terms_of(metric, scored, "floor") for scored in part]
-        pairs_by_subset[label, value] = [pair for pair, _ in _compared(of_models, metric.span)]
+        pairs_by_subset[label, value] = [
+            pair for pair, _ in compared_columns(of_models, metric.span)
+        ]
     rows: list[Row] = []
     for label in labels:
         of_label = [

@@ -5,7 +5,7 @@ A benchmark's own labels (category, task, language) stand in `release.items`.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from methods.evaluation.items import Item
 from methods.evaluation.without_pictures import IMAGE_PATH
@@ -44,6 +44,16 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
             **item.labels,
         }
     return labels
+
+
+def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """Labels, and one for each of the pairs that both labels are there of: `task, answerable`."""
+    together = {
+        ", ".join(pair): ", ".join(labels[label] for label in pair)
+        for pair in pairs
+        if len(pair) > 1 and all(label in labels for label in pair)
+    }
+    return {**labels, **together}
 
 
 def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:

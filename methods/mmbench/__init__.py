@@ -1,6 +1,6 @@
 """MMBench: multiple choice with one image, asked once for each place of the right choice (4)."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from methods.choice.lettered import SHIFT, Order, key_of, letter_in, question_message, shifted
@@ -57,6 +57,7 @@ class Mmbench:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (L1, L2, L3)
+    label_metrics: Mapping[tuple[str, ...], str] = {}
     published: PublishedFormats | None = published_forms
     predictions: PredictionFormats | None = prediction_forms
     metrics: Sequence[Metric] = (

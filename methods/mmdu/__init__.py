@@ -4,7 +4,7 @@ Composing dialogues, reading the judge's dictionary and the published JSON forma
 this one.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from methods.evaluation.asking import PLAIN, Answer, Asking, AskingLimits, ContextPolicy, Transcript
 from methods.evaluation.dialogue import ask_dialogue
@@ -44,6 +44,7 @@ class Mmdu:
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     abilities: Sequence[str] = ()
+    label_metrics: Mapping[tuple[str, ...], str] = {}
     published: PublishedFormats | None = published_forms
     predictions: PredictionFormats | None = None
     metrics: Sequence[Metric] = tuple(

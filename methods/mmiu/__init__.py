@@ -1,6 +1,6 @@
 """MMIU: multiple choice over several images, in 52 tasks (MMIU, 3 and 4.1)."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from methods.choice.lettered import (
@@ -31,7 +31,7 @@ from methods.evaluation.published import PublishedFormats
 from methods.mmiu import predictions as prediction_forms
 from methods.mmiu import published as published_forms
 from methods.mmiu.published import CONTEXT
-from methods.mmiu.taxonomy import RELATION, TASK
+from methods.mmiu.taxonomy import ANSWERABLE, RELATION, TASK
 
 RETEST = "retest-1"
 QUESTION_PROMPT = "mmiu/question"
@@ -63,6 +63,7 @@ class Mmiu:
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
     abilities: Sequence[str] = (RELATION, TASK)
+    label_metrics: Mapping[tuple[str, ...], str] = {(TASK, ANSWERABLE): "Accuracy"}
     published: PublishedFormats | None = published_forms
     predictions: PredictionFormats | None = prediction_forms
 

@@ -13,13 +13,13 @@ from methods.ids import content_id
 from methods.mmiu.converting import Form, QuestionDraft, UnusableSampleError
 from methods.mmiu.metadata import Sample
 from methods.mmiu.published import CONTEXT, LEVEL, RELATION, TASK
-from methods.mmiu.taxonomy import TASKS, image_level
+from methods.mmiu.taxonomy import ANSWERABLE, TASKS, image_level
 from methods.mmiu.unanswerable import ReplacementMaterial, unanswerable
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF, Strategy
 from methods.release import Edition, Release, ReviewPolicy
 
-ANSWERABLE, STRATEGY = "answerable", "strategy"
-"""Labels beside those of the published form: yes or no, and what made a question unanswerable."""
+STRATEGY = "strategy"
+"""The label of what made a question unanswerable."""
 _RELATIONS = {task.name: task.relation for task in TASKS}
 
 

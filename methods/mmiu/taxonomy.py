@@ -87,6 +87,8 @@ TASKS = tuple(
     for name, abbreviation in tasks.items()
 )
 TASK, RELATION = "task", "relation"
+ANSWERABLE = "answerable"
+"""The label that says yes or no."""
 """Labels of an item."""
 
 _SPELLINGS = {"vedio": "video", "causality": "casuality", "3d": "threed"}

@@ -6,7 +6,7 @@ row of differences one of `evaluate.comparisons`.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,6 +31,8 @@ _SCALE = {
     for word in words
 }
 """Words that stand for more or less of something, from the least."""
+GROUP_ANALYSES = ["model_groups", "task_clusters"]
+"""Analyses of groups of models and of tasks, whose findings are results."""
 _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 
 
@@ -46,7 +48,9 @@ class JudgeResults:
     """The results of one judge, under one version of its judging.
 
     `scores` are in the order of the query: by metric, and the best model first. `by_ability` are
-    differences on the items of one ability, rows of `evaluate.ability_comparisons`.
+    differences on the items of one ability, rows of `evaluate.ability_comparisons`, `groups` findings
+    of `GROUP_ANALYSES`, `training` rows of `evaluate.training_effects`. `label_metrics` has the metric
+    of each label that is not split by the first one.
     """
 
     judge: str
@@ -54,6 +58,9 @@ class JudgeResults:
     scores: Sequence[Row]
     differences: Sequence[Row] = ()
     by_ability: Sequence[Row] = ()
+    groups: Sequence[Row] = ()
+    training: Sequence[Row] = ()
+    label_metrics: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def release_id(self) -> str:
@@ -91,13 +98,19 @@ class JudgeResults:
 
     @property
     def slices(self) -> list[Row]:
-        """The scores of subsets by the first metric that is split.
+        """The scores of subsets by the first metric that is split, or by that of their label.
 
-        It is the metric that ranks, unless that is a mean over the values of a label itself.
+        The first is the metric that ranks, unless that is a mean over the values of a label itself.
         """
         parts = [row for row in self.scores if row["subset_label"] and row["form"] == FLOOR]
         first = min(parts, key=lambda row: row["place"], default=None)
-        return [row for row in parts if first and key_of(row) == key_of(first)]
+        return [
+            row
+            for row in parts
+            if first
+            and row["aggregation"] == first["aggregation"]
+            and row["metric"] == self.label_metrics.get(row["subset_label"], first["metric"])
+        ]
 
     @property
     def n_clusters(self) -> int:
@@ -122,25 +135,44 @@ def key_of(row: Row) -> MetricKey:
 
 
 def by_judge(
-    scores: Iterable[Row], differences: Iterable[Row] = (), by_ability: Iterable[Row] = ()
+    scores: Iterable[Row],
+    label_metrics: Mapping[tuple[str, ...], str] | None = None,
+    **others: Iterable[Row],
 ) -> list[JudgeResults]:
-    """The results of each judge and version that has scores, in the order of the rows."""
-    results: dict[tuple[str, str], tuple[list[Row], list[Row], list[Row]]] = {}
-    for place, rows in enumerate((scores, differences, by_ability)):
+    """The results of each judge and version that has scores, in the order of the rows.
+
+    Args:
+        scores: Rows of `sql/evaluate/results_of.sql`.
+        label_metrics: Those of the benchmark.
+        **others: Rows of the other fields of `JudgeResults`, such as `differences`.
+
+    Returns:
+        The results by judge.
+    """
+    rows_by_judge: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for name, rows in {"scores": scores, **others}.items():
         for row in rows:
-            of_judge = results.setdefault((row["judge"], row["judge_version"]), ([], [], []))
-            of_judge[place].append(row)
+            of_judge = rows_by_judge.setdefault((row["judge"], row["judge_version"]), {})
+            of_judge.setdefault(name, []).append(row)
+    named = {", ".join(labels): metric for labels, metric in (label_metrics or {}).items()}
     return [
-        JudgeResults(
-            judge=judge,
-            version=version,
-            scores=of_judge[0],
-            differences=of_judge[1],
-            by_ability=of_judge[2],
-        )
-        for (judge, version), of_judge in results.items()
-        if of_judge[0]
+        JudgeResults(judge=judge, version=version, label_metrics=named, **of_judge)
+        for (judge, version), of_judge in rows_by_judge.items()
+        if "scores" in of_judge
     ]
+
+
+def descriptions(row: Row) -> list[str]:
+    """What models.yaml says of the model of a row, in words."""
+    words = {
+        "access": "{}",
+        "parameters": "{:g}B",
+        "backbone": "{}",
+        "main_language": "{}",
+        "trained_on": "trained on {}",
+        "reference_rank": "reference rank {}",
+    }
+    return [text.format(row[name]) for name, text in words.items() if row.get(name)]
 
 
 def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, int] | None:
@@ -171,3 +203,8 @@ def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
     if number is None:
         return True, len(_SCALE) if scale is None else scale, words
     return False, int(number[1] or number[2]) + text.startswith("over "), words
+
+
+def in_name(text: str) -> str:
+    """A text as part of the name of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"

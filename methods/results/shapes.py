@@ -1,6 +1,5 @@
 """What pictures of results show beside the scores: radars, and two scores against each other."""
 
-import re
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -8,7 +7,14 @@ from typing import NamedTuple
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric
-from methods.results.results_table import JudgeResults, MetricKey, Row, key_of, label_order
+from methods.results.results_table import (
+    JudgeResults,
+    MetricKey,
+    Row,
+    in_name,
+    key_of,
+    label_order,
+)
 
 FEWEST, MOST = 3, 16
 """Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
@@ -149,7 +155,7 @@ def plane_of(
         if (x := _point(results, model, across.key)) and (y := _point(results, model, up.key))
     ]
     return ScorePlane(
-        f"quadrants-{_in_name(across.key.name)}-{_in_name(up.key.name)}",
+        f"quadrants-{in_name(across.key.name)}-{in_name(up.key.name)}",
         (across.title, up.title),
         (across.ends, up.ends),
         points,
@@ -186,7 +192,7 @@ def _radar(
     if lines_with_values:
         title = by if column == "metric" else f"{metric.name} {by}"
         yield RadarData(
-            f"radar-{_in_name(name)}", title, tuple(axes), (ends[0], ends[1]), lines_with_values
+            f"radar-{in_name(name)}", title, tuple(axes), (ends[0], ends[1]), lines_with_values
         )
 
 
@@ -206,8 +212,3 @@ def _point(results: JudgeResults, model: str, metric: MetricKey) -> ScorePoint |
     value = row["value"]
     ends = (value if row[end] is None else row[end] for end in ("ci_low", "ci_high"))
     return ScorePoint(value, *ends)
-
-
-def _in_name(text: str) -> str:
-    """A text as part of the name of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"

@@ -1,6 +1,6 @@
 """Tables of results as cells: leaderboard, differences of every two models, slices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicat
 from methods.results.results_table import (
     JudgeResults,
     Row,
+    in_name,
     is_significant,
     label_order,
     pair_difference,
@@ -15,6 +16,14 @@ from methods.results.results_table import (
 
 NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
+ABOUT = {
+    "Access": "access",
+    "Billion parameters": "parameters",
+    "Backbone": "backbone",
+    "Language": "main_language",
+    "Reference rank": "reference_rank",
+}
+"""Heads of columns with what models.yaml says of a model, and the columns of the scores."""
 
 
 class TableCell(NamedTuple):
@@ -42,11 +51,38 @@ def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
     """Every table of a judge's results; `number` tells those of several judges apart."""
     suffix = "" if number == 1 else f"-{number}"
     yield _leaderboard(results, f"leaderboard{suffix}")
+    aggregations = dict.fromkeys(row["aggregation"] for row in results.metrics)
+    for place, aggregation in enumerate(aggregations, start=1):
+        of_metrics = [row for row in results.metrics if row["aggregation"] == aggregation]
+        if len({row["metric"] for row in of_metrics}) > 1:
+            yield _by_metric(results, of_metrics, f"metrics{suffix}-{place}")
     if results.pairs(results.leading):
         yield _matrix(results, f"pairs{suffix}")
     labels = dict.fromkeys(row["subset_label"] for row in results.slices)
     for place, label in enumerate(labels, start=1):
         yield _sliced(results, label, f"slices{suffix}-{place}")
+    yield from analyses(results, suffix)
+
+
+def analyses(results: JudgeResults, suffix: str = "") -> Iterator[ResultTable]:
+    """Groups of models, best models by label, clusters of tasks, models before and after training."""
+    clusters = [row for row in results.groups if row["measure"].startswith("cluster_")]
+    groups = [row for row in results.groups if row not in clusters]
+    labels = list(dict.fromkeys(row["subset_label"] for row in groups))
+    fields = dict.fromkeys(_field(row) for row in groups if row["subject"])
+    for field in fields:
+        for label in labels:
+            yield _groups(
+                results, field, label, f"groups-{in_name(field)}{suffix}-{in_name(label)}"
+            )
+    for label in filter(None, labels):
+        yield _hardest(results, label, f"hardest{suffix}-{in_name(label)}")
+    if clusters:
+        yield _clusters(results, clusters, f"clusters{suffix}")
+    pairs = dict.fromkeys((row["before"], row["after"]) for row in results.training)
+    for place, pair in enumerate(pairs, start=1):
+        rows = [row for row in results.training if (row["before"], row["after"]) == pair]
+        yield _trained(results, rows, f"training{suffix}-{place}")
 
 
 def best_alone(results: JudgeResults) -> str | None:
@@ -113,6 +149,180 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     )
 
 
+def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
+    """Models by every metric with one aggregation, as MMDU's Table 2 and ConvBench's Table 1."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    by_model: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_model.setdefault(row["model"], {})[row["metric"]] = row
+    models = [row for row in results.models if row["model"] in by_model]
+    about = [head for head in ABOUT if any(row.get(ABOUT[head]) is not None for row in models)]
+    heads = ("Model", *about, *(head for metric in metrics for head in (metric, "Interval")), "C")
+    lines = [
+        (
+            TableCell(row["model"]),
+            *(TableCell(_plain(row.get(ABOUT[head]))) for head in about),
+            *(cell for metric in metrics for cell in _estimate(by_model[row["model"]].get(metric))),
+            TableCell(str(row["n_clusters"] or NOTHING)),
+        )
+        for row in models
+    ]
+    of = {"metric": "Every metric", "aggregation": rows[0]["aggregation"]}
+    numeric = (False, *[False] * len(about), *[True, False] * len(metrics), False)
+    return ResultTable(
+        name,
+        results.release_id,
+        f"Models by metric, with intervals over C clusters. {_about(results, of)}",
+        heads,
+        numeric,
+        tuple(lines),
+    )
+
+
+def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultTable:
+    """The means of groups and their differences, by value of a label (MMBench, Figure 9)."""
+    rows = [
+        row
+        for row in results.groups
+        if row["subset_label"] == label and row["subject"] and _field(row) == field
+    ]
+    columns = dict.fromkeys(
+        (row["measure"], row["subject"], row["other"]) for row in rows if row["measure"] != "best"
+    )
+    found = {
+        (row["measure"], row["subject"], row["other"], row["subset_value"]): row for row in rows
+    }
+    values = sorted({row["subset_value"] for row in rows}, key=label_order)
+    heads = [
+        " less ".join(group.removeprefix(f"{field}: ") for group in (first, second) if group)
+        for _, first, second in columns
+    ]
+    lines = [
+        (
+            TableCell(value or "all"),
+            *(cell for column in columns for cell in _estimate(found.get((*column, value)))),
+            TableCell(
+                str(max(row["n_clusters"] or 0 for row in rows if row["subset_value"] == value))
+            ),
+        )
+        for value in values
+    ]
+    return ResultTable(
+        name,
+        results.release_id,
+        f"Groups of models by {field}: means of the models of a group on the items that all of them "
+        f"have, with intervals over C clusters. Bold where p after Holm is below 0.05. "
+        f"{_about(results, rows[0])}",
+        (label or "Items", *(cell for head in heads for cell in (head, "Interval")), "C"),
+        (False, *[True, False] * len(heads), False),
+        tuple(lines),
+    )
+
+
+def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
+    """The best score of any model by value of a label, the hardest value first (MMBench, Figure 10)."""
+    rows = [
+        row
+        for row in results.groups
+        if (row["measure"], row["subject"], row["subset_label"]) == ("best", "", label)
+        and row["value"] is not None
+    ]
+    rows.sort(key=lambda row: row["value"])
+    lines = [
+        (
+            TableCell(row["subset_value"]),
+            TableCell(row["other"]),
+            *_estimate(row),
+            TableCell(str(row["n_clusters"])),
+        )
+        for row in rows
+    ]
+    return ResultTable(
+        name,
+        results.release_id,
+        f"The best score of any model by {label}, the lowest first. The interval over C clusters is "
+        f"that of the named model. {_about(results, rows[0] if rows else None)}",
+        (label, "Best model", "Score", "Interval", "C"),
+        (False, False, True, False, False),
+        tuple(lines),
+    )
+
+
+def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
+    """Clusters of tasks by all models and by each (MMIU, Table 9 and Figure 4 b)."""
+    found = {(row["measure"], row["subject"], row["subset_value"]): row for row in rows}
+    ranked = [row["model"] for row in results.models]
+    models = ["", *(model for model in ranked if any(row["subject"] == model for row in rows))]
+    values = sorted({row["subset_value"] for row in rows}, key=label_order)
+    lines = []
+    for value in values:
+        distance = found["cluster_distance", "", value]["value"]
+        scores = [found.get(("cluster_mean", model, value)) for model in models]
+        lines.append(
+            (
+                TableCell(value),
+                TableCell(NOTHING if distance is None else f"{distance:.3f}"),
+                *(cell for row in scores for cell in _estimate(row)),
+                TableCell(str(max(row["n_clusters"] or 0 for row in scores if row))),
+            )
+        )
+    heads = [head for model in models for head in (model or "All models", "Interval")]
+    return ResultTable(
+        name,
+        results.release_id,
+        "Clusters of tasks: the mean distance of their tasks, and scores over their tasks with "
+        f"intervals over C clusters of items. {_about(results, rows[0])}",
+        ("Tasks", "Distance", *heads, "C"),
+        (False, False, *[True, False] * len(models), False),
+        tuple(lines),
+    )
+
+
+def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
+    """A model before and after training on an instruction set (MMDU, Tables 2 and 3)."""
+    lines = [
+        (
+            TableCell(f"{row['metric']} ({row['aggregation']})"),
+            TableCell(number=row["value_before"]),
+            TableCell(number=row["value_after"]),
+            *_estimate({**row, "value": row["difference"]}),
+            TableCell(NOTHING if row["p_holm"] is None else f"{row['p_holm']:.3f}"),
+            TableCell(str(row["n_clusters"])),
+        )
+        for row in rows
+    ]
+    first = rows[0]
+    return ResultTable(
+        name,
+        results.release_id,
+        f"{first['before']} before and {first['after']} after training on {first['trained_on']}: the "
+        f"difference on the units that both have, its interval over C clusters, and p after Holm over "
+        f"all pairs of models. {_about(results)}",
+        ("Metric", "Before", "After", "Difference", "Interval", "p", "C"),
+        (False, True, True, True, False, False, False),
+        tuple(lines),
+    )
+
+
+def _field(row: Row) -> str:
+    """The field of models.yaml that a group is of."""
+    return str(row["subject"]).partition(":")[0]
+
+
+def _estimate(row: Row | None) -> tuple[TableCell, TableCell]:
+    """A number and its interval; a difference is bold where it counts."""
+    if row is None:
+        return TableCell(), TableCell()
+    is_difference = row.get("p_holm") is not None
+    return TableCell(number=row["value"], bold=is_difference and is_significant(row)), TableCell(
+        _interval(row)
+    )
+
+
+def _plain(value: object) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _matrix(results: JudgeResults, name: str) -> ResultTable:
     pairs = results.pairs(results.leading)
     named = [row["model"] for row in results.models]
@@ -160,10 +370,7 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     }
 
     def cells(model: str, value: str) -> tuple[TableCell, TableCell]:
-        row = row_of.get((model, value))
-        if row is None:
-            return TableCell(), TableCell()
-        return TableCell(number=row["value"]), TableCell(_interval(row))
+        return _estimate(row_of.get((model, value)))
 
     # The shorter list stands across.
     if len(values) > len(models):

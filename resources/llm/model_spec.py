@@ -37,6 +37,10 @@ OWN_FIELDS = {
 TIMEOUTS_TO_GIVE_UP = 1.5
 """Timeouts of a whole attempt within which no server is given up where the entry does not say more."""
 _REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
+DESCRIPTIVE = {
+    *("access", "parameters", "backbone", "main_language", "trained_on", "reference_rank"),
+}
+"""Fields of an entry that describe the model to readers: the columns of `evaluate.models`."""
 OPENAI_VARIABLE = "OPENAI_BASE_URL"
 """The variable that the client library itself reads for an entry without an address."""
 NEVER_EXTRA = ("model", "messages", "stream", "n")
@@ -112,6 +116,12 @@ class ModelSpec(_Section):
     model: str
     identity: str | None = Field(None, min_length=1)
     family: str | None = Field(None, min_length=1)
+    access: Literal["open", "proprietary"] | None = None
+    parameters: float | None = Field(None, gt=0, allow_inf_nan=False)
+    backbone: str | None = Field(None, min_length=1)
+    main_language: str | None = Field(None, min_length=1)
+    trained_on: list[str] = []
+    reference_rank: int | None = Field(None, ge=1, le=MOST)
     base_url: str | None = Field(None, min_length=1)
     base_url_env: str | None = None
     api_key_env: str | None = None
@@ -181,6 +191,11 @@ class ModelSpec(_Section):
                 )
         canonical_json(self.extra_body)  # Raises ValueError for what JSON cannot hold.
         return self
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The fields that describe the model to readers of its scores, and change no request."""
+        return self.model_dump(include=DESCRIPTIVE)
 
     @property
     def image_counts(self) -> ImageTokens:

@@ -25,7 +25,7 @@ from methods.results.methods_paragraph import (
     methods_paragraph,
 )
 from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_vlm
-from methods.results.results_table import FLOOR, JudgeResults, by_judge
+from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
 from methods.results.tables import tables
 from methods.results.texts import latex, markdown
@@ -57,7 +57,9 @@ COLUMNS = {
         *("benchmark", "release_id", *_OF_JUDGE, "model", "label", "rank", "rank_low", "rank_high"),
         *(*_ESTIMATE, "judged_only", "coverage", "why", "n_items", "n_turns"),
         *("n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
-        *("n_clusters", "method", "seed", "provider", "settings"),
+        *("n_clusters", "method", "seed", "provider"),
+        *("access", "parameters", "backbone", "main_language", "trained_on", "reference_rank"),
+        "settings",
     ),
     "pairs": (
         *("release_id", *_OF_JUDGE, "first", "second", "difference", "ci_low", "ci_high"),
@@ -67,7 +69,19 @@ COLUMNS = {
         *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "model", "label", *_ESTIMATE),
         *("n_clusters", "method", "seed", "n_units", "n_items", "n_turns"),
     ),
-    "metrics": ("release_id", *_OF_JUDGE, "place", "model", "label", *_ESTIMATE, "n_units"),
+    "metrics": (
+        *("release_id", *_OF_JUDGE, "place", "model", "label", *_ESTIMATE, "n_units"),
+        *("n_clusters", "method"),
+    ),
+    "groups": (
+        *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "measure", "subject", "other"),
+        *(*_ESTIMATE, "p", "p_holm", "n", "n_clusters", "method"),
+    ),
+    "training": (
+        *("release_id", *_OF_JUDGE, "before", "after", "trained_on", "value_before"),
+        *("value_after", "difference", "ci_low", "ci_high", "p", "p_holm", "n_units"),
+        *("n_clusters", "method"),
+    ),
 }
 """The columns of each file for programs; each of the settings is a column."""
 SETTINGS = (
@@ -85,14 +99,18 @@ class ResultError(UserError):
 
 
 class ReleaseResults(NamedTuple):
-    """The results of one release: its scores, and the differences of its models."""
+    """The results of one release, by the fields of `JudgeResults`."""
 
     scores: pa.Table
     differences: pa.Table
+    groups: pa.Table
+    training: pa.Table
 
     def by_judge(self) -> list[JudgeResults]:
         """The results of each judge, under each version."""
-        return by_judge(self.scores.to_pylist(), self.differences.to_pylist())
+        rows = {name: table.to_pylist() for name, table in self._asdict().items()}
+        benchmark = BENCHMARKS.get(rows["scores"][0]["benchmark"] or "")
+        return by_judge(**rows, label_metrics=benchmark.label_metrics if benchmark else None)
 
 
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
@@ -116,6 +134,13 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
             release_id=release_id,
             form=FLOOR,
         ),
+        warehouse.select(
+            "evaluate.findings",
+            order="analysis, place",
+            release_id=release_id,
+            analysis=GROUP_ANALYSES,
+        ),
+        warehouse.select("evaluate.training_effects", release_id=release_id),
     )
     if not results.scores.num_rows:
         if warehouse.select(
@@ -255,9 +280,12 @@ def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
         "pairs": [row for of_judge in judges for row in of_judge.pairs(of_judge.leading).values()],
         "slices": [row for of_judge in judges for row in of_judge.slices],
         "metrics": [row for of_judge in judges for row in of_judge.metrics],
+        "groups": [row for of_judge in judges for row in of_judge.groups],
+        "training": [row for of_judge in judges for row in of_judge.training],
     }
+    tables_of = {**results._asdict(), "pairs": results.differences}
     for name, columns in COLUMNS.items():
-        table = results.differences if name == "pairs" else results.scores
+        table = tables_of.get(name, results.scores)
         schema = pa.schema([table.schema.field(column) for column in columns])
         names = NAMES.get(name, {})
         named = pa.Table.from_pylist(rows[name], schema).rename_columns(

@@ -124,7 +124,11 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
     names = _ordered(list(shares), order)
     columns = [*data["letters"], NO_CHOICE, NOTHING_READ]
     right = {letter: data["keys"].get(letter, 0) / n_keys for letter in data["letters"] if n_keys}
-    named = [_shares(letter_shares.counts, columns) for letter_shares in shares.values()]
+    every = data["circular_shares"]
+    named = [
+        _shares(letter_shares.counts, columns)
+        for letter_shares in (*shares.values(), *every.values())
+    ]
     highest = max(share for row in (right, *named) for share in row.values())
 
     def bars(counts: Mapping[str, int], across: Mapping[str, float]) -> list[Cell]:
@@ -135,15 +139,17 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
         ]
 
     truth = {letter: share / highest for letter, share in right.items()}
-    lines = [
-        [
+
+    def line(name: str, of: LetterShares, across: Mapping[str, float]) -> list[Cell]:
+        n = Cell(str(sum(of.counts.values())))
+        return [
             block.model(name),
-            *bars(shares[name].counts, truth),
-            Cell(str(sum(shares[name].counts.values()))),
-            *([_distance(shares[name])] if n_keys else []),
+            *bars(of.counts, across),
+            n,
+            *([_distance(of)] if n_keys else []),
         ]
-        for name in names
-    ]
+
+    lines = [line(name, shares[name], truth) for name in names]
     heads = block.heads("Model", *columns, "Questions")
     yield block.note("letters", "lead", has_keys=bool(n_keys))
     if n_held_out or not n_keys:
@@ -156,6 +162,11 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
     yield block.Table("Letters", heads, lines, "letters", {0: "truth"} if n_keys else {})
     if n_keys:
         yield block.note("distance")
+    if every:
+        yield block.Heading("All passes", id="circular-letters")
+        yield block.note("circular_letters")
+        of_passes = [line(name, every[name], {}) for name in _ordered(list(every), order)]
+        yield block.Table("Letters of all passes", heads, of_passes, "letters")
     if passes := data["passes"]:
         in_all = PassCounts(*map(sum, zip(*passes.values(), strict=True)))
         saved = [_saved(name, passes[name]) for name in names if name in passes]

@@ -14,7 +14,7 @@ from resources.reports.report_answers import refusals
 from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import LeaderboardInput, Row
 from resources.reports.report_pairs import image_ablation, pairs
-from resources.reports.report_parts import abilities, slices
+from resources.reports.report_parts import abilities, analyses_of, slices
 from resources.reports.report_plots import Chart, chart, quadrants
 from resources.reports.report_scores import (
     PANEL,
@@ -131,6 +131,7 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
                     *quadrants(judged, order),
                     *abilities(judged, order, labels, data["above"]),
                     *slices(judged, order, labels),
+                    *analyses_of(judged),
                 ],
             )
         )

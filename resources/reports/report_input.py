@@ -28,6 +28,8 @@ class ReportBenchmark(TypedDict):
     """What a judge's grade is of."""
     abilities: Sequence[str]
     """Labels, the coarsest first."""
+    label_metrics: Mapping[tuple[str, ...], str]
+    """The metric that scores are split by for a label, or for a pair of labels."""
     metrics: Rows
     """`name`, `aggregation`, the ends `low` and `high` of the shown scale, None where there is none,
     `higher_is_better`, `inverse`, `refusals_are_right`."""
@@ -51,6 +53,10 @@ class LeaderboardInput(TypedDict):
     """Judges that give nearly all answers the same score."""
     comparisons: Rows
     ability_comparisons: Rows
+    groups: Rows
+    """Findings of the analyses `GROUP_ANALYSES`."""
+    training: Rows
+    """Those of `evaluate.training_effects`."""
     above: Mapping[str, str]
     """Finest ability -> the one that it is part of."""
     missing: Rows
@@ -71,6 +77,9 @@ class MultipleChoiceInput(TypedDict):
     """How often each letter is right, where that is known."""
     n_held_out: int
     shares: Mapping[str, LetterShares]
+    """Those of the first pass."""
+    circular_shares: Mapping[str, LetterShares]
+    """Those of all circular passes; empty where there are none."""
     passes: Mapping[str, PassCounts]
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.results.results_table import Pair, key_of, label_order
+from methods.results.tables import TableCell, analyses
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, TableSection, markup
@@ -42,18 +43,46 @@ def slices(
     """Drawings and a table for each label but those that are shown elsewhere, by the first metric that
     is split."""
     models = [who for who in order if who.is_model]
-    metric = split_metric(judged)
-    by_label = slices_by_label(judged, metric, models) if metric else {}
-    shown_here = {label: parts for label, parts in by_label.items() if label not in apart}
-    if metric is None or not shown_here:
+    labels = dict.fromkeys(row["subset_label"] for row in judged.slices)
+    shown_here = [label for label in labels if label not in apart]
+    if not shown_here:
         return []
-    blocks: list[block.Block] = [
-        block.Heading("Slices"),
-        block.note("slices", metric=metric),
-    ]
-    for label, parts in shown_here.items():
-        blocks += _slice(label, parts, metric, models)
+    blocks: list[block.Block] = [block.Heading("Slices")]
+    noted = None
+    for label in shown_here:
+        metric = split_metric(judged, label)
+        if metric is None:
+            continue
+        if metric != noted:
+            blocks.append(block.note("slices", metric=metric))
+            noted = metric
+        blocks += _slice(label, slices_by_label(judged, metric, models)[label], metric, models)
     return block.folded(blocks, f"By {', '.join(shown_here)}")
+
+
+def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
+    """Groups of models, the best model by ability, and models before and after training."""
+    blocks: list[block.Block] = [block.Heading("Groups of models")]
+    for table in analyses(judged):
+        blocks += [
+            block.Note(table.caption),
+            block.Table(
+                table.name,
+                [
+                    Cell(head, kind="l" if place == 0 else "")
+                    for place, head in enumerate(table.heads)
+                ],
+                [[_cell(place, cell) for place, cell in enumerate(row)] for row in table.rows],
+            ),
+        ]
+    return (
+        block.folded(blocks, "Means, best models, before and after training") if blocks[1:] else []
+    )
+
+
+def _cell(place: int, of: TableCell) -> Cell:
+    text = of.text if of.number is None else f"{of.number:z.1f}"
+    return Cell(block.bold(text) if of.bold else text, kind="n" if place else "who")
 
 
 def _slice(
@@ -168,9 +197,9 @@ def heat(
     )
 
 
-def split_metric(judged: ScoresByJudge) -> DisplayedMetric | None:
-    """The first metric that has scores by label."""
-    split = {key_of(row) for row in judged.slices}
+def split_metric(judged: ScoresByJudge, label: str | None = None) -> DisplayedMetric | None:
+    """The first metric that has scores by any label, or the one that has scores by this one."""
+    split = {key_of(row) for row in judged.slices if label in (None, row["subset_label"])}
     return next((metric for metric in judged.shown_metrics if metric.key in split), None)
 
 

@@ -61,6 +61,7 @@ def readings(data: Report) -> block.Section:
             block.Heading("What the reading does to scores"),
             block.note("effects_of_reading"),
             *_effects(figures, models),
+            *_extractors(figures, models),
             block.Heading("Whether readers agree"),
             block.note("agreement_of_readers"),
             *_agreement(figures),
@@ -123,10 +124,53 @@ def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
         yield block.Table(f"Effect of the reading on {title}", columns, lines, "readings")
 
 
+def _extractors(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
+    """Each metric with another extractor in the place of the one that is asked, and the difference."""
+    others = _others(figures)
+    if not others:
+        return
+    for metric, aggregation in sorted({key[5:] for key in figures if key[5]}):
+        lines = []
+        for model in models:
+            cells = [
+                _shown(
+                    estimate_of(
+                        figures[model, "score", "strict", "", "", metric, aggregation], POINTS
+                    )
+                )
+            ]
+            for other in others:
+                score = figures.get((model, "score", other, "", "", metric, aggregation))
+                less = figures.get((model, "difference", other, "strict", "", metric, aggregation))
+                cells += [
+                    _shown(estimate_of(score, POINTS)) if score else Cell("–"),
+                    _difference(less) if less else Cell("–"),
+                ]
+            lines.append([_named(model), *cells])
+        heads = [head for other in others for head in (other, "less the extractor")]
+        title = f"{metric}, {aggregation}, by extractor"
+        columns = [Cell(title, kind="l who"), Cell("Extractor"), *map(Cell, heads)]
+        yield block.Table(f"Extractors: {title}", columns, lines, "readings")
+
+
+def _others(figures: Figures) -> list[str]:
+    """The readers that are extractors of the settings."""
+    return sorted({key[2] for key in figures if key[1] == "score"} - {"strict", "rule", "compat"})
+
+
 def _agreement(figures: Figures) -> Iterator[block.Block]:
     """Two readers of all models' answers; where they read none together they are named."""
     lines, not_compared = [], []
-    for (reader, other), readers in PAIRS.items():
+    others = {
+        pair: words
+        for name in _others(figures)
+        for pair, words in {
+            ("rule", name): f"Rules and {name}",
+            ("extractor", name): f"Extractor and {name}",
+            (name, "people"): f"{name} and people",
+        }.items()
+    }
+    for (reader, other), readers in {**PAIRS, **others}.items():
         for stratum, answers in STRATA.items():
             key = reader, other, stratum, "", ""
             row = figures.get(("", "raw", *key))

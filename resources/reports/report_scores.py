@@ -1,7 +1,7 @@
 """The scores of a release as a report's sections find them: by judge, metric, form and model."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from methods.evaluation.contestants import (
@@ -13,7 +13,7 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.related import relations_to_judges
-from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge
+from methods.results.results_table import FLOOR, JudgeResults, MetricKey, by_judge, descriptions
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
 
@@ -98,7 +98,15 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
 
     `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
     """
-    results = by_judge(data["scores"], data["comparisons"], data["ability_comparisons"])
+    benchmark = data["benchmark"]
+    results = by_judge(
+        data["scores"],
+        benchmark["label_metrics"] if benchmark else None,
+        differences=data["comparisons"],
+        by_ability=data["ability_comparisons"],
+        groups=data["groups"],
+        training=data["training"],
+    )
     places = {name: place for place, name in enumerate(data["judges"])}
 
     def place_of(results: JudgeResults) -> tuple[bool, int, str, int]:
@@ -120,11 +128,7 @@ def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str])
     keys = {(row["place"], row["metric"], row["aggregation"]) for row in results.scores}
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
     return ScoresByJudge(
-        judge=results.judge,
-        version=results.version,
-        scores=results.scores,
-        differences=results.differences,
-        by_ability=results.by_ability,
+        **{field.name: getattr(results, field.name) for field in fields(JudgeResults)},
         shown_metrics=list(metrics_of(declared, keys)),
         contestants=[
             _who(model, label, judges, data) for model, label in sorted(results.labels.items())
@@ -156,6 +160,6 @@ def _who(model: str, label: str, judges: Sequence[str], data: LeaderboardInput) 
         ablation = ablation_of(model)
         return CandidateLabel(model, (IN_WORDS[ablation] if ablation else BASELINE,), label)
     writers = data["release"]["writers"] or ()
-    return CandidateLabel(
-        model, relations_to_judges(model, judges, writers, data["families"]), label
-    )
+    row = next(row for row in data["scores"] if row["model"] == model)
+    remarks = relations_to_judges(model, judges, writers, data["families"])
+    return CandidateLabel(model, (*remarks, *descriptions(row)), label)

@@ -18,6 +18,8 @@ MEASURES = {
     "fuzzy_accuracy": "Fuzzy accuracy",
     "strict_accuracy": "Strict accuracy",
     "quadratic_kappa": "Quadratic kappa",
+    "raw": "Equal verdicts",
+    "cohen_kappa": "Cohen's kappa",
 }
 """Measures of agreement as the tables head them, in their order."""
 _PEOPLE = {OF_PEOPLE[EXTERNAL]: "people, imported", OF_PEOPLE[INTERNAL]: "people here"}

@@ -277,6 +277,18 @@ CREATE TABLE IF NOT EXISTS evaluate.findings (
     CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
 );
 
+-- What `models.yaml` says of the models that have scores; predictions from a file have the fields of the entry that
+-- they are named after.
+CREATE TABLE IF NOT EXISTS evaluate.models (
+    model VARCHAR PRIMARY KEY,
+    access VARCHAR CHECK (access IN ('open', 'proprietary')),
+    parameters DOUBLE CHECK (parameters > 0),
+    backbone VARCHAR,
+    main_language VARCHAR,
+    trained_on VARCHAR[] NOT NULL,
+    reference_rank INTEGER CHECK (reference_rank > 0)
+);
+
 CREATE TABLE IF NOT EXISTS evaluate.reports (
     release_id VARCHAR PRIMARY KEY,
     path VARCHAR NOT NULL,
@@ -455,8 +467,8 @@ CREATE TABLE IF NOT EXISTS evaluate.prediction_files (
     PRIMARY KEY (release_id, model)
 );
 
--- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. It
--- counts in no score. Without a value there is the reason why.
+-- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. What other
+-- extractors read in these, and in all answers that no rule has read. It counts in no score. Without a value there is the reason why.
 CREATE TABLE IF NOT EXISTS evaluate.second_readings (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -470,7 +482,7 @@ CREATE TABLE IF NOT EXISTS evaluate.second_readings (
     answer_call_key VARCHAR,
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, item_id, trial, turn),
+    PRIMARY KEY (release_id, model, item_id, trial, turn, extractor),
     CHECK ((value IS NULL) = (reason IS NOT NULL))
 );
 
@@ -601,7 +613,7 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     pair_id VARCHAR NOT NULL,
-    side VARCHAR NOT NULL CHECK (side IN ('train', 'test')),
+    side VARCHAR NOT NULL CHECK (side IN ('train', 'test', 'external')),
     ordinal INTEGER NOT NULL CHECK (ordinal > 0),
     category VARCHAR NOT NULL,
     block VARCHAR NOT NULL,

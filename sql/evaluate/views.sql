@@ -153,8 +153,15 @@ SELECT
     r.coverage,
     r.why,
     r.mark,
-    r.related
+    r.related,
+    m.access,
+    m.parameters,
+    m.backbone,
+    m.main_language,
+    array_to_string(m.trained_on, ', ') AS trained_on,
+    m.reference_rank
 FROM evaluate.scores AS s
+LEFT JOIN evaluate.models AS m USING (model)
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
@@ -194,8 +201,15 @@ SELECT
     s.judge_version,
     s.provider,
     k.constant_score,
-    s.settings
+    s.settings,
+    s.access,
+    s.parameters,
+    s.backbone,
+    s.main_language,
+    coalesce(m.trained_on, []) AS trained_on,
+    s.reference_rank
 FROM evaluate.results AS s
+LEFT JOIN evaluate.models AS m USING (model)
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 WHERE s.form = 'floor' AND s.subset_label = ''
 -- The metric that ranks a benchmark first.
@@ -210,6 +224,64 @@ ORDER BY
     s.value DESC NULLS LAST,
     s.n_refused,
     s.model;
+
+-- Two models that differ by what they were trained on, as `models.yaml` says, and by nothing else that it says: scores
+-- before and after, and their difference on the units that both have (MMDU, Tables 2 and 3).
+CREATE OR REPLACE VIEW evaluate.training_effects AS
+WITH pairs AS (
+    SELECT *, first AS after, second AS before, 1 AS sign FROM evaluate.comparisons
+    UNION ALL
+    SELECT *, second AS after, first AS before, -1 AS sign FROM evaluate.comparisons
+),
+scored AS (
+    SELECT release_id, model, judge, judge_version, metric, aggregation, place, value
+    FROM evaluate.scores
+    WHERE form = 'floor' AND subset_label = ''
+)
+SELECT
+    p.benchmark,
+    p.release_id,
+    p.judge,
+    p.judge_version,
+    p.metric,
+    p.aggregation,
+    p.before,
+    p.after,
+    array_to_string(list_filter(a.trained_on, x -> NOT list_contains(b.trained_on, x)), ', ') AS trained_on,
+    of_before.value AS value_before,
+    of_after.value AS value_after,
+    p.sign * p.difference AS difference,
+    least(p.sign * p.ci_low, p.sign * p.ci_high) AS ci_low,
+    greatest(p.sign * p.ci_low, p.sign * p.ci_high) AS ci_high,
+    p.p,
+    p.p_holm,
+    p.n_units,
+    p.n_clusters,
+    p.method
+FROM pairs AS p
+JOIN evaluate.models AS b ON b.model = p.before
+JOIN evaluate.models AS a
+    ON a.model = p.after
+    AND a.backbone = b.backbone
+    AND a.parameters IS NOT DISTINCT FROM b.parameters
+    AND list_has_all(a.trained_on, b.trained_on)
+    AND len(a.trained_on) > len(b.trained_on)
+JOIN scored AS of_before
+    ON of_before.model = p.before
+    AND of_before.release_id = p.release_id
+    AND of_before.judge = p.judge
+    AND of_before.judge_version = p.judge_version
+    AND of_before.metric = p.metric
+    AND of_before.aggregation = p.aggregation
+JOIN scored AS of_after
+    ON of_after.model = p.after
+    AND of_after.release_id = p.release_id
+    AND of_after.judge = p.judge
+    AND of_after.judge_version = p.judge_version
+    AND of_after.metric = p.metric
+    AND of_after.aggregation = p.aggregation
+WHERE p.form = 'floor'
+ORDER BY p.release_id, p.judge, p.judge_version, p.before, p.after, of_after.place;
 
 -- Lineage of every scored turn, judged or read by rule: reviewers, prompts, calls, images and pages.
 CREATE OR REPLACE VIEW evaluate.provenance AS
@@ -302,5 +374,6 @@ LEFT JOIN (
 -- The findings of one analysis each: the asset of its name makes them.
 CREATE OR REPLACE VIEW evaluate.language_gaps AS FROM evaluate.findings WHERE analysis = 'language_gaps';
 CREATE OR REPLACE VIEW evaluate.wording_effects AS FROM evaluate.findings WHERE analysis = 'wording_effects';
+CREATE OR REPLACE VIEW evaluate.model_groups AS FROM evaluate.findings WHERE analysis = 'model_groups';
 CREATE OR REPLACE VIEW evaluate.judge_quality AS FROM evaluate.findings WHERE analysis = 'judge_quality';
 CREATE OR REPLACE VIEW evaluate.extraction_quality AS FROM evaluate.findings WHERE analysis = 'extraction_quality';

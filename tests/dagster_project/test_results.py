@@ -27,6 +27,9 @@ def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
     }
 
 
+NONE = pa.table({})
+
+
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Pairs of models of a release of MMDU, whose scores are from 10 to 100."""
@@ -34,7 +37,9 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, release: release)
     monkeypatch.setattr(
         "resources.publishing.result_files.read_results",
-        lambda *_: ReleaseResults(pa.Table.from_pylist([SCORE]), pa.Table.from_pylist(pairs)),
+        lambda *_: ReleaseResults(
+            pa.Table.from_pylist([SCORE]), pa.Table.from_pylist(pairs), NONE, NONE
+        ),
     )
     return pairs
 

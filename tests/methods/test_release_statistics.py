@@ -1,6 +1,7 @@
 """What a release consists of, counted by hand on a few items."""
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from methods.release_statistics import (
     histogram,
     shares,
     summary,
+    token_classes,
 )
 
 DIALOGUE = Item(
@@ -54,6 +56,22 @@ def test_what_single_questions_lack_is_left_out() -> None:
     text_only = Item("t", (Turn(1, "Who?"),))
     assert "Images per item" not in [each.name for each in distributions([text_only], len)]
     assert distributions([], len) == [] and shares([]) == []
+
+
+def test_items_are_counted_by_tokens_of_images_and_texts() -> None:
+    # Texts have 59 tokens; both images together decide the class.
+    sizes = [{"a": 3_000, "b": 940}, {"a": 3_941, "b": 0}, {"a": 4_000, "b": 7_941}]
+    classes = [
+        next(name for name, n in token_classes([DIALOGUE], len, tokens)[0].counts if n)
+        for tokens in (*sizes, {"a": 12_000, "b": 1})
+    ]
+    assert classes == ["under 4k", "4k to 8k", "8k to 12k", "over 12k"]
+    assert token_classes([DIALOGUE], len, {"a": 1}) == [], "the size of b is not known"
+
+
+def test_the_sources_of_questions_are_counted() -> None:
+    by_source = [replace(CHOICE, labels={"source": name}) for name in ("COCO", "VSR", "COCO")]
+    assert CategoryCounts("Source", "items", (("COCO", 2), ("VSR", 1))) in shares(by_source)
 
 
 def test_kinds_of_questions_choices_and_labels() -> None:

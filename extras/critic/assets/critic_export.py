@@ -21,7 +21,7 @@ class CriticError(UserError):
 
 def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
     """What pairs for training and pairs for testing have in common: nothing, if all is well."""
-    sides: dict[str, list[PairQuestion]] = {"train": [], "test": []}
+    sides: dict[str, list[PairQuestion]] = {"train": [], "test": [], "external": []}
     for row in pairs:
         question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
         sides[row["side"]].append(question)
@@ -29,7 +29,9 @@ def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
 
 
 def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Write train.jsonl, test.jsonl and card.json of a release; the folder of them, and the card.
+    """Write train.jsonl, test.jsonl, external.jsonl where there are external pairs, and card.json.
+
+    Returns the folder of them, and the card.
 
     `release` is an id, a name or how an id begins; the folder is named by the id, in `folder`. Raises
     UserError: no such release, no pairs, or both sides have something in common.
@@ -51,6 +53,8 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
             f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those "
             "to train on: materialize evaluate/critic_pairs again."
         )
+    if external := [row for row in pairs if row["side"] == "external"]:
+        by_side["external"] = external
     files = {f"{side}.jsonl": chat_lines(rows) for side, rows in by_side.items()}
     left_out = warehouse.select(
         "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import dagster as dg
 from pydantic import Field
@@ -27,7 +27,7 @@ from extras.critic.methods.pairs import (
     SkippedAnswer,
     pairs_of,
 )
-from extras.critic.methods.split import Side, UnsplitPair, assign_splits
+from extras.critic.methods.split import Side, SplitAssignment, UnsplitPair, assign_splits
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.items import Item
@@ -58,6 +58,10 @@ class CriticPairsSettings(AssetConfig):
     test_share: float = Field(
         0.1, gt=0, le=0.5, description="Share of the pairs of each category that is for testing."
     )
+    external_models: list[str] = Field(
+        [],
+        description="Models whose answers are never for training: their pairs are the external test.",
+    )
     seed: int = Field(
         0,
         ge=0,
@@ -85,6 +89,8 @@ def critic_pairs(
     - Nine tenths of each category are for training. Rewrites of a question, answers of all models to
       it, and items with the same image or nearly the same question are on one side, in every release,
       and stay on it when scores are added.
+    - Pairs of `external_models` are on a third side, the external test: how well a critic judges a
+      model whose answers it has not seen.
 
     `vlm-loom result export-critic` writes the pairs of a release as files.
     """
@@ -171,7 +177,11 @@ def _render(request: JudgeRequest) -> tuple[Message, ...]:
 def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side]:
     """The sides of the items of earlier pairs, by release and item: what was learned stays so."""
     rows = warehouse.read("evaluate/critic_pairs").to_pylist()
-    return {(row["release_id"], row["item_id"]): row["side"] for row in rows if row["seed"] == seed}
+    return {
+        (row["release_id"], row["item_id"]): row["side"]
+        for row in rows
+        if row["seed"] == seed and row["side"] != "external"
+    }
 
 
 def _rows(
@@ -189,7 +199,18 @@ def _rows(
         )
         for release, pair in pairs
     ]
-    sides = assign_splits(units, settings.test_share, settings.seed)
+    is_external = [pair.answer.key.model in settings.external_models for _, pair in pairs]
+    split = iter(
+        assign_splits(
+            [unit for unit, outside in zip(units, is_external, strict=True) if not outside],
+            settings.test_share,
+            settings.seed,
+        )
+    )
+    sides = [
+        SplitAssignment(unit.asked.group, "external") if outside else next(split)
+        for unit, outside in zip(units, is_external, strict=True)
+    ]
     rows = [
         {
             **_row(release, pair, "none" if release.release_id in with_images else "shown"),
@@ -260,6 +281,7 @@ def _sides(rows: list[Row]) -> dg.MetadataValue:
         ]
         n = Counter(row["side"] for row in members)
         n_blocks = len({row["block"] for row in members})
-        lines.append([release_id, category, str(n["train"]), str(n["test"]), str(n_blocks)])
-    heads = ("release", "category", "train", "test", "blocks")
+        counts = [str(n[side]) for side in get_args(Side)]
+        lines.append([release_id, category, *counts, str(n_blocks)])
+    heads = ("release", "category", *get_args(Side), "blocks")
     return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")

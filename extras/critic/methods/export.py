@@ -45,7 +45,7 @@ def card(
     by_category: dict[str, dict[str, int]] = {}
     for pair in pairs:
         counts = by_category.setdefault(pair["category"], {"train": 0, "test": 0})
-        counts[pair["side"]] += 1
+        counts[pair["side"]] = counts.get(pair["side"], 0) + 1
     return {
         "form": FORM,
         "release": release_id,

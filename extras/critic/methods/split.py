@@ -16,7 +16,8 @@ from extras.critic.methods.contamination import (
 from methods.components import components
 from methods.ids import content_id
 
-Side = Literal["train", "test"]
+Side = Literal["train", "test", "external"]
+"""For training, for testing, and of models whose answers are only for testing (4.1)."""
 
 
 class UnsplitPair(NamedTuple):

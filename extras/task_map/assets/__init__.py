@@ -1,1 +1,1 @@
-"""The asset `evaluate/task_map`."""
+"""The assets `evaluate/task_map` and `evaluate/task_clusters`."""

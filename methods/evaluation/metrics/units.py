@@ -175,6 +175,14 @@ def in_all(columns: Sequence[Units]) -> Numbers:
     return shared
 
 
+def aligned(columns: Sequence[Sequence[Unit]]) -> list[Units]:
+    """The units that all columns have, in the same order."""
+    alike = comparable(columns)
+    shared = in_all(alike)
+    kept = [units.take(np.isin(units.numbers, shared)) for units in alike]
+    return [units.take(np.argsort(units.numbers)) for units in kept]
+
+
 def by_stratum(columns: Sequence[Units]) -> list[Units]:
     """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
     shared = in_all(columns)

@@ -75,6 +75,16 @@ def test_the_letters_are_those_of_the_first_pass_and_of_the_answers_there_are(wa
     )
 
 
+def test_letters_of_all_passes_are_compared_with_the_key_of_each_pass(warehouse) -> None:
+    data = choice_data(warehouse, Mmbench(), ITEMS, RELEASE)
+    assert data is not None
+    of_m, of_n = data["circular_shares"]["m"], data["circular_shares"]["n"]
+    # Under shift 1 the key of q1 is D, that of q2 A. Named: A, A, B, A; right: A, D, B, A.
+    assert (dict(of_m.counts), of_m.compared) == ({"A": 3, "B": 1}, 4)
+    assert of_m.distance.value == 0.25
+    assert (dict(of_n.counts), of_n.compared) == ({"none": 3}, 0)
+
+
 def test_passes_are_counted_against_those_of_all_questions(warehouse) -> None:
     data = choice_data(warehouse, Mmbench(), ITEMS, RELEASE)
     # q1 has four passes and q2 two: `m` misses the second of four. After the lost pass of `n` two are

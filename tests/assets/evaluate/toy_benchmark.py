@@ -1,7 +1,7 @@
 """A benchmark of its own: choices, circular passes, a letter read by rule or by a model."""
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from methods.evaluation.asking import (
     AnswerRequest,
@@ -50,6 +50,7 @@ class Toy:
     dimensions: Sequence[str] = (RIGHT,)
     score_range = (0, 1)
     abilities: Sequence[str] = ("colour",)
+    label_metrics: Mapping[tuple[str, ...], str] = {}
     metrics: Sequence[Metric] = (
         AllRight(name="Circular", observation=RIGHT, trials="shift-", n_passes="n_choices"),
         Mean(name="Vanilla", **FIRST),

@@ -17,11 +17,15 @@ from methods.mmiu import Mmiu
 Row = dict[str, Any]
 
 
+KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
+
+
 def read(item_id: str, answer: str, **of: str | None) -> ExtractedAnswer:
-    given = {"rule": None, "extractor": None, "lost": None, "compat_rule": None, "second": None}
+    given = {"rule": None, "extractor": None, "lost": None, "compat_rule": None}
+    by_model = {name: of.pop(name) for name in ("second", "other") if name in of}
     return ExtractedAnswer(
         "m", item_id, "plain", 1, item_id, "?", ("red", "green", "blue", "black"), answer,
-        **{**given, **of},
+        **{**given, **of}, by_model=by_model, right=KEYS[item_id],
     )  # fmt: skip
 
 
@@ -33,7 +37,6 @@ ANSWERS = [
     read("4", "Hm.", lost="no_letter"),
 ]
 PEOPLE = {ANSWERS[0].queue_id: "A", ANSWERS[1].queue_id: "B", ANSWERS[2].queue_id: "D"}
-KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
 
 
 def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
@@ -64,6 +67,7 @@ def figures(
         answers,
         {name: observed(of) for name, of in of_models.items()},
         people,
+        extractor="second",
         seed=0,
         n_resamples=200,
     )
@@ -98,6 +102,24 @@ def test_what_names_no_choice_is_counted_by_who_read_it() -> None:
     assert value(found, "none", "rule") == value(found, "none", "extractor") == (1 / 6, 6)
     assert value(found, "none", "strict") == (2 / 6, 6)
     assert value(found, "read", "rule") == (3 / 6, 6), "Z is a reading"
+
+
+def test_another_extractor_has_scores_and_agreement_of_its_own() -> None:
+    answers = [
+        read("1", "A", rule="A", second="A", other="B"),
+        read("2", "Hm: C.", extractor="B", other="C"),
+        read("3", "The red one.", extractor="A", other="A"),
+        read("4", "Hm.", lost="no_letter", other="A"),
+    ]
+    found = figures(answers, people={})
+    assert value(found, "raw", "rule", "other") == (0.0, 1)
+    assert value(found, "raw", "extractor", "other") == (0.5, 2)
+    key = ("micro",)
+    # The extractor is right on 1 and 3 of the three answers that it reads; the other one on all four.
+    assert found["score", "other", "", "", *key].value == 100
+    assert found["score", "strict", "", "", *key].value == pytest.approx(200 / 3)
+    less = found["difference", "other", "strict", "", *key]
+    assert (less.value, less.n) == (pytest.approx(100 / 3), 3)
 
 
 def test_rules_and_extractor_disagree_where_it_was_planted(found: dict[Any, Finding]) -> None:
@@ -167,7 +189,11 @@ def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
 
 
 def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
-    rows = list(reading_findings(Mmiu().metrics, ANSWERS, {}, {}, seed=0, n_resamples=100))
+    rows = list(
+        reading_findings(
+            Mmiu().metrics, ANSWERS, {}, {}, extractor="second", seed=0, n_resamples=100
+        )
+    )
     scores = [row for row in rows if row.metric and row.subject == "m"]
     assert len(scores) == 2 * 5 and {row.reason for row in scores} == {NO_KEY}
     assert {row.value for row in scores} == {None} and {row.n for row in scores} == {0}
@@ -175,7 +201,14 @@ def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(reading_findings(Mmiu().metrics, [], {}, {}, seed=0, n_resamples=100)) == []
+    assert (
+        list(
+            reading_findings(
+                Mmiu().metrics, [], {}, {}, extractor="second", seed=0, n_resamples=100
+            )
+        )
+        == []
+    )
 
 
 def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:

@@ -249,6 +249,29 @@ def test_bands_and_kappa_are_of_a_scale_of_one_to_ten_alone(ends):
         assert {row.measure for row in rows} & on_ten == has
 
 
+def test_verdicts_agree_with_people_where_the_winner_is_the_same():
+    """ConvBench, 4: the share of verdicts that people give, too; each order of a pair is a verdict."""
+    scale = JudgeScale(("Creation", "Overall"), 0, 1)
+    by_order = [
+        replace(scored(turn, value, metric="Creation", item=f"i{turn}"), part=order)
+        for turn, both in enumerate(((1, 1), (0, 0), (1, 0), (0, 0.5)), 1)
+        for order, value in zip(("model-first", "model-second"), both, strict=True)
+    ]
+    people = {
+        AnswerKey("a", f"i{turn}", "plain", turn): {"Creation": verdict}
+        for turn, verdict in enumerate((1.0, 0.0, 1.0, 1.0), 1)
+    }
+    beside = ReferenceMeasures({}, {INTERNAL: people})
+    rows = by_key(judge_rows(scale, {"a": by_order}, beside, seed=0, n_resamples=100))
+    same = rows[OF_PEOPLE[INTERNAL], "Creation", "answer", "raw", ""]
+    # Equal: 2 of 2, 2 of 2, 1 of 2, 0 of 2.
+    assert (same.n, same.value, same.n_clusters) == (8, pytest.approx(5 / 8), 4)
+    assert same.ci_low < same.value < same.ci_high
+    # By chance: (3 * 6 + 4 * 2) / 64 for 1 and 0; a tie is never people's.
+    kappa = rows[OF_PEOPLE[INTERNAL], "Creation", "answer", "cohen_kappa", ""]
+    assert kappa.value == pytest.approx((5 / 8 - 26 / 64) / (1 - 26 / 64))
+
+
 def test_two_judges_are_compared_on_what_both_judged():
     richness = [scored(1, 5, metric="Richness")]
     first = {"a": [*answers(9, 6, 4), *answers(3, item="k"), *richness]}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from methods.results.results_table import FLOOR, JudgeResults, by_judge, in_order
-from methods.results.tables import best_alone, tables
+from methods.results.results_table import FLOOR, JudgeResults, by_judge, label_order
+from methods.results.tables import analyses, best_alone, tables
 from methods.results.texts import latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
@@ -55,6 +55,31 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
             "ci_high": score and score + 1,
         },
         "n_clusters": 12,
+    }
+
+
+def best(name: str, value: str, score: float) -> dict[str, Any]:
+    """The best model of an ability."""
+    return finding("best", "", name, value, score)
+
+
+def finding(measure: str, subject: str, other: str, value: str, score: float) -> dict[str, Any]:
+    return {
+        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
+        **{"aggregation": "micro", "measure": measure, "subject": subject, "other": other},
+        **{"subset_label": "ability" if value else "", "subset_value": value, "value": score},
+        **{"ci_low": score - 3, "ci_high": score + 3, "n_clusters": 20, "n": 40},
+        "p_holm": 0.01 if measure == "difference" else None,
+    }
+
+
+def trained(before: str, after: str, difference: float) -> dict[str, Any]:
+    return {
+        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
+        **{"aggregation": "micro", "before": before, "after": after, "trained_on": "mmdu-45k"},
+        **{"value_before": 60.04, "value_after": 80.0, "difference": difference},
+        **{"ci_low": difference - 5, "ci_high": difference + 5, "p": 0.001, "p_holm": 0.0021},
+        **{"n_units": 20, "n_clusters": 12, "method": "paired t, CR2"},
     }
 
 
@@ -122,7 +147,76 @@ def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
     ],
 )
 def test_values_of_a_label_stand_by_their_meaning(ordered: list[str]) -> None:
-    assert sorted(reversed(ordered), key=in_order) == ordered
+    assert sorted(reversed(ordered), key=label_order) == ordered
+
+
+def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
+    richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1, "access": "open"}
+    good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
+    by_metric = list(tables(results([good, model("fair", 60.0, 2)], others=[richness])))[1]
+    assert by_metric.name == "metrics-1"
+    assert by_metric.heads == (
+        *("Model", "Access", "Billion parameters", "Overall Score", "Interval"),
+        *("Richness", "Interval", "C"),
+    )
+    first, second = ([cell.text or cell.number for cell in row] for row in by_metric.rows)
+    assert first == ["good", "open", "7", 80.0, "~[78.0, 82.0]", 70.0, "~[68.0, 72.0]", "4"]
+    assert second == ["fair", None, None, 60.0, "~[58.0, 62.0]", None, None, "4"]
+
+
+def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -> None:
+    groups = [
+        finding("mean", "access: open", "", "seeing", 40.0),
+        finding("mean", "access: proprietary", "", "seeing", 65.0),
+        finding("difference", "access: open", "access: proprietary", "seeing", -25.0),
+        best("good", "seeing", 80.0),
+        best("fair", "reasoning", 55.0),
+    ]
+    of_groups, hardest = analyses(replace(BOARD, groups=groups))
+    assert of_groups.heads == (
+        *("ability", "open", "Interval", "proprietary", "Interval"),
+        *("open less proprietary", "Interval", "C"),
+    )
+    (row,) = of_groups.rows
+    assert [cell.number for cell in row if cell.number] == [40.0, 65.0, -25.0]
+    assert [cell.bold for cell in row if cell.number] == [False, False, True]
+    shown = [[cell.text or cell.number for cell in row] for row in hardest.rows]
+    assert shown == [
+        ["reasoning", "fair", 55.0, "[52.0, 58.0]", "20"],
+        ["seeing", "good", 80.0, "[77.0, 83.0]", "20"],
+    ]
+
+
+def test_clusters_of_tasks_have_their_distance_and_scores() -> None:
+    value = "1: GAR, VO"
+    distance = {**finding("cluster_distance", "", "", value, 0.25), "n_clusters": None}
+    means = [
+        finding("cluster_mean", "", "", value, 60.0),
+        finding("cluster_mean", "good", "", value, 70.0),
+    ]
+    (table,) = analyses(replace(BOARD, groups=[distance, *means]))
+    assert table.heads == ("Tasks", "Distance", "All models", "Interval", "good", "Interval", "C")
+    assert [cell.text or cell.number for cell in table.rows[0]] == [
+        *(value, "0.250", 60.0, "[57.0, 63.0]", 70.0, "[67.0, 73.0]", "20")
+    ]
+
+
+def test_a_model_stands_before_and_after_its_training() -> None:
+    (table,) = analyses(replace(BOARD, training=[trained("fair", "good", 19.96)]))
+    assert "fair before and good after training on mmdu-45k" in table.caption
+    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
+        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.002", "12"]
+    ]
+
+
+def test_a_label_can_have_a_metric_of_its_own() -> None:
+    of_creation = {**slice_("good", "creation", "poem", 30.0), "metric": "S3", "place": 4}
+    both = [slice_("good", "creation", "poem", 50.0), of_creation, slice_("good", "turn", "1", 5.0)]
+    split = replace(BOARD, scores=[*BOARD.models, *both], label_metrics={"creation": "S3"})
+    assert [(row["metric"], row["value"]) for row in split.slices] == [
+        ("S3", 30.0),
+        ("Overall Score", 5.0),
+    ]
 
 
 def test_each_judge_has_a_board() -> None:

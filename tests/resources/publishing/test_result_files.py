@@ -15,6 +15,7 @@ from PIL import Image
 from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.llm.ledger import Call, Ledger
 from resources.publishing.result_files import (
+    COLUMNS,
     KINDS,
     ReleaseResults,
     ResultError,
@@ -25,7 +26,7 @@ from resources.publishing.result_files import (
 from resources.warehouse import Warehouse, arrow_schema
 from tests.assets.filled import put
 from tests.methods.results.test_shapes import metric
-from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, slice_
+from tests.methods.results.test_tables import BOARD, HOSTILE, best, model, pair, slice_, trained
 from tests.resources.llm.test_ledger import call
 
 pytestmark = pytest.mark.slow
@@ -38,10 +39,11 @@ COLUMNS_OF_RESULTS = [
     *arrow_schema("evaluate.scores").names,
     *("judged_only", "rank", "rank_low", "rank_high", "coverage", "why", "mark", "related"),
     *("label", "settings"),
+    *("access", "parameters", "backbone", "main_language", "trained_on", "reference_rank"),
 ]
 NO_CALLS = EvaluationCalls([], {})
 CALLED = {"created_at": "2026-03-02T09:14:55+00:00"}
-NAMES = ("leaderboard", "pairs", "slices", "metrics")
+NAMES = ("leaderboard", "pairs", "slices", "metrics", "groups", "training")
 
 
 def filled(rows: list[dict[str, Any]], columns: list[str]) -> pa.Table:
@@ -65,6 +67,11 @@ RESULTS = ReleaseResults(
         [*BOARD.differences, pair("good", f"={HOSTILE}", 70.0, 0.01)],
         arrow_schema("evaluate.comparisons").names,
     ),
+    filled(
+        [best("good", "easy", 90.0), best("fair", "hard", 20.0)],
+        arrow_schema("evaluate.findings").names,
+    ),
+    filled([trained("fair", "good", 19.96)], ["judge", "judge_version", *COLUMNS["training"]]),
 )
 
 
@@ -87,6 +94,8 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         "pairs": 3,
         "slices": 4,
         "metrics": 8,
+        "groups": 2,
+        "training": 1,
     }
     good = rows["leaderboard"][0]
     assert (good["release"], good["model"], good["value"]) == ("mmdu-1", "good", 80.0)

@@ -59,6 +59,7 @@ def choice(**changed: Any) -> dict[str, Any]:
                 Counter({"A": 1, "B": 2, "none": 1}), 3, Estimate(0.0, 0.0, 0.25), 1.0, 1.0
             ),
         },
+        "circular_shares": {},
         "passes": {"weak": PassCounts(12, 4, 8, 0), "strong": PassCounts(12, 10, 0, 2)},
         **changed,
     }

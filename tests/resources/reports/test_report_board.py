@@ -249,6 +249,7 @@ def by_rule(data: dict[str, Any]) -> dict[str, Any]:
         "name": "choices",
         "by_rule": True,
         "abilities": [],
+        "label_metrics": {},
         "grades": (0, 1),
         "overall": "accuracy",
         "metrics": [

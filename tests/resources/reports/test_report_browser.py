@@ -278,6 +278,7 @@ def choices(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
         "keys": Counter("ABCDEFGH"),
         "n_held_out": 0,
         "shares": dict.fromkeys(names, shares),
+        "circular_shares": {},
         "passes": dict.fromkeys(names, PassCounts(12, 4, 8, 0)),
     }
     write_report(tmp_path / "choices.html", render_report(data, store))

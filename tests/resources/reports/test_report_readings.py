@@ -63,6 +63,25 @@ def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> 
     assert "No answer was read by both: score's reading and people." in page.words
 
 
+def test_another_extractor_stands_beside_the_one_that_is_asked() -> None:
+    accuracy = {"metric": "Accuracy", "aggregation": "micro"}
+    of_other = [
+        row("score", "other-llm", 80.0, **accuracy),
+        row("difference", "other-llm", 5.0, "strict", **accuracy),
+        row("raw", "rule", 0.9, "other-llm"),
+        row("cohen_kappa", "rule", 0.8, "other-llm"),
+    ]
+    blocks = readings({"findings": {"extraction_quality": [*rows(""), *of_other]}}).blocks
+    tables = {each.label: each for each in blocks if isinstance(each, Table)}
+    by_extractor = tables["Extractors: Accuracy, micro, by extractor"]
+    assert [head.text for head in by_extractor.heads[1:]] == [
+        *("Extractor", "other-llm", "less the extractor")
+    ]
+    assert [cell.text for cell in by_extractor.lines[0][1:]] == ["75.0", "80.0", "+5.0"]
+    agreement = tables["Agreement of readers"].lines
+    assert ["Rules and other-llm", "90.0"] in [[line[0].text, line[3].text] for line in agreement]
+
+
 def test_models_come_first_all_together_then_each_then_what_stands_beside_them() -> None:
     names = ("baseline:reference", "weak", "", "strong")
     found = {"extraction_quality": [each for name in names for each in rows(name)]}

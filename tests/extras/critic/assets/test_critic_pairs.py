@@ -140,6 +140,22 @@ def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
     assert pairs(evaluated) == found, "the same scores make the same pairs"
 
 
+def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
+    score(evaluated, groups=range(N_GROUPS))
+    materialize(evaluated, critic_pairs={"external_models": ["other-vlm"]})
+    models = {(row["side"], row["model"]): 0 for row in pairs(evaluated)}
+    for row in pairs(evaluated):
+        models[row["side"], row["model"]] += 1
+    assert models == {
+        ("external", "other-vlm"): 20,
+        ("test", "some-vlm"): 2,
+        ("train", "some-vlm"): 18,
+    }
+    folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
+    assert card["n_pairs"] == {"external": 20, "test": 2, "train": 18}
+    assert len((folder / "external.jsonl").read_text().splitlines()) == 20
+
+
 def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> None:
     contents = [
         {"image_ids": [], "question": f"{question(group)} {group}-0?", "reference": "It is so."}

@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from assets.evaluate.report_data import report_data
+from extras.task_map.assets.task_clusters import task_clusters
 from extras.task_map.assets.task_map import task_map
 from methods.benchmarks import BENCHMARKS
 from resources.llm.registry import Profile
@@ -71,6 +72,61 @@ def materialize(desk: Desk, **config: Any) -> Row:
 
 def rows(desk: Desk) -> dict[str, Row]:
     return {row["task"]: row for row in desk.rows("FROM evaluate.task_map")}
+
+
+def test_clusters_have_their_distances_and_scores_over_their_tasks(desk: Desk) -> None:
+    desk.fill("evaluate.scores", families())
+    here = {**OF_RELEASE, "trial": "plain", "turn": 1}
+    tasks = ("read-0", "read-1", "read-2", "order-0", "order-1")
+    reviewed = {"revision": 0, "reviewers": []}
+    desk.fill(
+        "release.items",
+        [
+            {"release_id": "mmiu-1", "item_id": task, "ordinal": n, "labels": [("task", task)]}
+            | reviewed
+            for n, task in enumerate(tasks, start=1)
+        ],
+    )
+    desk.fill(
+        "release.turns",
+        [
+            {
+                "release_id": "mmiu-1",
+                "item_id": task,
+                "turn": 1,
+                "question": "Q?",
+                "image_positions": [],
+            }
+            for task in tasks
+        ],
+    )
+    asked = [{**here, "item_id": task, "model": model} for task in tasks for model in "ab"]
+    desk.fill(
+        "evaluate.answers",
+        [
+            {**row, "provider": "p", "status": "answered", "answer": "A", "prompt_version": "x@1"}
+            for row in asked
+        ],
+    )
+    of_rule = {"judge": "rule", "judge_version": "letter@1", "replicate": 0, "part": ""}
+    desk.fill(
+        "evaluate.observations",
+        [
+            {**row, **of_rule, "metric": "right", "status": "judged"}
+            | {"value": float(row["model"] == "a" and row["item_id"] != "read-0")}
+            for row in asked
+        ],
+    )
+    given = {"warehouse": desk.warehouse, "benchmarks": BENCHMARKS}
+    dg.materialize([task_map, task_clusters], resources=given)
+    found = {
+        (row["measure"], row["subject"], row["subset_value"][3:]): row["value"]
+        for row in desk.rows("FROM evaluate.task_clusters")
+    }
+    reading, ordering = "read-0, read-1, read-2", "order-0, order-1"
+    assert found["cluster_mean", "a", reading] == pytest.approx(200 / 3)
+    assert found["cluster_mean", "", ordering] == 50
+    assert found["cluster_distance", "", ordering] == pytest.approx(0)
 
 
 def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:

@@ -1,0 +1,62 @@
+"""Clusters of a task map with their distances and scores (MMIU, Table 9 and Figure 4 b)."""
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
+from assets.evaluate.observed import ScoringSettings, slices
+from extras.task_map.assets.task_map import task_map
+from extras.task_map.methods.cluster_scores import cluster_findings
+from methods.benchmarks import Benchmarks
+from methods.evaluation.metrics import BY_LABEL
+from resources.warehouse import Warehouse
+
+
+@analysis(
+    "task_clusters",
+    {
+        "cluster_distance": "mean distance of every two tasks of the cluster",
+        "cluster_mean": "mean over the tasks of the cluster, of a model or of all models",
+    },
+    deps=[task_map],
+    automation_condition=WHEN_READY,
+)
+def task_clusters(
+    config: ScoringSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> AnalysisResult:
+    """How near the tasks of each cluster of a task map are, and how models do on them.
+
+    Scores are of the metric of the map, with what a model failed as the lowest value; tasks count
+    alike where the benchmark has such a mean.
+    """
+    isolation = Isolation("evaluate.task_clusters")
+    rows: list[Row] = []
+    for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
+        tasks, distances = (
+            warehouse.select(
+                table,
+                release_id=slice_.release_id,
+                judge=slice_.judge,
+                judge_version=slice_.version,
+            ).to_pylist()
+            for table in ("evaluate.task_map", "evaluate.task_distances")
+        )
+        placed = [row for row in tasks if row["cluster"] is not None]
+        if not placed:
+            continue
+        with isolation.release(slice_.release_id):
+            label, name = placed[0]["label"], placed[0]["metric"]
+            named = [metric for metric in slice_.benchmark.metrics if metric.name == name]
+            by_task = [metric for metric in named if metric.aggregation == f"{BY_LABEL}{label}"]
+            found = cluster_findings(
+                (by_task or named)[0],
+                slice_.observed,
+                label,
+                {row["task"]: row["cluster"] for row in placed},
+                {(row["first"], row["second"]): row["distance"] for row in distances},
+            )
+            rows += rows_of(found, slice_.columns)
+    return AnalysisResult(rows, {}, isolation)

@@ -1,0 +1,35 @@
+-- Pairs of models that a critic is tested on and never trained on.
+CREATE TEMP TABLE pairs_before AS FROM evaluate.critic_pairs;
+DROP TABLE evaluate.critic_pairs;
+CREATE TABLE evaluate.critic_pairs (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    pair_id VARCHAR NOT NULL,
+    side VARCHAR NOT NULL CHECK (side IN ('train', 'test', 'external')),
+    ordinal INTEGER NOT NULL CHECK (ordinal > 0),
+    category VARCHAR NOT NULL,
+    block VARCHAR NOT NULL,
+    seed BIGINT NOT NULL,
+    model VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL CHECK (turn > 0),
+    part VARCHAR NOT NULL,
+    group_id VARCHAR NOT NULL,
+    images VARCHAR[] NOT NULL,
+    question VARCHAR NOT NULL,
+    score INTEGER NOT NULL,
+    chosen VARCHAR NOT NULL,
+    raters VARCHAR[] NOT NULL CHECK (len(raters) > 0),
+    origin VARCHAR NOT NULL CHECK (origin IN ('internal', 'external')),
+    source VARCHAR NOT NULL,
+    system VARCHAR NOT NULL,
+    prompt VARCHAR NOT NULL CHECK (length(prompt) > 0),
+    reply VARCHAR NOT NULL CHECK (length(reply) > 0),
+    prompt_version VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    PRIMARY KEY (release_id, pair_id),
+    UNIQUE (release_id, side, ordinal)
+);
+INSERT INTO evaluate.critic_pairs BY NAME FROM pairs_before;
+DROP TABLE pairs_before;

@@ -156,8 +156,7 @@ def judge_rows(
         n_resamples: The number of bootstrap draws.
         split_by: The label whose values are reported one by one.
         is_critic: Whether the judge was trained on pairs for training; agreement then counts the pairs
-            for
-        testing only.
+            for testing only.
 
     Yields:
         The findings.

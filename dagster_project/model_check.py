@@ -75,15 +75,14 @@ class ModelCheckResult:
 def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
     """Check what a model can do, one thing after another; only text if text does not work.
 
+    It raises what `ModelCalls.outcome_of` raises, except for a refused key, which is a result.
+
     Args:
         gateway: The gateway of the model.
         spec: The entry of the model.
 
     Yields:
         The results.
-
-    Raises:
-        ModelCallError: As `ModelCalls.outcome_of`, except for a refused key, which is a result.
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         # The pictures are of no use later, so the home's store does not get them.

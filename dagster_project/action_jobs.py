@@ -93,8 +93,16 @@ def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
 def mark_unsynced(
     instance: dg.DagsterInstance, table: str, why: str
 ) -> dg.AssetMaterialization | None:
-    """The last materialization of an asset without its code version, which makes it Unsynced, and with
-    the reason; None where it was never made."""
+    """Repeat the last materialization of an asset without its code version, which makes it Unsynced.
+
+    Args:
+        instance: The Dagster instance.
+        table: The table of the asset.
+        why: The reason, for the metadata.
+
+    Returns:
+        The materialization to report; None if the asset was never materialized.
+    """
     key = dg.AssetKey(table.split("."))
     event = instance.get_latest_materialization_event(key)
     last = event.asset_materialization if event else None

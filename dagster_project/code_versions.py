@@ -88,7 +88,15 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
 
 
 def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str | None:
-    """A hash of all that the asset's rows depend on beside its input; None for what people make."""
+    """Hash everything that an asset's rows depend on in addition to its input.
+
+    Args:
+        spec: The asset.
+        benchmarks: The benchmarks.
+
+    Returns:
+        The hash; None for an asset that people fill.
+    """
     table = ".".join(spec.key.path)
     if table not in SOURCES:
         return None

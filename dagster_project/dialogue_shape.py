@@ -58,7 +58,15 @@ class DialogueKindResult:
 
 
 def show_shape(settings: Path | None, out: Path | None) -> None:
-    """Print the page, or write it to a file. Raises UserError."""
+    """Print the estimate of dialogues, or write it to a file.
+
+    Args:
+        settings: A file like settings.yaml; by default the paper's shape.
+        out: The file; None to print.
+
+    Raises:
+        UserError: A setting, prompt or model is wrong.
+    """
     check_own_prompts()
     registry, profile = load_registry(), active_profile()
     settings = settings or PAPER_SETTINGS

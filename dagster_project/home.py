@@ -36,7 +36,18 @@ def back_up_home(to: Path | None) -> str:
 
 
 def restore_home(source: Path, overwrite: bool) -> str:
-    """Make a backup the home; with `overwrite` an earlier one is put aside. Raises UserError."""
+    """Restore the workspace from a backup.
+
+    Args:
+        source: The backup.
+        overwrite: Whether an existing workspace is moved out of the way.
+
+    Returns:
+        The message to print.
+
+    Raises:
+        UserError: It cannot be restored.
+    """
     folder = home.home()
     earlier = restore(source.resolve(), folder, overwrite=overwrite)
     message = f"Restored {folder} from {source.resolve()}"

@@ -148,7 +148,15 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
 
 
 def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
-    """The sentence about shards that failed, each with its reason."""
+    """Say which shards could not be ingested.
+
+    Args:
+        failed: The reason by shard.
+        n_shards: The number of all shards.
+
+    Returns:
+        One sentence.
+    """
     n_others = n_shards - len(failed)
     others = f"the other {n_others} was" if n_others == 1 else f"the other {n_others} were"
     listed = names_with_reasons(failed)

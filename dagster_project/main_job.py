@@ -38,13 +38,19 @@ their budget, and one that follows a finished one has a budget of its own. The t
 
 
 def run_main_job(embedder: Embedder, everything: bool = False) -> int:
-    """Run the main job: what is out of date after ingestion, or `everything`.
+    """Run the main job: what is out of date after ingestion, or everything.
 
-    `embedder` may be loading already.
+    Args:
+        embedder: The embedding model, which may be loading already.
+        everything: Whether to run what is up to date, too.
 
-    Returns 0 when everything succeeded, 1 when a run or a check failed, a shard was not ingested, a
-    step of evaluation made not all, or results of a model on a release were not taken. Raises
-    UserError for a wrong setting.
+    Returns:
+        0 if everything succeeded; 1 if a run or a check failed, a shard was not ingested, a step of
+        evaluation is
+        incomplete, or results of a model on a release were not taken.
+
+    Raises:
+        UserError: A setting is wrong.
     """
     bring_home_up_to_date()
     with ExitStack() as stack:

@@ -73,9 +73,16 @@ class ModelCheckResult:
 
 
 def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
-    """Try one thing after another; text first, and nothing else where it does not work.
+    """Check what a model can do, one thing after another; only text if text does not work.
 
-    Raises what `ModelCalls.outcome_of` raises, but for a refused key, which is a finding.
+    It raises what `ModelCalls.outcome_of` raises, except for a refused key, which is a result.
+
+    Args:
+        gateway: The gateway of the model.
+        spec: The entry of the model.
+
+    Yields:
+        The results.
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         # The pictures are of no use later, so the home's store does not get them.

@@ -54,7 +54,19 @@ def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
 
 
 def ask(model: str, question: str, files: Sequence[Path]) -> int:
-    """Ask a model one question with images; 0: answered, 1: not so. Raises UserError."""
+    """Ask a model one question with images, and print the answer.
+
+    Args:
+        model: The entry of models.yaml.
+        question: The question.
+        files: The images.
+
+    Returns:
+        0 if it answered, else 1.
+
+    Raises:
+        UserError: The question is empty, or a file cannot be used.
+    """
     if not question.strip():
         raise UserError("The question is empty. Pass the question as the argument.")
     with gateway_for(load_registry(), model) as gateway:

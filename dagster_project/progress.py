@@ -145,7 +145,12 @@ def print_failure(job: str) -> None:
 
 
 def print_failed_checks(job: str, names: Sequence[str]) -> None:
-    """Say on stderr which checks failed in the run of a job that came to its end."""
+    """Print which checks failed in a run that came to its end.
+
+    Args:
+        job: The job.
+        names: The checks.
+    """
     print(
         f"The run of {job} came to its end, and of its checks failed: {', '.join(names)}; the log "
         "above and the UI (vlm-loom ui) say why.",
@@ -183,7 +188,15 @@ def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
 
 
 def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
-    """The checks that failed in a run of the instance and do more than warn."""
+    """Find the checks that failed in a run and do more than warn.
+
+    Args:
+        instance: The Dagster instance.
+        run_id: The run.
+
+    Returns:
+        Their names.
+    """
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     checks = [entry.get_dagster_event().asset_check_evaluation_data for entry in events]
     return [_name(check) for check in checks if is_failed_check(check)]
@@ -218,13 +231,29 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
 
 
 def message_of_only_failure(result: dg.ExecuteInProcessResult, step: str) -> str | None:
-    """The sentence of a run in which this step alone failed; None of any other run."""
+    """Read the message of a step if it alone failed in a run.
+
+    Args:
+        result: The run.
+        step: The step.
+
+    Returns:
+        The message; None if it did not fail, or other steps failed, too.
+    """
     failed = [event.step_key for event in result.all_events if event.is_step_failure]
     return step_failure_message(result, step) if failed == [step] else None
 
 
 def step_failure_message(result: dg.ExecuteInProcessResult, step: str) -> str | None:
-    """The sentence of a step of a run, if it failed with one."""
+    """Read the message of a failed step.
+
+    Args:
+        result: The run.
+        step: The step.
+
+    Returns:
+        The message; None if it did not fail or has none.
+    """
     for event in result.all_events:
         if event.is_step_failure and event.step_key == step:
             failure = event.step_failure_data.user_failure_data

@@ -29,7 +29,18 @@ def release_lines(warehouse: Warehouse) -> str:
 
 
 def release_page(warehouse: Warehouse, release_id: str) -> str:
-    """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
+    """Write the card of a release as Markdown, with its overall scores.
+
+    Args:
+        warehouse: The tables.
+        release_id: The id or name of the release, or the beginning of its id.
+
+    Returns:
+        The text.
+
+    Raises:
+        ReleaseError: There is no such release.
+    """
     (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
     state = "It is in force." if row.pop("in_force") else "It is not in force."
     snapshot = warehouse.snapshots_of_releases().get(row["release_id"])

@@ -200,7 +200,16 @@ def options_below(command: click.Command) -> Iterator[str]:
 
 
 def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int:
-    """Run a command line; its exit code."""
+    """Run a command line.
+
+    Args:
+        group: The command group.
+        name: The name of the program, for help and messages.
+        argv: The arguments; by default those of the process.
+
+    Returns:
+        The exit code.
+    """
     try:
         done = group.main(argv, prog_name=name, standalone_mode=False)
     except click.Abort as error:

@@ -29,9 +29,17 @@ class ImportedSample(NamedTuple):
 
 
 def read_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
-    """The samples of a file, or of every JSON and JSON Lines file of a folder, in order of name.
+    """Read the samples of a metadata file, or of every .json and .jsonl file of a folder by name.
 
-    Pictures are looked up in the file's folder, and never outside it. Raises MetadataFileError.
+    Args:
+        place: The file or folder. Images are looked up in the file's folder, and never outside it.
+        store: Where the images are stored.
+
+    Returns:
+        The samples.
+
+    Raises:
+        MetadataFileError: A file or an image cannot be used.
     """
     return [sample for file in _files(place) for sample in _brought(file, store)]
 

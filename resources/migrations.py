@@ -52,9 +52,18 @@ def current_version(folder: Path) -> int:
 
 
 def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migration]:
-    """The steps that the store at `path` needs.
+    """Find the migrations that a store needs.
 
-    Raises StoreError when its version is a later one, or from before the baseline.
+    Args:
+        folder: The folder with the migrations.
+        path: The store, for messages.
+        version: The version of the store.
+
+    Returns:
+        The migrations in order.
+
+    Raises:
+        StoreError: The version is a later one, or from before the baseline.
     """
     require_kept(path, version)
     newest = current_version(folder)
@@ -84,7 +93,15 @@ def other_version_message(version: int) -> str:
 
 
 def require_kept(path: Path | str, version: int) -> None:
-    """Raise StoreError when the version of the store at `path` is from before the baseline."""
+    """Check that a store is not from before the baseline.
+
+    Args:
+        path: The store, for the message.
+        version: Its version.
+
+    Raises:
+        StoreError: It is from before the baseline.
+    """
     if version < BASELINE:
         raise StoreError(
             f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "

@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 def labelled_clusters(
     warehouse: Warehouse, model: str
 ) -> "tuple[list[dict[str, Any]], LabelledVectors]":
-    """Id, group, title and tau of each cluster, sorted by id, and the vectors labelled in this order.
+    """Read the clusters and the vectors of their members.
 
-    Raises dg.Failure if clustered entries were changed or removed.
+    Args:
+        warehouse: The tables.
+        model: The embedding model.
+
+    Returns:
+        Id, group, title and tau of each cluster, sorted by id, and the vectors labelled in this order.
+
+    Raises:
+        dg.Failure: Entries were changed or removed after they were clustered.
     """
     import numpy as np
 

@@ -37,9 +37,17 @@ class PriorState:
 
 
 def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
-    """The state of the tables, with the vectors of `model`.
+    """Read the state of the tables before this run.
 
-    Raises dg.Failure if entries lack vectors, or if entries changed while they were read.
+    Args:
+        warehouse: The tables.
+        model: The embedding model.
+
+    Returns:
+        Entries, vectors and the prior clustering.
+
+    Raises:
+        dg.Failure: Entries lack vectors, or changed while they were read.
     """
     vectors = entry_vectors(warehouse, model)
     memberships = warehouse.read("cluster/prior_memberships", {"model": model}).combine_chunks()

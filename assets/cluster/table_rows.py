@@ -23,7 +23,15 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def clusters_table(state: PriorState, clustering: Clustering) -> pa.Table:
-    """`cluster.clusters`: every entry with its group and cluster, and its similarity to the centres."""
+    """Make `cluster.clusters`: every entry with its group, cluster and similarity to the centres.
+
+    Args:
+        state: The entries with their vectors.
+        clustering: The groups and clusters.
+
+    Returns:
+        The table.
+    """
     groups, clusters = clustering.groups, clustering.clusters
     to_groups = similarity_to_groups(state.entries, clustering)
     to_clusters = similarity_to_clusters(state.entries, clustering)
@@ -57,7 +65,17 @@ def _memberships(
 def communities_table(
     state: PriorState, clustering: Clustering, run_id: str, settings: Mapping[str, Any]
 ) -> pa.Table:
-    """`cluster.communities`: every group, then every cluster."""
+    """Make `cluster.communities`: every group, then every cluster.
+
+    Args:
+        state: The prior clustering.
+        clustering: The groups and clusters.
+        run_id: The run.
+        settings: The settings of new communities.
+
+    Returns:
+        The table.
+    """
     tables = []
     for kind, communities in _kinds(clustering):
         n, prior = len(communities.ids), _prior(state, kind)
@@ -81,7 +99,17 @@ def communities_table(
 def changes_table(
     state: PriorState, clustering: Clustering, run_id: str, now: datetime
 ) -> pa.Table:
-    """`cluster.changes`: what this run changed about the prior communities."""
+    """Make `cluster.changes`: what this run changed about the prior communities.
+
+    Args:
+        state: The prior clustering.
+        clustering: The groups and clusters.
+        run_id: The run.
+        now: The time of the run.
+
+    Returns:
+        The table.
+    """
     tables = []
     for kind, communities in _kinds(clustering):
         changes, prior = communities.changes, _prior(state, kind)

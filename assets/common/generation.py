@@ -175,9 +175,17 @@ def make_request(
     ask: GenerationRequest[Any],
     schema: JsonSchema | None = None,
 ) -> ChatRequest:
-    """The request for `ask` to the model of the stage's role.
+    """Make the request to the model of a stage's role.
 
-    The prompt is told whether the reply is `structured`, held to `schema`: it asks for no other form.
+    Args:
+        llm: The gateway.
+        stage: The stage.
+        template: The prompt. It is told whether the reply is `structured` (held to a schema).
+        ask: What the prompt is filled with.
+        schema: The JSON schema of the reply; None for a text.
+
+    Returns:
+        The request.
     """
     spec = model_of_stage(llm, stage)
     structured = schema is not None and bool(spec.structured_output)

@@ -51,7 +51,16 @@ def exceeds_drop_limit(n_lost: int, n_all: int, max_share: float) -> bool:
 
 
 def is_retry_worthwhile(lost: Mapping[str, int], n_all: int, max_share: float) -> bool:
-    """Whether few enough would be lost if servers that failed now answered some minutes later."""
+    """Say whether a retry some minutes later may lose few enough inputs.
+
+    Args:
+        lost: The number of lost inputs by reason.
+        n_all: The number of all inputs.
+        max_share: The share that may be lost.
+
+    Returns:
+        True if servers failed and the other losses are few enough.
+    """
     of_servers = PASSING & lost.keys()
     # What was not sent to a server that was given up failed for the same reason.
     excused = {*of_servers, *(("given_up",) if of_servers else ())}

@@ -225,9 +225,14 @@ def _ways(
 
 
 def candidate_columns(ids: Sequence[str], candidates: Iterable[Rows]) -> set[Ids]:
-    """What `ImageCopyFinder.copies` is given, of candidates whose rows are those of `ids`.
+    """Turn candidate rows into the pairs of ids that `ImageCopyFinder.copies` takes.
 
-    A picture that has several rows is no candidate with itself.
+    Args:
+        ids: The id of each row; an image may have several rows.
+        candidates: The pairs of rows.
+
+    Returns:
+        Pairs of different ids, each in order.
     """
     proposed = set()
     for first, second in candidates:

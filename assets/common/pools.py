@@ -15,7 +15,15 @@ WAIT_SECONDS = 1.0
 
 
 def pools_of(function: Callable[..., Any], named: str | None = None) -> list[str]:
-    """The pools of an asset's function: `named`, and those of its resources, each once."""
+    """Find the Dagster pools of an asset's function.
+
+    Args:
+        function: The function, whose resources may have pools.
+        named: A further pool.
+
+    Returns:
+        The pools, each once.
+    """
     uses = inspect.signature(function).parameters
     pools = [named, *(pool for resource, pool in POOLS.items() if resource in uses)]
     return list(dict.fromkeys(pool for pool in pools if pool))

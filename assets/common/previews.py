@@ -77,7 +77,15 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
 
 
 def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
-    """A picture that the UI shows in place."""
+    """Make metadata that shows an image in the UI.
+
+    Args:
+        name: The name of the image.
+        png: The image as PNG.
+
+    Returns:
+        Markdown with the image inside.
+    """
     return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")
 
 

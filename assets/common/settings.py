@@ -60,7 +60,12 @@ C = TypeVar("C", bound=AssetConfig)
 
 
 def use_settings(table: str, function: Callable[..., Any]) -> None:
-    """Make the section of `table` the defaults of the function's parameter `config`, if it has one."""
+    """Make the section of a table the defaults of a function's parameter `config`, if it has one.
+
+    Args:
+        table: The table of the asset.
+        function: The asset's function, which is changed.
+    """
     function = inspect.unwrap(function)
     if config := function.__annotations__.get("config"):
         SECTIONS[table] = config
@@ -89,9 +94,16 @@ def with_file_defaults(table: str, config: type[C]) -> type[C]:
 
 
 def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str, Any]:
-    """The fields of `config`, as `create_model` takes them, with the defaults of settings.yaml.
+    """Make the fields of a config class with the defaults of settings.yaml.
 
-    If the file cannot be used, these are the project's defaults: each run says what is wrong with it.
+    If the file cannot be used, these are the project's defaults: each run reports what is wrong.
+
+    Args:
+        table: The table of the asset.
+        config: The config class.
+
+    Returns:
+        The fields as `create_model` takes them.
     """
     try:
         written = read_section(table)
@@ -197,13 +209,30 @@ def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S])
 
 
 def settings_in_metadata(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:
-    """The settings that the last materialization of `table` shows; None if it shows none."""
+    """Read the settings that the last materialization of a table shows.
+
+    Args:
+        instance: The Dagster instance.
+        table: The table.
+
+    Returns:
+        The settings; None if it shows none.
+    """
     value = last_reported(instance, table, SHOWN_AS)
     return value if isinstance(value, dict) else None
 
 
 def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:
-    """A value in the metadata of the last materialization of `table`; None where it has none."""
+    """Read a value in the metadata of the last materialization of a table.
+
+    Args:
+        instance: The Dagster instance.
+        table: The table.
+        name: The name of the value.
+
+    Returns:
+        The value; None if there is none.
+    """
     event = instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     metadata = event.asset_materialization.metadata if event and event.asset_materialization else {}
     return metadata[name].value if name in metadata else None

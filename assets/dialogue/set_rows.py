@@ -30,7 +30,15 @@ def _usable(value: "Drawn | dict[Kind, Drawn]") -> "Drawn | dict[Kind, Drawn]":
 
 
 def between(value: "Drawn | dict[Kind, Drawn]", kind: Kind) -> Between:
-    """The least and the most of a number for one kind."""
+    """Read the least and the most of a number for one kind of sets.
+
+    Args:
+        value: The setting: a number or two, for all kinds or by kind.
+        kind: The kind.
+
+    Returns:
+        The least and the most.
+    """
     of_kind = value[kind] if isinstance(value, dict) else value
     return of_kind if isinstance(of_kind, tuple) else (of_kind, of_kind)
 
@@ -75,6 +83,15 @@ def by_set(rows: list[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def request_name(set_id: str, position: int | None, until: int | None) -> str:
-    """What a request about the image at `position` is called, or about the images 1 to `until`."""
+    """Name a request about images of a set.
+
+    Args:
+        set_id: The set.
+        position: The position of a single image; None for the set.
+        until: The last image, if the request is about the images from 1 to it; else None.
+
+    Returns:
+        The name.
+    """
     name = set_id if position is None else f"{set_id} image {position}"
     return name if until is None else f"{name} images 1 to {until}"

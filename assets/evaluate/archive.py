@@ -111,7 +111,15 @@ def hide_former(warehouse: Warehouse, profile: Profile, contestants: Sequence[st
 
 
 def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:
-    """The contestants that a person archived on a release: none of them is asked on it."""
+    """Find the candidates that a person archived on a release, which are not asked on it.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        Their names.
+    """
     return {
         row["model"]
         for row in warehouse.select(TABLE, state=ARCHIVED, judge=ANY).to_pylist()

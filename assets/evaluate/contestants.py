@@ -217,9 +217,22 @@ def contestants(
     params: Mapping[str, float | int | str],
     letters: LetterBaselineOptions = ANY_LETTERS,
 ) -> list[Candidate]:
-    """The contestants of these names on a release with these items. Raises UserError.
+    """Find the candidates of these names on a release.
 
     Imported predictions are `ImportedPredictions`, which need no name.
+
+    Args:
+        names: Models of models.yaml, baselines, or models without their images.
+        registry: The models.
+        items: The items of the release.
+        params: The sampling parameters.
+        letters: The options of letter baselines.
+
+    Returns:
+        The candidates.
+
+    Raises:
+        UserError: A name is unknown.
     """
     most_frequent = most_frequent_letters(items, letters.label)
     texts: dict[str, Text] = {
@@ -243,7 +256,16 @@ def contestants(
 def exclusion_reason(
     name: str, items: Sequence[Item], letters: LetterBaselineOptions
 ) -> str | None:
-    """Why a contestant is not run on a release with these items; None where it is."""
+    """Say why a candidate is not run on a release.
+
+    Args:
+        name: The name of the candidate.
+        items: The items of the release.
+        letters: The options of letter baselines.
+
+    Returns:
+        The reason; None if it is run.
+    """
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
         return "it answers with a letter, and this is not a multiple-choice benchmark"
     letter_of = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}

@@ -26,7 +26,19 @@ SHOWN = {
 
 
 def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
-    """Write the page of the corpus as the tables are now. Raises WarehouseError, ImageDamaged."""
+    """Write the page of the corpus from the tables as they are now.
+
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+
+    Returns:
+        The page.
+
+    Raises:
+        WarehouseError: The tables cannot be read.
+        ImageDamaged: A stored image is damaged.
+    """
     with warehouse.kept_open():
         rows = warehouse.read_rows("evaluate/corpus_{}", QUERIES, SHOWN)
         corpus = CorpusPageInput(

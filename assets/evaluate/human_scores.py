@@ -72,11 +72,22 @@ class HumanScoresImport(NamedTuple):
 def import_scores(
     warehouse: Warehouse, release: str, file: Path, quoting: Quoting = "checked"
 ) -> HumanScoresImport:
-    """Take a file of people's scores on a release (an id, a name or how an id begins) into the tables.
+    """Import a file of people's scores on a release.
 
-    A rater has one score of an answer and dimension: a later file replaces it; the same scores again
-    change nothing. Raises UserError, and changes nothing, if the file cannot be taken. `quoting` is how
-    the quotes of a CSV or TSV are read.
+    A rater has one score for each answer and dimension: a later file replaces it, and the same scores
+    again change nothing.
+
+    Args:
+        warehouse: The tables.
+        release: The id or name of the release, or the beginning of its id.
+        file: The file.
+        quoting: How the quotes of a CSV or TSV are read.
+
+    Returns:
+        What was imported.
+
+    Raises:
+        UserError: The file cannot be imported; nothing is changed.
     """
     release_id = release_meant(warehouse, release)
     (card,) = cards_of(warehouse, [release_id])
@@ -152,7 +163,15 @@ def _given(
 
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
-    """The mean over raters of the imported scores of each answer, by dimension."""
+    """Average the imported scores of each answer over raters.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The mean score by answer and dimension.
+    """
     scores_of: dict[tuple[AnswerKey, str], list[float]] = {}
     for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
@@ -164,7 +183,15 @@ def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, di
 
 
 def stored_scores(warehouse: Warehouse, release_id: str) -> dict[HumanScoreKey, StoredScore]:
-    """The scores on a release."""
+    """Read the imported scores on a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The scores by answer, dimension and rater.
+    """
     rows = warehouse.select(
         "evaluate.human_scores",
         order="item_id, model, turn, dimension, rater",

@@ -51,10 +51,20 @@ class ItemAnswers(NamedTuple):
 async def answer_item(
     calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str, policy: ContextPolicy
 ) -> ItemAnswers:
-    """What came of everything that the benchmark asks of one item.
+    """Ask everything that the benchmark asks about one item.
 
-    A reply that is no answer, or a reading that cannot be made, is a row with its reason; nothing is
-    left out. `policy` is what is done about dialogues that are too long; rows name it.
+    A reply that is not an answer, or an extraction that fails, is a row with its reason; nothing is
+    left out.
+
+    Args:
+        calls: Calls models.
+        benchmark: The benchmark.
+        run: The candidate and the item.
+        extractor: The model that extracts answers.
+        policy: What to do with dialogues that do not fit the model's context; rows name it.
+
+    Returns:
+        Answers, extractions and failures.
     """
     driver = _Driver(calls, benchmark, run, extractor, policy)
     await driver.drive(benchmark.ask(run.item, AskingLimits(policy, prompt)))
@@ -68,7 +78,15 @@ def answer_version(benchmark: Benchmark) -> str:
 
 
 def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
-    """The request by which the extractor reads an answer."""
+    """Make the request by which the extractor reads an answer.
+
+    Args:
+        extractor: The model.
+        step: The extraction that the benchmark asks for.
+
+    Returns:
+        The request.
+    """
     template = prompt(step.prompt)
     return ChatRequest(
         model=extractor,

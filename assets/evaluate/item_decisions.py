@@ -92,10 +92,20 @@ CLEANED = "-cleaned"
 
 
 def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: str) -> str:
-    """Write the release that `reference` means without what people rejected; the new one's id.
+    """Write an imported release again without the items that people rejected.
 
-    It has the name with `-cleaned` after it, and both are in force. Raises ReleaseError where there is
-    nothing to leave out, or nothing would be left.
+    The new release has the name with `-cleaned` after it, and both are current.
+
+    Args:
+        warehouse: The tables.
+        review_store: The decisions.
+        reference: The id or name of the release, or the beginning of its id.
+
+    Returns:
+        The id of the new release.
+
+    Raises:
+        ReleaseError: Nothing was rejected, or nothing would be left.
     """
     release_id = release_meant(warehouse, reference)
     (card,) = cards_of(warehouse, [release_id])

@@ -34,7 +34,15 @@ NOTHING = Transcript({})
 
 
 def transcripts_of_models(transcripts: Answers, models: Sequence[str]) -> Answers:
-    """The transcripts of these models alone."""
+    """Select the transcripts of some models.
+
+    Args:
+        transcripts: The transcripts of all models.
+        models: The models.
+
+    Returns:
+        Their transcripts.
+    """
     return {key: transcript for key, transcript in transcripts.items() if key[0] in models}
 
 
@@ -132,7 +140,19 @@ class PairwiseEvaluation:
 def ask_in_rounds(
     llm: Gateway, stage: str, contests: Sequence[PairwiseEvaluation], on_progress: OnProgress
 ) -> Usage:
-    """Ask until every design has ended; a round is of all contests, each judge by itself."""
+    """Ask judges to compare answers, in rounds until every design has ended.
+
+    A round has questions of all contests, each judge by itself.
+
+    Args:
+        llm: The gateway.
+        stage: The stage.
+        contests: The contests, one for each release and judge.
+        on_progress: Shows the progress.
+
+    Returns:
+        What the calls used.
+    """
     usage = Usage(stage=stage)
     waiting = [(contest, next(contest.design)) for contest in contests]
     several = len({contest.judge for contest in contests}) > 1

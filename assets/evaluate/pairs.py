@@ -139,7 +139,18 @@ def pairs(
 
 
 def pairs_version(*, reference: bool, images: JudgeImages) -> str:
-    """Version of the comparing: of its prompt, and of what the judge is shown. Raises PromptError."""
+    """Compute the version of comparing: of its prompt, and of what the judge is shown.
+
+    Args:
+        reference: Whether the judge is shown references.
+        images: Which images the judge is shown.
+
+    Returns:
+        The version.
+
+    Raises:
+        PromptError: The prompt cannot be read.
+    """
     variants = () if reference else (WITHOUT_REFERENCE,)
     return with_images(
         " ".join([prompt(COMPARE_PROMPT).version, COMPARE_VERSION, *variants]), images

@@ -83,13 +83,22 @@ class PredictionsImport(NamedTuple):
 def import_predictions(
     warehouse: Warehouse, release: str, file: Path, model: str, quoting: Quoting = "checked"
 ) -> PredictionsImport:
-    """Take a file of predictions on a release (an id, a name or how an id begins) into the tables.
+    """Import a file of predictions on a release.
 
-    A folder is a submission to MMIU's scorer, as `result export --as submission` writes it.
+    The same predictions again change nothing; others under the same name replace them.
 
-    The same predictions again change nothing; others under the same name replace them. Raises
-    UserError, and changes nothing, if the file cannot be taken. `quoting` is how the quotes of a CSV or
-    TSV are read.
+    Args:
+        warehouse: The tables.
+        release: The id or name of the release, or the beginning of its id.
+        file: The file; or a folder for MMIU's scorer, as `result export --as submission` writes it.
+        model: The name of the model.
+        quoting: How the quotes of a CSV or TSV are read.
+
+    Returns:
+        What was imported.
+
+    Raises:
+        UserError: The file cannot be imported; nothing is changed.
     """
     name = find_candidate(model)
     release_id = release_meant(warehouse, release)
@@ -144,10 +153,20 @@ def import_predictions(
 
 
 def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
-    """Take predictions out again, with the answers made of them; the release's id.
+    """Remove imported predictions with the answers made of them.
 
-    Scores and reports lack them when they are made the next time. Raises PredictionError, and changes
-    nothing, where there are none.
+    Scores and reports lack them from the next run on.
+
+    Args:
+        warehouse: The tables.
+        release: The id or name of the release, or the beginning of its id.
+        model: The name of the model.
+
+    Returns:
+        The id of the release.
+
+    Raises:
+        PredictionError: There are no such predictions; nothing is changed.
     """
     name = find_candidate(model)
     release_id = release_meant(warehouse, release)
@@ -178,7 +197,15 @@ def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
 
 
 def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[PredictionKey, str]]:
-    """The predictions on a release by contestant."""
+    """Read the imported predictions on a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The texts by candidate and place.
+    """
     texts: dict[str, dict[PredictionKey, str]] = {}
     stored = warehouse.select(
         "evaluate.predictions", order="model, item_id, trial, turn", release_id=release_id

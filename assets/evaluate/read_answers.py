@@ -54,9 +54,15 @@ def answered_choices(
 def readings_on(
     warehouse: Warehouse, release: EvaluatedRelease, *, with_second: bool = True
 ) -> Iterator[AnswerExtraction]:
-    """Every answer on a release that a letter was to be read from, with what each reader read.
+    """Read every answer on a release from which a letter is extracted, with what each reader extracted.
 
-    Without `with_second` those readings are left out that were made for comparison alone.
+    Args:
+        warehouse: The tables.
+        release: The release.
+        with_second: Whether to include second extractions, which are only made for comparison.
+
+    Yields:
+        The answers.
     """
     where = {"release_id": release.release_id}
     with warehouse.kept_open():

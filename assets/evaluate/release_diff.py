@@ -39,9 +39,18 @@ class ReleaseComparison(NamedTuple):
 
 
 def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
-    """The ids of the releases that `a` and `b` mean; without `b` those of the parent of `a` and of `a`.
+    """Find the two releases to compare.
 
-    Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
+    Args:
+        warehouse: The tables.
+        a: The id or name of a release.
+        b: That of the other release; empty to compare `a` with its parent.
+
+    Returns:
+        The ids of the first and the second release.
+
+    Raises:
+        ReleaseError: There is no such release or no parent, or both are the same release.
     """
     if not a:
         raise ReleaseError("No release given. Pass the ids or names of the releases to compare.")
@@ -64,7 +73,20 @@ def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
 def compare_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, first_id: str, second_id: str
 ) -> ReleaseComparison:
-    """What differs from the first release to the second. Raises ReleaseError."""
+    """Compare two releases.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks, for scores on common items.
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        What differs.
+
+    Raises:
+        ReleaseError: A release cannot be read.
+    """
     first, second = (
         _contents(warehouse, row) for row in cards_of(warehouse, [first_id, second_id])
     )
@@ -81,7 +103,18 @@ def write_page(
     benchmarks: Benchmarks,
     comparison: ReleaseComparison,
 ) -> str:
-    """Write the page of a comparison and the index anew; the page's path inside the home."""
+    """Write the page of a comparison, and the index again.
+
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+        profile: The profile of models.yaml.
+        benchmarks: The benchmarks.
+        comparison: The comparison.
+
+    Returns:
+        The page's path inside the workspace.
+    """
     path = page_of(comparison.first.card["release_id"], comparison.second.card["release_id"])
     generated = datetime.now(UTC).isoformat(timespec="seconds")
     page = render_diff(

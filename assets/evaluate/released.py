@@ -92,7 +92,16 @@ def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
 
 
 def unknown_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
-    """The failure that says which releases of benchmarks are called like one that there is not."""
+    """Make the failure for a release that does not exist.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        release_id: The unknown id.
+
+    Returns:
+        The failure, which names the most similar release.
+    """
     rows = warehouse.read("release/all").to_pylist()
     ids = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
     return dg.Failure(
@@ -145,7 +154,15 @@ def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:
-    """The language of the release, where it is known."""
+    """Read the language of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The language; None if it is not known.
+    """
     named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
     return next((row["language"] for row in named), None)
 
@@ -170,7 +187,15 @@ def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
 
 
 def writers_of(warehouse: Warehouse, release_id: str) -> list[str]:
-    """The models that wrote the release, as far as it says so."""
+    """Read the models that wrote a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        Their names; empty if the release does not say.
+    """
     rows = warehouse.select("release.releases", "writers", release_id=release_id).to_pylist()
     return next((row["writers"] or [] for row in rows), [])
 
@@ -194,7 +219,17 @@ def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:
 def items_named(
     warehouse: Warehouse, release_id: str, ids: Sequence[str], language: str | None
 ) -> list[Item]:
-    """The release's items of these ids, in order."""
+    """Read some items of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+        ids: The ids of the items.
+        language: The language of the release.
+
+    Returns:
+        The items in order.
+    """
     with warehouse.kept_open():
         rows = {
             table: warehouse.select(

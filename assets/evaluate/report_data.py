@@ -107,9 +107,17 @@ def report_data(
     profile: Profile,
     families: Mapping[str, str],
 ) -> Report:
-    """The data of the page of a release.
+    """Read the data of the page of a release.
 
-    `release` is its row with `in_force`; `families` are those of the models in models.yaml.
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        release: The release's row with `in_force`.
+        profile: The profile of models.yaml.
+        families: The family of each model in models.yaml.
+
+    Returns:
+        The data.
     """
     where = {"release_id": release["release_id"]}
     rows = rows_of_release(warehouse, release["release_id"])
@@ -165,7 +173,18 @@ def board_data(
     profile: Profile,
     families: Mapping[str, str],
 ) -> LeaderboardInput:
-    """The part of that data that the leaderboard and the index are made of."""
+    """Read the part of a report's data that the leaderboard and the index need.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        release: The release's row with `in_force`.
+        profile: The profile of models.yaml.
+        families: The family of each model in models.yaml.
+
+    Returns:
+        The data.
+    """
     release_id = release["release_id"]
     with warehouse.kept_open():
         tables = _read(

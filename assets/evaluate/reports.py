@@ -107,7 +107,16 @@ def reports(
 def index_lines(
     warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile
 ) -> list[ReleaseLine]:
-    """The lines of the index: one a release that has a report."""
+    """Make the lines of the index, one for each release that has a report.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        profile: The profile of models.yaml.
+
+    Returns:
+        The lines.
+    """
     families = load_registry().families
     lines = []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():

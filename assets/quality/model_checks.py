@@ -103,8 +103,20 @@ def _none(checked: CheckedDialogue) -> Sequence[str]:
 def by_model(
     context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[CheckedDialogue], seed: int
 ) -> ModelCheckFindings:
-    """What a model says of every pair: answers without the pictures and their grades, statements that
-    the pictures do not support, contradictions, what is sensitive, and what does not answer."""
+    """Check every pair by a model.
+
+    It answers the questions without the images, grades these answers, and finds statements that the
+    images do not support, contradictions, sensitive content and answers that do not answer.
+
+    Args:
+        context: The asset's context.
+        llm: The gateway.
+        checked: The dialogues.
+        seed: The seed that chooses other images.
+
+    Returns:
+        The findings.
+    """
     findings = ModelCheckFindings()
     elsewhere = other_images(
         {subject.dialogue.dialogue_id: subject.image_ids for subject in checked}, seed

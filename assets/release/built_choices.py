@@ -35,9 +35,17 @@ NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
 def built_choices(
     warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, seed: int
 ) -> BuiltReleases:
-    """One release of each split that has approved items, in English and in each language that it has
-    approved translations in; an item stays in the split that it was in, and has its id in all of
-    them."""
+    """Build the releases of multiple-choice items, one for each split and language.
+
+    Args:
+        warehouse: The tables.
+        reviewed: The review policy.
+        licences: The licences that leave items out.
+        seed: The seed of the splits; an item stays in its split, and has its id in all languages.
+
+    Returns:
+        The releases.
+    """
     rows = warehouse.read("release/reviewed_choices").to_pylist()
     approved = {row["item_id"]: _approved(row) for row in rows if row["status"] == "approved"}
     released = warehouse.read("release/built_splits", {"benchmark": BENCHMARK}).to_pylist()

@@ -132,9 +132,18 @@ NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
 def built_dialogues(
     warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: RuleLimits
 ) -> BuiltReleases:
-    """One release of each kind of which dialogues are approved.
+    """Build the releases of dialogues: one for each kind that has approved dialogues.
 
-    What rules find in pairs that people edited is counted on its card, and told as a warning.
+    What the rules find in pairs that people edited is counted on the card and reported as a warning.
+
+    Args:
+        warehouse: The tables.
+        reviewed: The review policy.
+        licences: The licences that leave items out.
+        limits: The limits of the rules.
+
+    Returns:
+        The releases.
     """
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})

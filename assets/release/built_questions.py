@@ -14,7 +14,16 @@ RULE = "rule"
 def built_questions(
     warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
 ) -> BuiltReleases:
-    """One release of all approved questions, answerable or not."""
+    """Build one release of all approved questions, answerable or not.
+
+    Args:
+        warehouse: The tables.
+        reviewed: The review policy.
+        licences: The licences that leave items out.
+
+    Returns:
+        The release.
+    """
     rows = warehouse.read("release/reviewed_mmiu").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]
     if not items:

@@ -21,7 +21,16 @@ NAME = "convbench"
 def built_three_turns(
     warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
 ) -> BuiltReleases:
-    """One release of all approved conversations."""
+    """Build one release of all approved conversations.
+
+    Args:
+        warehouse: The tables.
+        reviewed: The review policy.
+        licences: The licences that leave items out.
+
+    Returns:
+        The release.
+    """
     rows = warehouse.read("release/reviewed_three_turns").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]
     if not items:

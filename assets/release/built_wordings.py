@@ -15,9 +15,17 @@ DIALOGUE, REWRITE = "dialogue", "rewrite"
 def built_wordings(
     warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
 ) -> BuiltReleases:
-    """One release of all approved seeds, the approved rewrites of these, and the approved dialogues.
+    """Build one release of all approved seeds, their approved rewrites, and the approved dialogues.
 
-    A rewrite of a seed that is not approved is left out, and counted.
+    A rewrite of a seed that is not approved is left out and counted.
+
+    Args:
+        warehouse: The tables.
+        reviewed: The review policy.
+        licences: The licences that leave items out.
+
+    Returns:
+        The release.
     """
     rows = warehouse.read("release/reviewed_seeds").to_pylist()
     approved = [row for row in rows if row["status"] == "approved"]

@@ -82,10 +82,15 @@ def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
 
 
 def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
-    """What all releases of a run have in common: settings by table, corpus, version of the project.
+    """Collect what all releases of a run have in common.
 
-    The settings are those that each table was last materialized with; a table that does not say them
-    is left out.
+    Args:
+        instance: The Dagster instance.
+        warehouse: The tables.
+
+    Returns:
+        The settings with which each table was last materialized, the corpus, and the version of the
+        project.
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
     settings = {table: settings_in_metadata(instance, table) for table in tables}
@@ -99,9 +104,15 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
 
 
 def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) -> Row:
-    """Versions of the prompts, and names of the models, that wrote what is released.
+    """Collect the prompts and models that wrote a release. A text that a person wrote has neither.
 
-    A text that a person wrote has neither.
+    Args:
+        release: The release.
+        warehouse: The tables.
+        ledger: The model calls.
+
+    Returns:
+        Versions of prompts, and names of models.
     """
     set_ids = [row["set_id"] for row in release.rows["items"] if row["set_id"] is not None]
     summaries = warehouse.select(
@@ -119,7 +130,15 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
 
 
 def licences_on_card(release: Release, left_out: Mapping[Term, int]) -> Row:
-    """How many different images have each licence, and how many items are not there for one."""
+    """Count the licences of a release's images.
+
+    Args:
+        release: The release.
+        left_out: How many items are left out for each term of a licence.
+
+    Returns:
+        The number of different images by licence, and `left_out`.
+    """
     of_image = {row["image_id"]: row["licence"] or UNKNOWN for row in release.rows["images"]}
     return {"images": dict(Counter(of_image.values())), "left_out": dict(left_out)}
 

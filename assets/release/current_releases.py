@@ -35,7 +35,15 @@ class ReleaseSettings(AssetConfig):
 
 
 def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
-    """Raise ReleaseError unless each release is there and has the name that it is pinned for."""
+    """Check that releases can be pinned.
+
+    Args:
+        warehouse: The tables.
+        pinned: The id of a release by name.
+
+    Raises:
+        ReleaseError: A release does not exist or has another name.
+    """
     for name, card in zip(pinned, cards_of(warehouse, list(pinned.values())), strict=True):
         if card["name"] != name:
             raise ReleaseError(
@@ -64,9 +72,17 @@ def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:
 
 
 def pin(warehouse: Warehouse, release_id: str) -> str:
-    """Put a release in force and keep it there, in `settings.yaml`; its name.
+    """Make a release current, and keep it current by a pin in `settings.yaml`.
 
-    Raises ReleaseError, and changes nothing, if there is no such release.
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The name of the release.
+
+    Raises:
+        ReleaseError: There is no such release; nothing is changed.
     """
     (card,) = cards_of(warehouse, [release_id])
     _write_pins({**pins(), card["name"]: release_id})
@@ -87,10 +103,19 @@ def unpin(name: str) -> None:
 
 
 def retire(warehouse: Warehouse, name: str) -> str:
-    """Take the imported release of a name out of force, and its pin away; its id. Its rows stay.
+    """Take the imported release of a name off the current releases, and remove its pin. Its rows stay.
 
-    Raises ReleaseError, and changes nothing, if no release of the name is in force, or if it was built
-    here: the next one would come into force again.
+    Args:
+        warehouse: The tables.
+        name: The name.
+
+    Returns:
+        The id of the release.
+
+    Raises:
+        ReleaseError: No release of the name is current, or it was built here and the next one would be
+            current
+        again; nothing is changed.
     """
     current = in_force(warehouse)
     if name not in current:

@@ -177,10 +177,21 @@ def export(
     others: Sequence[str],
     progress: OnProgress,
 ) -> Export:
-    """Write a release (an id, a name or how an id begins) in a form, in force or not.
+    """Export a release in a format, current or not. A folder that exists stays as it is.
 
-    `others` stand in the same folder. One that is there stays as it is. Raises UserError, and writes
-    nothing, where it cannot be written.
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+        release: The id or name of the release, or the beginning of its id.
+        form: The format.
+        others: Further releases in the same folder.
+        progress: Shows the progress.
+
+    Returns:
+        The folder and its files.
+
+    Raises:
+        UserError: The release cannot be exported; nothing is written.
     """
     settings = _settings()
     source = _together(warehouse, image_store, [release, *others], settings, progress)
@@ -194,9 +205,20 @@ def publishable(
     others: Sequence[str],
     progress: OnProgress,
 ) -> tuple[Path, FolderVerification]:
-    """The folder of a release as a Hugging Face dataset, which may be sent, and what it has.
+    """Export a release as a Hugging Face dataset unless it is there, and check that it may go out.
 
-    It is written where it is not there. Raises UserError where it may not be sent.
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+        release: The id or name of the release, or the beginning of its id.
+        others: Further releases in the same folder.
+        progress: Shows the progress.
+
+    Returns:
+        The folder, and the result of checking its files.
+
+    Raises:
+        UserError: The release may not be published.
     """
     settings = _settings()
     source = _together(warehouse, image_store, [release, *others], settings, progress)

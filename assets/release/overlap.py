@@ -46,9 +46,15 @@ NAMES: Mapping[Kind, str] = {
 def current_overlap(
     warehouse: Warehouse, image_store: ImageStore, cards: Iterable[Mapping[str, Any]]
 ) -> list[ContentOverlap]:
-    """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
+    """Find what benchmarks and instruction sets share. Near-duplicates are copies of one image.
 
-    `cards` are the rows of `release.releases` of the releases that are compared.
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+        cards: The rows of `release.releases` of the releases to compare.
+
+    Returns:
+        The shared pages, images and texts.
     """
     of_kind = _by_kind(_contents(warehouse, {card["release_id"]: card for card in cards}))
     return list(find_overlap(*of_kind, _alike(warehouse, image_store, *of_kind)))
@@ -74,13 +80,26 @@ def without_overlap(
     pinned: Mapping[str, str],
     reviewed: ReviewPolicy,
 ) -> OverlapFreeReleases:
-    """The releases that were built, without what a benchmark and an instruction set would share.
+    """Remove from the built releases what a benchmark and an instruction set would share.
 
-    An instruction set that was built loses the pairs, or the dialogues whose pages or images are
-    tested; one that stays from an earlier run (`before`, by name) is not in force any more. One that is
-    pinned cannot lose anything, so a benchmark that was built loses the items. Raises ReleaseError if
-    that one was not built either. Texts are weighed by how many others have them, so what is left is
-    compared again until nothing is found.
+    A built instruction set loses the pairs, or the dialogues whose pages or images are tested; one that
+    stays from an earlier run is not current any more. A pinned one cannot lose anything, so a built
+    benchmark loses the items. Texts are weighed by how many others have them, so the rest is compared
+    again until nothing is found.
+
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+        built: The built releases.
+        before: The current releases of an earlier run, by name.
+        pinned: The pinned releases, by name.
+        reviewed: The review policy.
+
+    Returns:
+        The releases, and what was removed.
+
+    Raises:
+        ReleaseError: Pinned releases share something.
     """
     work = _OverlapRemoval(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())

@@ -62,10 +62,21 @@ class ReleaseImportRequest(NamedTuple):
 
 
 def import_published(warehouse: Warehouse, store: ImageStore, wanted: ReleaseImportRequest) -> str:
-    """Write the file's items into the release tables, its pictures into the store; the release's id.
+    """Import the published file of a benchmark as a release.
 
-    It is in force under its name unless another one is pinned. Importing twice is importing once.
-    Raises UserError, and changes no table, if anything is not as it has to be.
+    It becomes the current release of its name unless another one is pinned. Importing it again changes
+    nothing.
+
+    Args:
+        warehouse: The tables.
+        store: The images.
+        wanted: The file with the options of the import.
+
+    Returns:
+        The id of the release.
+
+    Raises:
+        UserError: The file cannot be imported; no table is changed.
     """
     if not wanted.benchmark:
         raise PublishedFileError(
@@ -104,9 +115,17 @@ def write_imported(
     items: Sequence[Item],
     source: Mapping[str, Any],
 ) -> str:
-    """Write items, whose images are stored, as a release of this name; its id.
+    """Write imported items as a release.
 
-    `source` is what its card says of where they are from.
+    Args:
+        warehouse: The tables.
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The items, whose images are stored.
+        source: What the card says about their source.
+
+    Returns:
+        The id of the release.
     """
     release = imported_release(name, edition, items)
     before = in_force(warehouse).get(name)

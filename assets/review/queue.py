@@ -105,7 +105,16 @@ def queued_items(warehouse: Warehouse) -> list[QueueItem]:
 
 
 def queue_row(item: Row, content: Content, context: str | None) -> Row:
-    """A row of the review queue or the score queue; `content` is what people decide on."""
+    """Make a row of the review queue or the score queue.
+
+    Args:
+        item: The item.
+        content: What people decide on.
+        context: What they see next to it, as JSON.
+
+    Returns:
+        The row.
+    """
     return {
         **{key: item[key] for key in ("item_id", "kind", "set_id", "image_ids")},
         "content": canonical_json(content),

@@ -110,8 +110,19 @@ def draft_requests(
     language: str,
     more: Mapping[str, Any] | None = None,
 ) -> list[GenerationRequest[Row]]:
-    """Requests for `n` drafts of `tasks`: their candidates are drawn by `seed`. `more` are further
-    values for the prompt."""
+    """Make requests for drafts of tasks.
+
+    Args:
+        warehouse: The tables with the candidates.
+        tasks: The tasks.
+        n: The number of drafts.
+        seed: The seed by which candidates are sampled.
+        language: The language of the drafts.
+        more: Further values for the prompt.
+
+    Returns:
+        The requests.
+    """
     rows = warehouse.read("rewrite/candidates").to_pylist()
     candidate_of = {(row["task"], row["image_id"]): row for row in rows}
     pool = [
@@ -138,7 +149,15 @@ def draft_requests(
 
 
 def few_images_warning(asks: Sequence[GenerationRequest[Row]], n: int) -> dict[str, str]:
-    """A warning where there are fewer pictures with a keyword than drafts are asked for."""
+    """Warn if there are fewer images with a keyword than drafts should be made.
+
+    Args:
+        asks: The requests.
+        n: The number of drafts.
+
+    Returns:
+        Metadata with the warning; empty if there are enough.
+    """
     if len(asks) >= n:
         return {}
     return {"warning": f"{len(asks)} of {n} were asked for: no more pictures have a keyword."}

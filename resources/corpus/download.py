@@ -45,14 +45,24 @@ def download(
     backoff: float = 0.5,
     timeout: float = 60.0,
 ) -> Path:
-    """Download the current version of the file at an http(s) address to `target`.
+    """Download the current version of a file.
 
-    A complete file is kept if the server says that it has not changed. A download that was
-    interrupted is resumed if the server supports ranges. The file appears in one step when it is
-    complete; of several processes that want it, one downloads. `on_progress` is called about every MiB
-    with the number of bytes so far and in all, if known. `backoff` is the wait after the first failed
-    request (doubled after each, up to a minute), `timeout` how long a server may send nothing, both in
-    seconds. Raises DownloadError, and leaves a complete earlier file as it is.
+    A complete file is kept if the server says that it has not changed. An interrupted download is
+    resumed if the server supports ranges. The file appears in one step when it is complete; of several
+    processes that want it, one downloads.
+
+    Args:
+        url: An http(s) address.
+        target: The file to write.
+        on_progress: Called about every MiB with the number of bytes so far and in all, if known.
+        backoff: The wait after the first failed request in seconds; doubled after each, up to a minute.
+        timeout: How many seconds a server may send nothing.
+
+    Returns:
+        `target`.
+
+    Raises:
+        DownloadError: The download failed; a complete earlier file stays.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

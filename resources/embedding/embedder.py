@@ -182,10 +182,20 @@ class Embedder:
 def with_vectors(
     rows: pa.Table, embedder: Embedder, progress: Callable[[int], None] = lambda n_done: None
 ) -> pa.Table:
-    """Rows with a column `text`, with the columns `vector`, and `is_truncated` as `are_truncated` says.
+    """Add the vectors of texts to rows.
 
-    The model gets STEP texts at once, in their order, whoever asks: so the same rows give the same
-    vectors. `progress` is told how many are done. Raises EmbedderError.
+    The model gets STEP texts at once, in their order, so the same rows give the same vectors.
+
+    Args:
+        rows: Rows with a column `text`.
+        embedder: The model.
+        progress: Called with the number of rows done.
+
+    Returns:
+        The rows with the columns `vector` and `is_truncated` (`Embedder.are_truncated`).
+
+    Raises:
+        EmbedderError: The model cannot be used.
     """
     import numpy as np
 

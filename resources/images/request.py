@@ -149,7 +149,18 @@ def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
 
 
 def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """An http or https address, perhaps relative to another. Raises ImageRejected."""
+    """Parse an http or https address.
+
+    Args:
+        address: The address, perhaps relative.
+        base: The address that it is relative to.
+
+    Returns:
+        The absolute address.
+
+    Raises:
+        ImageRejected: It is not such an address.
+    """
     try:
         url = httpx2.URL(address) if base is None else base.join(address)
         host, port = url.host, url.port

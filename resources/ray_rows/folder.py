@@ -90,7 +90,15 @@ class RowFolder:
 
 
 def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
-    """The rows whose id, in the first column, is not among `ids`."""
+    """Take rows out of a table.
+
+    Args:
+        rows: Rows with their id in the first column.
+        ids: The ids to take out.
+
+    Returns:
+        The other rows.
+    """
     return rows.filter(pc.invert(pc.is_in(rows.column(0), value_set=ids)))
 
 

@@ -86,7 +86,18 @@ def assign(
     made_by: str,
     made_at: str,
 ) -> None:
-    """Assign the next `share` of these items, which begins where that of the last person ends."""
+    """Assign the next share of items to a person; it begins where the share of the last person ends.
+
+    Args:
+        connection: The review store.
+        annotator: The person.
+        round: The round.
+        kind: The kind of items; None for all.
+        bucket: The bucket of items; None for all.
+        share: The share, 0 to 1.
+        made_by: Who assigns.
+        made_at: When, as the store keeps times.
+    """
     start = next_start(assignments(connection), round, kind, bucket)
     values = {
         **{"annotator": annotator, "round": round, "kind": kind, "bucket": bucket},
@@ -97,7 +108,17 @@ def assign(
 
 
 def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
-    """End an assignment: what is left of it is anybody's again; False where there is none."""
+    """End an assignment; anybody may decide the items that are left.
+
+    Args:
+        connection: The review store.
+        assignment_id: The assignment.
+        made_by: Who ends it.
+        made_at: When.
+
+    Returns:
+        False if there is no such assignment.
+    """
     if assignment_id not in {each.assignment_id for each in assignments(connection)}:
         return False
     values = {"assignment_id": assignment_id, "made_by": made_by, "made_at": made_at}
@@ -133,10 +154,16 @@ def rows_of(
     place: float,
     excluded: Collection[str],
 ) -> tuple[list[Row], int]:
-    """To whom an item is assigned, and how many people its next decisions are kept for.
+    """Find the people an item is assigned to.
 
-    `item` has item_id, kind, status, round, priority and place of its row in `standings`, `excluded`
-    are those who may not make the next decision.
+    Args:
+        all_assignments: The assignments that have not ended.
+        item: item_id, kind, status, round, priority and place of the item's row in `standings`.
+        place: The place of the item, 0 to 1.
+        excluded: The people who may not make the next decision.
+
+    Returns:
+        A row for each person and round, and for how many people the next decisions are reserved.
     """
     rows: dict[tuple[str, int], tuple[int, str]] = {}
     for assignment in all_assignments:
@@ -155,7 +182,12 @@ def rows_of(
 
 
 def insert(connection: Connection, rows: Iterable[Row]) -> None:
-    """Store to whom items are assigned."""
+    """Store the rows of `rows_of`.
+
+    Args:
+        connection: The review store.
+        rows: The rows.
+    """
     values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if values:
         connection.execute(_INSERT, values)

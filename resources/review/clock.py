@@ -34,7 +34,15 @@ def stored_time(time: datetime) -> str:
 
 
 def later(moment: str, seconds: float) -> str:
-    """A stored time so many seconds later."""
+    """Add seconds to a stored time.
+
+    Args:
+        moment: The stored time.
+        seconds: The seconds.
+
+    Returns:
+        The later time as the store keeps it.
+    """
     return stored_time(datetime.fromisoformat(moment) + timedelta(seconds=seconds))
 
 
@@ -60,7 +68,16 @@ def time_of_locks(connection: Connection) -> str:
 
 
 def time_of_row(connection: Connection, ahead: float | None, latest: float | None) -> str:
-    """The time of locks, of the row of the table `clock`; None and None if it has none."""
+    """Compute the time of locks from the row of the table `clock`.
+
+    Args:
+        connection: The review store.
+        ahead: By how many seconds the time of locks is ahead; None without a row.
+        latest: The latest time of locks; None without a row.
+
+    Returns:
+        The time as the store keeps it.
+    """
     clock = database_seconds(connection)
     if ahead is None or latest is None:
         return _stored(clock)

@@ -41,7 +41,21 @@ class Comment:
 def add(
     connection: Connection, item_id: str, author: str, written: str, addressee: str | None
 ) -> Comment:
-    """Store a comment, of what was `written`. Raises CommentError for an empty or very long one."""
+    """Store a comment.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        author: Who wrote it.
+        written: The text.
+        addressee: To whom; None for everybody who may read it.
+
+    Returns:
+        The comment.
+
+    Raises:
+        CommentError: The text is empty or too long.
+    """
     written = written.strip()
     if not 0 < len(written) <= MOST_CHARACTERS:
         raise CommentError(
@@ -54,7 +68,15 @@ def add(
 
 
 def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
-    """The comments on an item, or on all, in the order they were written."""
+    """Read comments in the order in which they were written.
+
+    Args:
+        connection: The review store.
+        item_id: The item; None for all.
+
+    Returns:
+        The comments.
+    """
     if item_id is None:
         rows = connection.execute(_ALL)
     else:
@@ -69,11 +91,21 @@ def visible(
     role: str,
     state: ReviewState | None,
 ) -> list[Comment]:
-    """The comments on an item that a person may see now.
+    """Read the comments on an item that a person may see now.
 
-    Administrators see all, everybody their own. While annotators decide, an annotator sees only what
-    experts and administrators wrote: what another annotator writes could tell their decision. After
+    Administrators see all, everybody their own. While annotators decide, an annotator only sees what
+    experts and administrators wrote: a comment of another annotator could tell their decision. After
     that everybody sees what is addressed to them or to all.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        reader: The person.
+        role: Their role.
+        state: The state of the item's review; None if it is not queued.
+
+    Returns:
+        The comments.
     """
     written = read(connection, item_id)
     if role == "admin":

@@ -71,15 +71,31 @@ def check_length(password: str) -> None:
 
 
 def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
-    """The argon2id hash of a password, with its salt and parameters."""
+    """Hash a password with argon2id.
+
+    Args:
+        password: The password.
+        hasher: The hash function with its parameters.
+
+    Returns:
+        The hash with its salt and parameters.
+    """
     return hasher.hash(_encoded(password))
 
 
 def verify_password(password: str, stored: str | None, hasher: PasswordHasher = HASHER) -> bool:
-    """Whether `stored` is a hash of this password; False for None and for what is no hash.
+    """Check a password against a hash.
 
-    The work, one hash, does not depend on `stored`, so that the time does not tell which names have an
+    The work, one hash, does not depend on `stored`, so the time does not tell which names have an
     account.
+
+    Args:
+        password: The password.
+        stored: The hash; None for no account.
+        hasher: The hash function with its parameters.
+
+    Returns:
+        True if the hash is one of this password.
     """
     encoded = _encoded(password)
     if stored is not None:
@@ -94,7 +110,15 @@ def verify_password(password: str, stored: str | None, hasher: PasswordHasher = 
 
 
 def needs_rehash(stored: str, hasher: PasswordHasher = HASHER) -> bool:
-    """Whether a hash that was just verified has other parameters than new ones."""
+    """Say whether a verified hash has other parameters than new hashes.
+
+    Args:
+        stored: The hash.
+        hasher: The hash function with its parameters.
+
+    Returns:
+        True if it does.
+    """
     return hasher.check_needs_rehash(stored)
 
 

@@ -53,8 +53,15 @@ def append(connection: Connection, decision: Decision) -> int | None:
 
 
 def same_decision(connection: Connection, decision: Decision) -> int | None:
-    """The event id of a stored decision that says the same at the same time, whatever its person is
-    called now; None for a new one."""
+    """Find a stored decision that says the same at the same time, under any later name of its person.
+
+    Args:
+        connection: The review store.
+        decision: The decision.
+
+    Returns:
+        Its event id; None if the decision is new.
+    """
     return connection.execute(_SAME, _values(decision)).scalar()
 
 

@@ -101,7 +101,18 @@ class GoldSummary(NamedTuple):
 
 
 def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str) -> int:
-    """Make gold of the last `n_items` items that experts decided; returns how many that were."""
+    """Make gold items of the last items that experts decided.
+
+    Args:
+        connection: The review store.
+        n_items: How many.
+        rules: The review rules.
+        made_by: Who makes them.
+        made_at: When.
+
+    Returns:
+        How many were made.
+    """
     n_made = 0
     for (item_id,) in connection.execute(sql("gold_candidates")).all():
         if n_made == n_items:
@@ -127,7 +138,15 @@ def read(connection: Connection) -> list[dict[str, Any]]:
 
 
 def insert(connection: Connection, new: NewGold) -> int:
-    """Store a gold item of an item that is in the store: 1, or 0 where it is there already."""
+    """Store a gold item; the item that it copies is in the store.
+
+    Args:
+        connection: The review store.
+        new: The gold item.
+
+    Returns:
+        1, or 0 if it is stored already.
+    """
     values = {
         "item_id": new.item["item_id"],
         "of_item": new.of_item,
@@ -142,12 +161,28 @@ def insert(connection: Connection, new: NewGold) -> int:
 
 
 def is_gold(connection: Connection, item_id: str) -> bool:
-    """Whether it is the id of a gold item."""
+    """Say whether an id is that of a gold item.
+
+    Args:
+        connection: The review store.
+        item_id: The id.
+
+    Returns:
+        True if it is.
+    """
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
-    """Decisions on gold items, without skips, in the order of events: of a person, or of all."""
+    """Read the decisions on gold items, without skips, in the order of events.
+
+    Args:
+        connection: The review store.
+        reviewer: The person; None for all.
+
+    Returns:
+        The decisions with whether they agree with the expert.
+    """
     gold = {
         row.item_id: (from_json(row.item), from_json(row.expected))
         for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()
@@ -161,9 +196,18 @@ def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAns
 
 
 def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bool:
-    """Whether the person is given gold items alone: nobody who has decided anything else is.
+    """Say whether a person only gets gold items for now.
 
-    Nor is anybody while there are fewer gold items than the calibration asks for.
+    Nobody is in calibration who has decided another item, nor while there are fewer gold items than the
+    calibration needs.
+
+    Args:
+        connection: The review store.
+        reviewer: The person.
+        rules: The review rules.
+
+    Returns:
+        True if they are in calibration.
     """
     rule = rules.calibration
     if rule is None or _count(connection, _N_GOLD) < rule.items:
@@ -176,7 +220,17 @@ def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bo
 def next_gold(
     connection: Connection, values: dict[str, Any], rules: RuleBook, *, always: bool
 ) -> Row[Any] | None:
-    """The person's next gold item: where one is due, or `always`; None where there is none."""
+    """Find the person's next gold item.
+
+    Args:
+        connection: The review store.
+        values: The person and the filters of the query.
+        rules: The review rules.
+        always: Whether to return one even if none is due.
+
+    Returns:
+        The row of the item; None if there is none.
+    """
     if not always:
         if not rules.gold:
             return None
@@ -190,12 +244,29 @@ def next_gold(
 
 
 def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
-    """The gold item that a person asks for whose decision on it they took back; else None."""
+    """Find a gold item whose decision the person took back.
+
+    Args:
+        connection: The review store.
+        values: The person and the item of the query.
+
+    Returns:
+        The row of the item; None if it is not such an item.
+    """
     return connection.execute(_TAKEN_BACK, values).first()
 
 
 def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
-    """The figures of gold items, of `answers` to them."""
+    """Summarize gold items and the answers to them.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+        answers: All decisions on gold items.
+
+    Returns:
+        The figures.
+    """
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     of_person: dict[str, list[bool]] = {}
     for answer in answers:

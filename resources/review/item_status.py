@@ -63,13 +63,25 @@ def rules_of(stored: str | None) -> RuleBook:
 
 
 def follows_rules(connection: Connection, rules: RuleBook) -> bool:
-    """Whether the stored statuses follow `rules`, written as they are now: a version before may have
-    known fewer rules."""
+    """Say whether the stored statuses follow the rules as this version writes them.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+
+    Returns:
+        True if they do.
+    """
     return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())
 
 
 def set_rules(connection: Connection, rules: RuleBook) -> None:
-    """Store `rules` and update the status of every item by them."""
+    """Store the rules, and update the status of every item.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+    """
     connection.execute(_SET_RULES, {"rules": rules.model_dump_json()})
     rebuild(connection)
 
@@ -116,7 +128,15 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
 
 
 def state(connection: Connection, item: QueueItem) -> ReviewState:
-    """The state of an item after the stored events; decisions change nothing about a gold item."""
+    """Compute the state of an item after the stored events. Decisions do not change a gold item.
+
+    Args:
+        connection: The review store.
+        item: The item.
+
+    Returns:
+        The state.
+    """
     is_gold = gold.is_gold(connection, item["item_id"])
     decided = [] if is_gold else events.read(connection, [item["item_id"]])
     return review_state(item, decided, current_rules(connection).of(item["kind"]))

@@ -228,7 +228,16 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
 
 
 def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
-    """The most matches that a page counts: with a text those up to the next page or so; None is all."""
+    """Compute how many matches a page of the queue counts at most, since counting texts is slow.
+
+    Args:
+        filters: The filters.
+        offset: The first row of the page.
+        limit: The rows of a page.
+
+    Returns:
+        The number; None to count all.
+    """
     return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
 
 

@@ -97,7 +97,16 @@ class Overview(ReviewOutlook):
 
 
 def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
-    """The figures now; `today` is the day in UTC."""
+    """Compute all figures of the lead's page.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+        today: The day in UTC.
+
+    Returns:
+        The figures.
+    """
     efforts, answers = work(connection), gold.answers(connection)
     twice = items_rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
@@ -117,7 +126,16 @@ def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
 
 
 def outlook(connection: Connection, rules: RuleBook, today: date) -> ReviewOutlook:
-    """Those of the figures that need no agreement; `today` is the day in UTC."""
+    """Compute the figures of the lead's page that need no agreement.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+        today: The day in UTC.
+
+    Returns:
+        The figures.
+    """
     return _outlook(connection, rules, today, work(connection), gold.answers(connection))
 
 
@@ -197,7 +215,16 @@ def holds(connection: Connection) -> list[LockedItem]:
 
 
 def release(connection: Connection, item_id: str, annotator: str) -> bool:
-    """End a person's hold on an item, whose draft stays; False where there is none."""
+    """End a person's hold on an item; the draft stays.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        annotator: The person.
+
+    Returns:
+        False if the person does not hold the item.
+    """
     values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
     return bool(connection.execute(_RELEASE, values).rowcount)
 

@@ -34,10 +34,19 @@ def load(
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
 ) -> tuple[int, int, int]:
-    """Add decisions with their ends, comments and gold items: (decisions, comments, rows of both that
-    were known already).
+    """Add decisions with their ends, comments and gold items.
 
-    What is there already is known by what it says and when, since its person may have another name now.
+    What is stored already is recognized by what it says and when, as its person may have another name
+    now.
+
+    Args:
+        connection: The review store.
+        decided: The decisions, and how each ended.
+        written: The comments.
+        golden: The gold items.
+
+    Returns:
+        The numbers of new decisions, of new comments, and of rows that were stored already.
     """
     n_decisions = n_comments = n_known = 0
     changed = set()

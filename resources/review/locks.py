@@ -130,8 +130,18 @@ def lock_item(
     kind: str | None,
     item_id: str | None,
 ) -> Lock | None:
-    """Lock the item asked for, or the one the person has locked already, or the next; None if there is
-    none."""
+    """Lock an item for a person: the given one, else the one that they have locked, else the next.
+
+    Args:
+        connection: The review store.
+        reviewer: The person.
+        role: Their role, which decides the round.
+        kind: The kind of the next item; None for any.
+        item_id: The item; None for the next.
+
+    Returns:
+        The lock; None if there is no item.
+    """
     time = advance(connection)
     round = ROUND_OF_ROLE[role]
     values: dict[str, Any] = {
@@ -188,7 +198,17 @@ many others as it needs have locked it."""
 
 
 def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
-    """Why `lock_item` gave the person no lock on this item."""
+    """Say why a person cannot lock an item.
+
+    Args:
+        connection: The review store.
+        reviewer: The person.
+        role: Their role.
+        item_id: The item.
+
+    Returns:
+        The reason.
+    """
     round = ROUND_OF_ROLE[role]
     rules = item_status.current_rules(connection)
     person = {"item_id": item_id, "annotator": reviewer, "round": round}
@@ -247,24 +267,47 @@ def delete_old(connection: Connection) -> None:
 
 
 def renew(connection: Connection, claim: LockClaim) -> bool:
-    """Extend a lock to LOCK_SECONDS from now; False when it has expired."""
+    """Extend a lock to LOCK_SECONDS from now.
+
+    Args:
+        connection: The review store.
+        claim: The lock.
+
+    Returns:
+        False if it has expired.
+    """
     time = time_of_locks(connection)
     values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
     return bool(connection.execute(_RENEW, values).rowcount)
 
 
 def unlock(connection: Connection, claim: LockClaim) -> None:
-    """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing."""
+    """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing.
+
+    Args:
+        connection: The review store.
+        claim: The lock.
+    """
     connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
 def save_draft(
     connection: Connection, claim: LockClaim, draft: dict[str, Any], based_on: str | None
 ) -> str:
-    """Store a person's unfinished work, also under an expired lock: a draft is in nobody's way.
+    """Store a person's unfinished work, even under an expired lock, as a draft hinders nobody.
 
-    Returns its version. Raises LockLost for a lock that is unknown, was deleted or is somebody else's,
-    DraftConflict unless `based_on` is ANY_DRAFT or the version of the stored draft.
+    Args:
+        connection: The review store.
+        claim: The lock.
+        draft: The unfinished work.
+        based_on: The version of the draft that it changes, or ANY_DRAFT.
+
+    Returns:
+        The version of the draft.
+
+    Raises:
+        LockLost: The lock is unknown, was deleted or is somebody else's.
+        DraftConflict: The stored draft has another version.
     """
     stored = _stored_draft(connection, claim)
     typed = canonical_json(draft)
@@ -277,7 +320,15 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """The draft that this person has saved of the locked content in this round, and its version."""
+    """Read the draft that a person saved of the locked content in this round.
+
+    Args:
+        connection: The review store.
+        claim: The lock.
+
+    Returns:
+        The draft and its version; None and None if there is none.
+    """
     stored = _stored_draft(connection, claim)
     if stored is None:
         return None, None
@@ -296,7 +347,17 @@ def _require_version(stored: str | None, based_on: str | None) -> None:
 
 
 def decide(connection: Connection, token: str, decision: Decision, based_on: str | None) -> int:
-    """Store the decision on a locked item; returns its event id, the same for a repeated call."""
+    """Store the decision on a locked item.
+
+    Args:
+        connection: The review store.
+        token: The token of the lock.
+        decision: The decision.
+        based_on: The version of the draft that it was made from.
+
+    Returns:
+        The id of the event, the same for a repeated call.
+    """
     decision = replace(decision, source_hash=events.source_of(decision))
     claim = LockClaim(token, decision.item_id, decision.reviewer)
     values = {**claim._asdict(), "source_hash": decision.source_hash}

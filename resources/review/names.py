@@ -42,8 +42,16 @@ _SPELLINGS = text("SELECT reviewer, min(event_id) FROM events GROUP BY reviewer 
 
 
 def replace(connection: Connection, old: str, new: str) -> int:
-    """Put `new` in the place of `old` everywhere, inside the caller's transaction; the number of
-    decisions that were theirs."""
+    """Replace a person's name everywhere, inside the caller's transaction.
+
+    Args:
+        connection: The review store.
+        old: The present name.
+        new: The new name.
+
+    Returns:
+        The number of decisions under the old name.
+    """
     names = {"old": old, "new": new}
     connection.execute(_RENAME, names)
     changed = connection.execute(_DECIDED, {"name": old}).all()
@@ -65,7 +73,15 @@ def replace(connection: Connection, old: str, new: str) -> int:
 
 
 def forget(connection: Connection, name: str) -> str:
-    """Replace a name by a new pseudonym, which it returns, and delete what only that person needs."""
+    """Replace a name by a new pseudonym, and delete what only that person needs.
+
+    Args:
+        connection: The review store.
+        name: The name.
+
+    Returns:
+        The pseudonym.
+    """
     pseudonym = f"person-{secrets.token_hex(4)}"
     for table, column in (
         *(("locks", "annotator"), ("drafts", "annotator")),
@@ -83,16 +99,28 @@ def forget(connection: Connection, name: str) -> str:
 
 
 def unite(connection: Connection, folded: Callable[[str], str]) -> None:
-    """Make one name of those on decisions that `folded` gives one form: the account's, else the first.
+    """Unite the spellings of a name on decisions, since imports of earlier versions took any name.
 
-    Files of earlier versions may have two, since imports took any name.
+    The name of the account is kept, else the first spelling.
+
+    Args:
+        connection: The review store.
+        folded: Gives the form in which spellings are equal.
     """
     for old, new in spellings(connection, folded).items():
         replace(connection, old, new)
 
 
 def spellings(connection: Connection, folded: Callable[[str], str]) -> dict[str, str]:
-    """What each name on a decision becomes that is another spelling of an account's or earlier one."""
+    """Find names on decisions that are another spelling of an account's or earlier name.
+
+    Args:
+        connection: The review store.
+        folded: Gives the form in which spellings are equal.
+
+    Returns:
+        The name to use by spelling.
+    """
     accounts = connection.execute(text("SELECT folded, name FROM accounts"))
     first = {row.folded: row.name for row in accounts}
     other = {}

@@ -62,13 +62,29 @@ class Revocation:
 
 
 def read(connection: Connection, item_id: str | None = None) -> dict[int, Revocation]:
-    """The revocations of an item's decisions, or of all, by event id."""
+    """Read revocations of decisions.
+
+    Args:
+        connection: The review store.
+        item_id: The item; None for all.
+
+    Returns:
+        The revocations by the id of the revoked event.
+    """
     rows = connection.execute(_READ, {"item_id": item_id})
     return {row.event_id: Revocation(*row) for row in rows}
 
 
 def last_of(connection: Connection, person: str) -> Decision | None:
-    """The person's last decision if they may take it back, else None."""
+    """Find the last decision of a person if they may take it back.
+
+    Args:
+        connection: The review store.
+        person: The person.
+
+    Returns:
+        The decision; None if they may not.
+    """
     row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None
@@ -79,11 +95,18 @@ def last_of(connection: Connection, person: str) -> Decision | None:
 
 
 def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
-    """Those of an item's decisions in force that this person may take back.
+    """Select the decisions on an item that a person may take back.
 
-    Their own, as long as nobody else has decided after it, and nobody else in the same round on the
-    same content: then both may know each other's decision, and a new one would not be blind. A skip
-    decides nothing.
+    These are their own, as long as nobody else has decided after them, and nobody else in the same
+    round on the same content: otherwise both may know each other's decision, and a new one would not be
+    blind. A skip does not count as a decision.
+
+    Args:
+        decided: The item's decisions that have not ended.
+        person: The person.
+
+    Returns:
+        The decisions.
     """
     decided = list(decided)
     others = [each for each in decided if each.reviewer != person and each.verdict != "skip"]
@@ -100,7 +123,20 @@ def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
 
 
 def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:
-    """Take back one's own decision; what it said becomes the person's draft. Raises RevocationError."""
+    """Take back one's own decision; its content becomes the person's draft.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        event_id: The decision.
+        person: The person.
+
+    Returns:
+        The decision.
+
+    Raises:
+        RevocationError: It is not their decision, or it is too late.
+    """
     decided = events.read(connection, [item_id])
     own = next((each for each in decided if each.event_id == event_id), None)
     if own is None or own.reviewer != person:
@@ -128,9 +164,17 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
 
 
 def reopen(connection: Connection, item_id: str, person: str, round: int, reason: str) -> None:
-    """Open an item again: for round 1 all its decisions end, for round 2 the expert's in force.
+    """Open an item again: round 1 by ending all its decisions, round 2 by ending the expert's.
 
-    Raises RevocationError.
+    Args:
+        connection: The review store.
+        item_id: The item.
+        person: Who opens it.
+        round: The round.
+        reason: Why.
+
+    Raises:
+        RevocationError: There is no reason, or nothing to end.
     """
     reason = reason.strip()
     if not reason:

@@ -42,7 +42,17 @@ class TooManyAttempts(UserError):
 
 
 def count_attempt(connection: Connection, name_hash: str, address: str, now: datetime) -> None:
-    """Count an attempt for a name and, if known, an address. Raises TooManyAttempts at the limit."""
+    """Count a sign-in attempt for a name and, if known, an address.
+
+    Args:
+        connection: The review store.
+        name_hash: The hash of the name.
+        address: The address; empty if it is unknown.
+        now: The present time.
+
+    Raises:
+        TooManyAttempts: The limit is reached.
+    """
     address = _counted_as(address)
     since = stored_time(now - ATTEMPTS_WINDOW)
     connection.execute(_FORGET_OLD, {"since": since})
@@ -71,5 +81,10 @@ def _counted_as(address: str) -> str:
 
 
 def forget_attempts(connection: Connection, name_hash: str) -> None:
-    """Forget the attempts for a name after a successful sign-in."""
+    """Forget the attempts for a name after a successful sign-in.
+
+    Args:
+        connection: The review store.
+        name_hash: The hash of the name.
+    """
     connection.execute(_FORGET, {"name_hash": name_hash})

@@ -24,7 +24,16 @@ def compact_json(value: Any) -> str:
 
 
 def write_piece(folder: Path, name: str, value: Any) -> int:
-    """Write `<name>.js` below the folder; returns its bytes."""
+    """Write a value as a script `<name>.js`.
+
+    Args:
+        folder: The folder of the scripts.
+        name: The name.
+        value: The value, as JSON.
+
+    Returns:
+        The number of bytes.
+    """
     return _write(folder, name, compact_json(value))
 
 

@@ -67,7 +67,15 @@ class SampleBrowserContents:
 
 
 def is_written(release_id: str, fingerprint: str) -> bool:
-    """Whether the data of this fingerprint are there, each file as long as it was written."""
+    """Say whether the data of a release are complete: each file has the size with which it was written.
+
+    Args:
+        release_id: The release.
+        fingerprint: The fingerprint of the data.
+
+    Returns:
+        True if they are.
+    """
     folder = site_path() / release_id / fingerprint
     try:
         sizes = from_json((folder / _SIZES).read_text(encoding="utf-8"))
@@ -77,7 +85,16 @@ def is_written(release_id: str, fingerprint: str) -> bool:
 
 
 def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContents) -> int:
-    """Write the data of a release, whole or not at all; returns their bytes."""
+    """Write the data of a release, whole or not at all.
+
+    Args:
+        release_id: The release.
+        fingerprint: The fingerprint of the data.
+        contents: The data.
+
+    Returns:
+        The number of bytes.
+    """
     # What is there has lost a part.
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
     with draft_folder(site_path() / release_id / fingerprint, "site") as draft:
@@ -131,7 +148,15 @@ def _sizes_of(folder: Path) -> dict[str, int]:
 
 
 def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
-    """Let the page of a release read the data of this fingerprint, and remove its other data."""
+    """Make the page of a release read the data of a fingerprint, and remove its other data.
+
+    Args:
+        release: The release as the page shows it.
+        fingerprint: The fingerprint of the data.
+
+    Returns:
+        The page.
+    """
     release_id = release["release_id"]
     page = page_of(release_id)
     html = _TEMPLATES.get_template("items.html").render(

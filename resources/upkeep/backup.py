@@ -95,13 +95,20 @@ class BackupResult(NamedTuple):
 
 
 def back_up(source: Path, target: Path) -> BackupResult:
-    """Copy the home `source` to the new folder `target`, while others use it, and check the copy.
+    """Copy a workspace to a new folder while it is in use, and check the copy.
 
-    Until it is whole, it has another name and lacks the list of its files. Every value of every table
-    and the bytes of every image are read.
+    Until the copy is complete, it has another name and lacks the list of its files. Every value of
+    every table and the bytes of every image are read.
+
+    Args:
+        source: The workspace.
+        target: The new folder.
+
+    Returns:
+        What was copied.
 
     Raises:
-        BackupError: Something cannot be copied, or is damaged: then there is no new folder.
+        BackupError: Something cannot be copied, or is damaged; then there is no new folder.
     """
     if lake := lake_address():
         raise BackupError(
@@ -140,10 +147,20 @@ def back_up(source: Path, target: Path) -> BackupResult:
 
 
 def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
-    """Make `target` the home that was backed up; with `overwrite` the earlier home is kept beside it.
+    """Restore a workspace from a backup.
 
-    Returns where the earlier home is, None where there was none. Raises BackupError, WorkspaceInUse if
-    processes work on the earlier home, and StoreError for a backup from before the baseline.
+    Args:
+        backup: The backup.
+        target: The workspace.
+        overwrite: Whether an existing workspace is moved out of the way.
+
+    Returns:
+        Where the earlier workspace is now; None if there was none.
+
+    Raises:
+        BackupError: The backup is damaged, or the workspace cannot be replaced.
+        WorkspaceInUse: Processes work on the earlier workspace.
+        StoreError: The backup is from before the baseline.
     """
     failed = f"{target} was not restored from {backup}"
     with _in_one_sentence(failed):

@@ -73,9 +73,18 @@ class CleaningError(UserError):
 
 
 def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
-    """Remove from the home what can be made again, or everything; (what was removed, what was kept).
+    """Remove from a workspace what can be made again, or everything.
 
-    Raises CleaningError if the folder is not a home, WorkspaceInUse if all of a home in use is to go.
+    Args:
+        folder: The workspace.
+        everything: Whether to remove everything.
+
+    Returns:
+        The names of what was removed and of what was kept.
+
+    Raises:
+        CleaningError: The folder is not a workspace.
+        WorkspaceInUse: The workspace is in use and all of it should be removed.
     """
     # What marks a home goes last, so that one whose cleaning was killed is a home.
     names = sorted(

@@ -29,10 +29,18 @@ class MovingError(UserError):
 
 
 def move(*, back: bool, say: Callable[[str], None]) -> None:
-    """Bring the home to the places that the environment names, or what they have back to the home.
+    """Move the workspace to the stores that the environment names, or back.
 
-    What was brought before is compared and not brought again. Raises MovingError, StoreError and
-    SharedFilesError.
+    What was moved before is compared and not moved again.
+
+    Args:
+        back: Whether to move back into the workspace.
+        say: Called with a sentence for each step.
+
+    Raises:
+        MovingError: No destination is set, or something is in the way.
+        StoreError: A store cannot be read or written.
+        SharedFilesError: The bucket or shared folder cannot be used.
     """
     files, database = shared_files.shared_files(), shown_database()
     lake = lake_connection.lake_address()

@@ -31,7 +31,15 @@ def are_set() -> bool:
 
 
 def send(subject: str, text: str) -> list[str]:
-    """Tell everybody; why some could not be told, a sentence each. Raises nothing for these."""
+    """Send an alert to the configured webhook and mail address.
+
+    Args:
+        subject: The subject.
+        text: The text, which is cut if it is too long.
+
+    Returns:
+        A sentence for each recipient that could not be reached.
+    """
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
     ways = {WEBHOOK: _post, EMAIL: _mail}
     troubles = []

@@ -27,10 +27,17 @@ HEADERS = {
 
 
 def policy(*, scripts: str = "", forms: bool = False) -> str:
-    """The content security policy of a page that has everything in it; `scripts` may run.
+    """Make the content security policy of a page that has everything in it.
 
     In a sandbox a page has an origin of its own: whatever it was made to run, it could neither reach
-    the UI that it is served beside nor load or send anything. Forms may ask the same server.
+    the UI next to it nor load or send anything.
+
+    Args:
+        scripts: The hash of the script that may run; empty for none.
+        forms: Whether forms may be sent to the same server.
+
+    Returns:
+        The value of the header.
     """
     sources = f"script-src '{scripts}'; " if scripts else ""
     action = "'self'" if forms else "'none'"

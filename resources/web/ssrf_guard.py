@@ -112,11 +112,14 @@ class GuardedSyncBackend(httpcore2.NetworkBackend):
 
 
 def guard(client: httpx2.Client | httpx2.AsyncClient, configured: str) -> None:
-    """Let a client of httpx2 connect to public addresses, and to the origin of `configured` anywhere.
+    """Restrict an HTTP client to public addresses and the configured origin.
 
-    What a person has configured is allowed to be on a private network; where a redirect leads to is
-    not: the request then raises PrivateAddress. Where the environment names a proxy, the proxy
-    connects, and decides itself.
+    What a person configured may be on a private network; where a redirect leads may not: the request
+    then raises PrivateAddress. If the environment names a proxy, the proxy connects and decides itself.
+
+    Args:
+        client: The client of httpx2.
+        configured: The configured address.
     """
     # A transport given to the client would take the backend, but also the proxies of the environment
     # away.

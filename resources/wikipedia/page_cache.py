@@ -60,7 +60,17 @@ class TitleProgress:
 async def current_pages(
     wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
 ) -> dict[str, PageRecord | MissingTitle]:
-    """The page of each requested title: the cached one if its revision is still the current one."""
+    """Read the page of each title: the cached page if its revision is still the current one.
+
+    Args:
+        wiki: The wiki.
+        cache: The cached pages.
+        titles: The titles.
+        progress: Shows the progress.
+
+    Returns:
+        The page of each title, or why there is none.
+    """
     distinct = list(dict.fromkeys(titles))
     now: dict[str, Json | MissingTitle] = {}
 
@@ -109,7 +119,17 @@ async def current_pages(
 async def current_images(
     wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
 ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
-    """The images on the page of each requested title, cached together with the page."""
+    """Read the images on the page of each title, cached together with the page.
+
+    Args:
+        wiki: The wiki.
+        cache: The cached pages.
+        titles: The titles.
+        progress: Shows the progress.
+
+    Returns:
+        The images of each page, or why there is no page.
+    """
     results: dict[str, tuple[PageImage, ...] | MissingTitle] = {}
     lacking: dict[str, list[PageRecord]] = {}
     records = await current_pages(wiki, cache, titles, TitleProgress(titles, None))
@@ -143,9 +163,19 @@ async def current_files(
     width: int,
     progress: TitleProgress,
 ) -> dict[str, FileFacts | MissingTitle]:
-    """The file of each requested title: the cached one if its thumbnail has this width.
+    """Read the file of each title: the cached file if its thumbnail has this width.
 
-    It is requested again if another file was uploaded under its name: then it has another digest.
+    It is requested again if another file was uploaded under its name, which has another digest.
+
+    Args:
+        wiki: The wiki.
+        cache: The cached files.
+        titles: The titles.
+        width: The width of thumbnails in pixels.
+        progress: Shows the progress.
+
+    Returns:
+        The file of each title, or why there is none.
     """
     results: dict[str, FileFacts | MissingTitle] = {}
     distinct = list(dict.fromkeys(titles))

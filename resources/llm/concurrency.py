@@ -1,11 +1,14 @@
 """How many requests one model's server is sent at once: few at first, more while it keeps up.
 
-The answers of each round (as many as may be in flight) decide. The concurrency grows as far as answers
-fit into the timeout if the server queues what it has no room for. Answers that take most of the
-timeout, a timeout and a rate limit halve it.
+A server with free capacity answers as fast with more requests in flight; a server that is full queues
+them, so that the same answers take longer in proportion and at last time out, after it has worked for
+them. The answers of each round (as many as may be in flight) decide: short answers raise the
+concurrency at once, longer ones step by step while they do not get slower, and a timeout or a rate
+limit halves it.
 """
 
 import math
+from typing import NamedTuple
 
 START = 4
 """Requests in flight before the server has answered a round."""
@@ -13,6 +16,17 @@ ROOM = 1 / 4
 """Part of the timeout that answers may take at a new concurrency if the server queues the others."""
 LONGEST = 2 / 3
 """Part of the timeout that answers may take; if they take longer, the concurrency is halved."""
+QUEUED = 1 / 2
+"""Part of the growth of a server that only queues from which a slower round counts as queuing."""
+ROUNDS_OF_REST = 8
+"""Rounds after which a server that was full is tried with more again."""
+
+
+class _Round(NamedTuple):
+    """The concurrency of a round and the mean seconds of its answers."""
+
+    allowed: int
+    seconds: float
 
 
 class Concurrency:
@@ -30,7 +44,9 @@ class Concurrency:
         self._timeout = timeout
         self._since = now
         self._seconds: list[float] = []
+        self._before: _Round | None = None
         self._by_one = False
+        self._rest = 0
 
     def answered(self, sent_at: float, now: float) -> None:
         """Count an answer that came while as many requests were in flight as are allowed."""
@@ -39,7 +55,7 @@ class Concurrency:
         self._seconds.append(now - sent_at)
         if len(self._seconds) >= self.allowed:
             mean = sum(self._seconds) / len(self._seconds)
-            self._set(self._after_round(max(mean, 1e-9)), now)
+            self._set(self._after(_Round(self.allowed, max(mean, 1e-9))), now)
 
     def timed_out(self, sent_at: float, now: float) -> None:
         """Halve, once for all attempts that were sent under one concurrency."""
@@ -48,25 +64,40 @@ class Concurrency:
 
     def halve(self, now: float) -> None:
         """Halve, and grow by one a round from then on."""
-        self._by_one = True
+        self._by_one, self._before, self._rest = True, None, ROUNDS_OF_REST
         self._set(max(1, self.allowed // 2), now)
 
-    def _after_round(self, seconds: float) -> int:
-        """The concurrency that follows a round whose answers took so long on average."""
-        if seconds > LONGEST * self._timeout:
-            return max(1, self.allowed // 2)
-        grown = self._fitting(ROOM, seconds)
-        if grown <= self.allowed:
-            grown = min(2 * self.allowed, self._fitting(LONGEST, seconds))
-        if self._by_one:
-            grown = min(grown, self.allowed + 1)
-        return max(self.allowed, min(self.ceiling, grown))
-
-    def _fitting(self, share: float, seconds: float) -> int:
-        """The concurrency at which a server that queues answers within a share of the timeout."""
-        return int(min(self.allowed * share * self._timeout / seconds, 1e9))
+    def _after(self, done: _Round) -> int:
+        """The concurrency that follows a round."""
+        if done.seconds > LONGEST * self._timeout:
+            self._before, self._rest = None, ROUNDS_OF_REST
+            return max(1, done.allowed // 2)
+        most = min(self.ceiling, done.allowed + 1 if self._by_one else self.ceiling)
+        if (fitting := _within(ROOM * self._timeout, done)) > done.allowed:
+            self._before = None
+            return min(most, fitting)
+        if self._before is not None and _is_queuing(self._before, done):
+            slower, self._before, self._rest = self._before, None, ROUNDS_OF_REST
+            return slower.allowed
+        if self._rest:
+            self._rest -= 1
+            return done.allowed
+        grown = min(most, 2 * done.allowed, _within(LONGEST * self._timeout, done))
+        self._before = done
+        return max(done.allowed, grown)
 
     def _set(self, allowed: int, now: float) -> None:
         self._seconds.clear()
         if allowed != self.allowed:
             self.allowed, self._since = allowed, now
+
+
+def _within(seconds: float, done: _Round) -> int:
+    """The concurrency at which answers take at most `seconds` even if the server queues the rest."""
+    return int(min(done.allowed * seconds / done.seconds, 1e9))
+
+
+def _is_queuing(before: _Round, done: _Round) -> bool:
+    """Whether answers got slower with more requests in flight as those of a full server do."""
+    growth = done.allowed / before.allowed - 1
+    return growth > 0 and done.seconds > before.seconds * (1 + QUEUED * growth)

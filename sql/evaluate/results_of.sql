@@ -17,7 +17,7 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
     USING (
         release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
     )
-LEFT JOIN evaluate.candidates AS c USING (release_id, model)
+LEFT JOIN (FROM evaluate.candidates WHERE release_id = $release_id) AS c USING (release_id, model)
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 WHERE s.release_id = $release_id AND (s.subset_label = '' OR s.form = 'floor')
 ORDER BY

@@ -46,7 +46,13 @@ WITH settings AS (
         string_agg(DISTINCT setting.value, ' or ' ORDER BY setting.value) AS value
     FROM (
         SELECT release_id, model, unnest(map_entries(settings)) AS setting
-        FROM (SELECT DISTINCT release_id, model, settings FROM evaluate.shown_answers)
+        FROM (
+            -- Grouping by a hash takes a third of the time that distinct maps take.
+            SELECT release_id, model, any_value(settings) AS settings
+            FROM evaluate.shown_answers
+            WHERE settings IS NOT NULL
+            GROUP BY release_id, model, hash(settings)
+        )
     )
     GROUP BY ALL
 ),

@@ -68,9 +68,9 @@ def vlm_loom() -> None:
 )
 @click.option("--all", "everything", is_flag=True, help="Also run what is up to date.")
 def build(everything: bool) -> int:
-    """Everything: build the corpus into releases, evaluate the profile's models, show leaderboards.
+    """Build the corpus into releases, evaluate the profile's models, and show leaderboards.
 
-    Shards are ingested, and of what follows all that is out of date is run."""
+    All shards are ingested; later steps only run if they are out of date."""
     return _main_job(everything)
 
 
@@ -98,7 +98,7 @@ def demo() -> int:
 @LIMIT
 @click.argument("job", type=ChoiceWithSuggestion(JOBS))
 def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
-    """Run one job on the home with all of its assets: a stage, build, or checks.
+    """Run one job on the workspace with all of its assets: a stage, build, or checks.
 
     The job ingest ingests every shard of the corpus, or those of --partition; build does so first."""
     from dagster_project.run import run_alone, run_build, run_ingest
@@ -142,7 +142,7 @@ def dry_run(job: str, limit: int | None) -> int:
 
 @vlm_loom.command(params=[PROFILE], example="vlm-loom site")
 def site() -> int:
-    """Write the static site of the home: leaderboards, every item, every answer; nothing is asked.
+    """Write the static site of the workspace: leaderboards, every item, every answer; asks no model.
 
     It opens from its folder, and from any web host that the folder is copied to."""
     from dagster_project.run import run_alone
@@ -224,7 +224,7 @@ def release() -> None:
 
 @vlm_loom.group(cls=WorkspaceCommandGroup)
 def result() -> None:
-    """Scores: leaderboards, files for papers, predictions and scores made elsewhere, maps of tasks."""
+    """Show, export and import scores and predictions: leaderboards, files for papers, maps of tasks."""
 
 
 @vlm_loom.group()
@@ -248,7 +248,7 @@ for _action in ACTIONS:
 
 @release.command("list", cls=ReadingCommand, params=[AS_JSON], example="vlm-loom release list")
 def list_releases(as_json: bool) -> None:
-    """Every release, * before those in force."""
+    """List all releases; * marks the current ones."""
     from dagster_project.release_texts import release_lines, rows_of
 
     warehouse = _warehouse()
@@ -258,7 +258,7 @@ def list_releases(as_json: bool) -> None:
 @release.command("show", cls=ReadingCommand, example="vlm-loom release show mmdu")
 @click.argument("release")
 def show_release(release: str) -> None:
-    """The card of a release, and the scores on it."""
+    """Show the card of a release and its scores."""
     from dagster_project.release_texts import release_page
 
     print(release_page(_warehouse(), release), end="")
@@ -266,7 +266,7 @@ def show_release(release: str) -> None:
 
 @release.command("forms", cls=Command, example="vlm-loom release forms", workspace="unused")
 def list_forms() -> None:
-    """The forms that a release is exported in."""
+    """List the formats that a release can be exported in."""
     from resources.exports.forms import FORMS
 
     width = max(map(len, FORMS))
@@ -282,7 +282,7 @@ def list_forms() -> None:
 )
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
-    """Check every file of an exported folder against its list; a name alone is also one of the home."""
+    """Check every file of an exported folder, given by its path or its name, against its list."""
     from resources.exports.folder import checked_files, verification_message
     from resources.files.home import releases_path
     from resources.stores_of_home import require_home
@@ -302,7 +302,7 @@ def verify_folder(folder: Path) -> None:
 )
 @click.argument("release", default="")
 def show_leaderboards(release: str, as_json: bool) -> None:
-    """The leaderboards of a release, or of each one in force; what is missing and why; reports."""
+    """Show the leaderboards of a release or of every current one, and what is missing and why."""
     from dagster_project.results import leaderboard_rows, show_reports, show_results
     from resources.llm.registry import active_profile, load_registry
 
@@ -327,9 +327,9 @@ def show_leaderboards(release: str, as_json: bool) -> None:
     help="The folder to write to (default: reports/results/<release> of the workspace).",
 )
 def export_results(release: str, kind: str, to: Path | None) -> None:
-    """Scores on a release as files: leaderboard, every two models, slices; and how they were made.
+    """Write the scores of a release as files: leaderboard, every two models, slices, and methods.
 
-    As submission: the answers of each model, as the benchmark's own evaluation takes them."""
+    With --as submission: the answers of each model, as the benchmark's own evaluation takes them."""
     from dagster_project.results import export_results
 
     print(export_results(release, kind, to))

@@ -23,7 +23,7 @@ RELEASES = "release/releases"
 
 
 class PinRelease(Action):
-    """Put a release in force, whatever is frozen later; evaluate what is in force next."""
+    """Pin a release: it stays the current one of its name. Evaluate the current releases next."""
 
     COMMAND = "release pin"
     EXAMPLE = "release pin mmdu-1198c7be75"
@@ -58,7 +58,7 @@ class UnpinRelease(Action):
 
 
 class RetireRelease(Action):
-    """Take the imported release of a name out of force: nothing is asked on it any more."""
+    """Take an imported release off the current ones: models are not asked on it any more."""
 
     COMMAND = "release retire"
     EXAMPLE = "release retire mmbench-dev-en"
@@ -207,7 +207,7 @@ class ImportRelease(Action):
 
 
 class ExportRelease(Action):
-    """Write a release in a form of another tool; vlm-loom release forms lists them."""
+    """Write a release in the format of another tool; vlm-loom release forms lists them."""
 
     COMMAND = "release export"
     EXAMPLE = "release export mmdu --as huggingface"

@@ -86,11 +86,24 @@ def make_gateway(
     registry: Registry | None = None,
     profile: str | None = None,
 ) -> Gateway:
-    """The gateway for one run and what it may spend, its ancestors included.
+    """Make the gateway of one run, with its budget.
 
-    Without `budget_usd` that is LOOM_BUDGET_USD, together with the runs `at_work`. `registry` is that
-    of models.yaml and `profile` the active one, where they are not given. Raises RegistryError or
-    PromptError with one sentence.
+    Args:
+        run: The id of the run.
+        budget_usd: What the run and its ancestors may spend; by default LOOM_BUDGET_USD, together with
+            the runs
+        `at_work`.
+        ancestors: The runs whose work this run repeats or continues.
+        at_work: The runs that work at the same time.
+        registry: The models; by default those of models.yaml.
+        profile: The profile; by default the active one.
+
+    Returns:
+        The gateway.
+
+    Raises:
+        RegistryError: models.yaml is wrong.
+        PromptError: LOOM_PROMPTS is wrong.
     """
     check_own_prompts()
     return Gateway(

@@ -172,7 +172,7 @@ class RemoveShard(Action):
 
 
 class AskAnew(Action):
-    """Ask a model, a stage or a prompt anew when its assets are materialized next; the earlier
+    """Ask a model, a stage or a prompt again when its assets are materialized next; the earlier
     answers stay in the ledger."""
 
     COMMAND = "model ask-anew"

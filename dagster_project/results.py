@@ -123,9 +123,18 @@ def _missing_sentence(row: Mapping[str, Any]) -> str:
 
 
 def export_results(release: str, kind: str, to: Path | None) -> str:
-    """Write the scores of a release, or the answers on it, as files; what was written.
+    """Write the scores of a release, or the answers on it, as files.
 
-    Raises UserError.
+    Args:
+        release: The id or name of the release, or the beginning of its id.
+        kind: The format.
+        to: The folder; by default one below the reports.
+
+    Returns:
+        The message to print, with the files.
+
+    Raises:
+        UserError: There are no scores, or the folder cannot be written.
     """
     from resources.publishing.releases import cards_of, release_meant
     from resources.publishing.result_files import OPEN_VLM, SUBMISSION, require_kind, write_open_vlm

@@ -24,7 +24,15 @@ CHECK = dg.AssetCheckKey(_SHARDS, "ingested")
 
 
 def observation(shard: str, state: ShardState) -> dg.AssetObservation:
-    """That a shard has the content that was seen."""
+    """Make the event that a shard's content was seen.
+
+    Args:
+        shard: The shard.
+        state: Its content.
+
+    Returns:
+        The observation.
+    """
     return dg.AssetObservation(
         asset_key=_SHARDS,
         partition=shard,
@@ -38,7 +46,15 @@ def observation_of_files(state: ShardState) -> dg.AssetObservation:
 
 
 def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -> dict[str, str]:
-    """The content that each of the shards had when it was last observed; without those never seen."""
+    """Read the content that each shard had when it was last observed.
+
+    Args:
+        instance: The Dagster instance.
+        shards: The shards.
+
+    Returns:
+        The fingerprints, without shards that were never observed.
+    """
     fingerprints = {}
     for shard in shards:
         latest = dg.AssetRecordsFilter(asset_key=_SHARDS, asset_partitions=[shard])

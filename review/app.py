@@ -40,7 +40,17 @@ def create_app(
     images: ImageStore,
     proxy: SignInHeader | None = None,
 ) -> Starlette:
-    """The app over these stores; `proxy` says whose header signs people in."""
+    """Create the review app.
+
+    Args:
+        store: The review store.
+        accounts: The accounts.
+        images: The images.
+        proxy: The header by which a proxy signs people in; None for sign-in by the app.
+
+    Returns:
+        The app.
+    """
     app = Starlette(
         routes=[
             Route("/", queue.queue),

@@ -433,7 +433,14 @@ def review_store() -> "ReviewStore":
 
 
 def known_reviewer(name: str, round_: int) -> str:
-    """The name of an account that may decide in a round, as it is spelled there.
+    """Find the account of a reviewer.
+
+    Args:
+        name: The name in any spelling.
+        round_: The round that they decide in.
+
+    Returns:
+        The name as the account spells it.
 
     Raises:
         AccountError: There is no such account, or its role lacks the rights for that round.

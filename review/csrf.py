@@ -29,11 +29,17 @@ _TOO_LONG = "This form is too long."
 
 
 async def checked_body(request: Request, token: str) -> Receive:
-    """The body of a request, to be read by the app, once it is clear that one of its pages sent it.
+    """Check that a page of the app sent a request, and return its body for the app to read.
 
-    `token` is that of the session cookie.
+    Args:
+        request: The request.
+        token: The token of the session cookie.
 
-    Raises HTTPException with status 403, or 413 for a form that is too long.
+    Returns:
+        The body.
+
+    Raises:
+        HTTPException: Status 403, or 413 for a form that is too long.
     """
     if request.method in SAFE_METHODS:
         return request.receive

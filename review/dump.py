@@ -265,7 +265,15 @@ FORMS: dict[str, tuple[Writer, Reader]] = {
 
 
 def dump_file(store: ReviewStore, form: str) -> bytes:
-    """The file: a zip archive with a table in each of its files."""
+    """Make the dump: a zip archive with one file for each table.
+
+    Args:
+        store: The review store.
+        form: The format of the tables.
+
+    Returns:
+        The bytes, the same for the same store.
+    """
     write = FORMS[form][0]
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -280,11 +288,21 @@ def dump_file(store: ReviewStore, form: str) -> bytes:
 
 
 def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
-    """Store the decisions, comments and gold items of a file; what is there already is left as it is.
+    """Store the decisions, comments and gold items of a dump. What is stored already stays as it is.
 
     Decisions on items that this store lacks are left out and counted; the same file adds them once the
-    items are there. Of the others all are stored, or none. Raises DumpError, with the table and the row
-    at fault.
+    items are there. Of the others all are stored, or none.
+
+    Args:
+        path: The dump.
+        store: The review store.
+        accounts: The accounts.
+
+    Returns:
+        The counts.
+
+    Raises:
+        DumpError: The file is faulty; the message names the table and row.
     """
     now = store.time()
     contents: dict[str, dict[str, Any]] = {}

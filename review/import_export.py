@@ -61,10 +61,19 @@ def items_to_export(
     reviewer: str | None = None,
     early: bool = False,
 ) -> list[QueueItem]:
-    """The items that need a decision in `round`, with the content and hash to decide on.
+    """List the items that need a decision, with the content and hash to decide on.
 
-    With a reviewer, only those that this person may decide. With `early`, round 2 also has items whose
-    round 1 is open: a release that demands nobody's decision needs no annotator before an expert.
+    Args:
+        items: The queued items.
+        store: The review store.
+        round: The round.
+        reviewer: Only items that this person may decide; None for all.
+        early: Whether round 2 includes items whose round 1 is open: a release that demands nobody's
+            decision needs
+        no annotator before an expert.
+
+    Returns:
+        The items.
     """
     decisions, rules = by_item(store.decisions()), store.rules()
     chosen = []
@@ -84,11 +93,21 @@ def import_records(
     reviewer: str,
     round: int,
 ) -> ImportResult:
-    """Store the decisions in the records; a record at fault is reported in one sentence and left out.
+    """Store the decisions in records. A faulty record is reported in one sentence and left out.
 
-    Importing the same again adds nothing. These are conflicts, and none of them is stored: a decision
-    on an outdated content, two different decisions on one item, and a decision that differs from one
-    this person made before.
+    Importing the same records again adds nothing. Conflicts are not stored: a decision on an outdated
+    content, two different decisions on one item, and a decision that differs from one this person made
+    before.
+
+    Args:
+        items: The queued items.
+        store: The review store.
+        records: The records.
+        reviewer: The person.
+        round: The round.
+
+    Returns:
+        The counts and the faults.
     """
     # Of two imports at once the second must find what the first one stored.
     with FileLock(f"{store.path}.import.lock"):

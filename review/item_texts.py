@@ -48,9 +48,18 @@ def item_texts(kind: str, content: Mapping[str, Any]) -> list[ItemText]:
 def with_changed_texts(
     kind: str, content: Mapping[str, Any], changes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The content with these texts, given by name; the text of a score becomes a number.
+    """Change texts of a content.
 
-    Raises ValueError for a name that the content does not have or whose text may not be changed.
+    Args:
+        kind: The kind of item.
+        content: The content.
+        changes: The new texts by name; the text of a score becomes a number.
+
+    Returns:
+        The changed content.
+
+    Raises:
+        ValueError: The content has no such text, or it may not be changed.
     """
     paths = {_name(path): (path, value) for path, value in _leaves(kind, content)}
     changed = copy.deepcopy(dict(content))

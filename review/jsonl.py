@@ -18,9 +18,18 @@ LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")
 
 
 def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
-    """Write one line for each item; returns their number.
+    """Write items as JSON Lines, one a line.
 
-    Raises FileExistsError: an existing file may have been filled in.
+    Args:
+        items: The items.
+        round: The round.
+        out: The file.
+
+    Returns:
+        The number of items.
+
+    Raises:
+        FileExistsError: The file exists and may have been filled in.
     """
     lines = [json.dumps(_line(item, round), ensure_ascii=False) for item in items]
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,18 @@ class SignInHeader:
 
 
 def sign_in_header(header: str | None, trusted: Sequence[str]) -> SignInHeader | None:
-    """What `review serve` is told; None where nobody signs in by a proxy. Raises UserError."""
+    """Read the options for signing in by a proxy.
+
+    Args:
+        header: The header with the name; None for sign-in by the app.
+        trusted: The addresses of the proxy.
+
+    Returns:
+        The options; None for sign-in by the app.
+
+    Raises:
+        UserError: An option is missing or wrong.
+    """
     if header is not None and not trusted:
         raise UserError(
             "Signing in by a proxy needs both --sign-in-header, such as X-Forwarded-Email, and "

@@ -131,9 +131,19 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
 
 
 async def check_password(request: Request, name: str, password: str) -> Account | None:
-    """The account with this name and password, or None.
+    """Check a name and a password.
 
-    Raises TooManyAttempts, and HTTPException with status 503 while too many others wait.
+    Args:
+        request: The request.
+        name: The name.
+        password: The password.
+
+    Returns:
+        The account; None if they are wrong.
+
+    Raises:
+        TooManyAttempts: There were too many attempts.
+        HTTPException: Status 503 while too many others wait.
     """
     _require_post(request)
     if _HASHING.statistics().tasks_waiting >= MOST_WAITING:
@@ -144,16 +154,32 @@ async def check_password(request: Request, name: str, password: str) -> Account 
 
 
 async def use_link(request: Request, token: str) -> Account | None:
-    """The account that this link signs in, once; None for a used, expired or unknown link."""
+    """Use a sign-in link, which works once.
+
+    Args:
+        request: The request.
+        token: The token of the link.
+
+    Returns:
+        The account; None for a used, expired or unknown link.
+    """
     _require_post(request)
     return await run_in_threadpool(_sender(request).accounts.use_link, token)
 
 
 async def sign_in(request: Request, response: Response, account: Account) -> None:
-    """Begin a session of an account and set its cookie on the response.
+    """Begin a session of an account, and set its cookie.
 
     The token is always new and an earlier session of the browser ends, so that nobody can prepare a
-    session for somebody else. Raises AccountError if the account may not sign in any more.
+    session for somebody else.
+
+    Args:
+        request: The request.
+        response: The response that sets the cookie.
+        account: The account.
+
+    Raises:
+        AccountError: The account may not sign in any more.
     """
     sender = _sender(request)
     token = await run_in_threadpool(sender.accounts.begin_session, account.name)
@@ -164,7 +190,12 @@ async def sign_in(request: Request, response: Response, account: Account) -> Non
 
 
 async def sign_out(request: Request, response: Response) -> None:
-    """End the session and delete its cookie."""
+    """End the session, and delete its cookie.
+
+    Args:
+        request: The request.
+        response: The response that deletes the cookie.
+    """
     sender = _sender(request)
     await run_in_threadpool(sender.accounts.end_session, sender.token)
     _drop_cookie(request, response, SESSION_COOKIE)

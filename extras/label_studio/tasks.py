@@ -17,9 +17,20 @@ PICTURE_SIDE = 768
 
 
 def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
-    """The task of an item, as Label Studio imports it. Raises ImageNotStored.
+    """Make the Label Studio task of an item.
 
     `item_id`, `content_hash` and `round` come back with the annotations and name what was decided on.
+
+    Args:
+        item: The item.
+        round: The round.
+        images: The images.
+
+    Returns:
+        The task.
+
+    Raises:
+        ImageNotStored: An image is missing.
     """
     kind, content = item["kind"], item["content"]
     texts = item_texts(kind, content)

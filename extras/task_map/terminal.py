@@ -28,9 +28,18 @@ class NoTaskScores(UserError):
 
 
 def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
-    """Write the map of task vectors as a page and a table; which tasks are in which cluster.
+    """Write the map of task vectors as a page and a table.
 
-    `vectors` has a folder for each task, `base` the weights before the fine-tuning. Raises UserError.
+    Args:
+        vectors: The folder with a folder for each task.
+        base: The weights before the fine-tuning; None for adapters.
+        out: The page to write; by default in the reports.
+
+    Returns:
+        The message to print: which tasks are in which cluster.
+
+    Raises:
+        UserError: The vectors or the name of the page cannot be used.
     """
     page = out or home.reports_path() / PAGE
     if page.suffix != ".html":
@@ -54,7 +63,19 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
 
 
 def difficulty_of(accuracies: Path, release: str, quoting: Quoting) -> str:
-    """The tasks of a release by mean score, beside accuracies after fine-tuning. Raises UserError."""
+    """Compare the tasks of a release by mean score with accuracies after fine-tuning.
+
+    Args:
+        accuracies: The CSV of accuracies.
+        release: The id or name of the release, or the beginning of its id.
+        quoting: How the quotes of the file are read.
+
+    Returns:
+        The message to print.
+
+    Raises:
+        UserError: The file cannot be read, or there are too few common tasks.
+    """
     fine_tuned = read_accuracies(accuracies, quoting)
     warehouse = warehouse_of_home()
     release_id = release_meant(warehouse, release)

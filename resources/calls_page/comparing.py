@@ -44,7 +44,15 @@ class TextComparison(NamedTuple):
 def compare_requests(
     a: tuple[LedgerEntry, RequestParts | None], b: tuple[LedgerEntry, RequestParts | None]
 ) -> tuple[list[TextComparison], list[TextComparison]]:
-    """The requests' messages and schemas in pairs, and the replies and reasonings in pairs."""
+    """Compare two calls text by text.
+
+    Args:
+        a: The first call with its request.
+        b: The second call with its request.
+
+    Returns:
+        The messages and schemas in pairs, and the replies and reasonings in pairs.
+    """
     budget = _Budget(MOST_ON_PAGE)
     messages = zip_longest(*([] if request is None else request.messages for _, request in (a, b)))
     requests = [_pair(budget, *(_of_message(message) for message in two)) for two in messages]
@@ -121,7 +129,15 @@ def _only(pieces: Pieces, leave_out: Op | str) -> Pieces:
 def facts(
     entries: Sequence[LedgerEntry], requests: Sequence[RequestParts | None]
 ) -> list[tuple[str, list[str], bool]]:
-    """(name, the value of each call, whether they differ) of what is not a text."""
+    """List the facts of calls that are not texts.
+
+    Args:
+        entries: The calls.
+        requests: Their requests; None for an unreadable one.
+
+    Returns:
+        The name of each fact, its value in each call, and whether the values differ.
+    """
     rows = [(name, [value_of(entry) for entry in entries]) for name, value_of in _FACTS]
     parameters = [
         dict([*request.params, *request.others]) if request else {} for request in requests

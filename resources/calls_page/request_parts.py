@@ -30,7 +30,16 @@ class TruncatedText(NamedTuple):
 
 
 def cut(text: str, most: int, n_all: int | None = None) -> TruncatedText:
-    """At most `most` characters of a text that has `n_all`, where `text` is not all of it."""
+    """Truncate a text.
+
+    Args:
+        text: The text, or its beginning.
+        most: The most characters.
+        n_all: The number of characters of the whole text, if `text` is not all of it.
+
+    Returns:
+        The beginning, and the number of characters left out.
+    """
     shown = text[:most]
     return TruncatedText(shown, (len(text) if n_all is None else n_all) - len(shown))
 
@@ -41,7 +50,15 @@ def visible(text: object) -> Markup:
 
 
 def one_line(text: str, most: int) -> str:
-    """The first words of a text, on one line."""
+    """Shorten a text to its first words on one line.
+
+    Args:
+        text: The text.
+        most: The most characters.
+
+    Returns:
+        The line.
+    """
     words = " ".join(text.split())
     return words if len(words) <= most else f"{words[:most].rstrip()} …"
 
@@ -95,7 +112,15 @@ class RequestParts(NamedTuple):
 
 
 def request_view(request: Mapping[str, object], images: ImageStore) -> RequestParts:
-    """The request with its pictures."""
+    """Divide a request into the parts that its page shows.
+
+    Args:
+        request: The request.
+        images: The images.
+
+    Returns:
+        The parts.
+    """
     others = {name: value for name, value in request.items() if name not in _APART}
     params = request.get("params")
     if not isinstance(params, Mapping):

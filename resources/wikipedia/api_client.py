@@ -169,7 +169,7 @@ class ApiClient:
         wait = self._pauses.seconds_left(host_name(url))
         if wait > MAX_WAIT:
             raise WikipediaError(
-                f"{host} asks to be left alone for {wait:.0f} seconds: run this again after "
+                f"{host} asks to wait {wait:.0f} seconds: run this again after "
                 "that. What it has answered is kept.",
                 passing=True,
             )

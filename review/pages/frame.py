@@ -148,7 +148,15 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """The response to a request that failed or was refused: a page, or JSON for a script."""
+    """Answer a request that failed or was refused.
+
+    Args:
+        request: The request.
+        error: The status and sentence.
+
+    Returns:
+        A page, or JSON for a script.
+    """
     # What the server and its protection say stands in the texts under the English sentence itself.
     message = texts(language_of(request)).get(error.detail, error.detail)
     error = HTTPException(error.status_code, message, error.headers)

@@ -73,7 +73,16 @@ async def next_item(request: Request) -> Response:
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
-    """The address of the next item, which is locked for the person, or else of the queue."""
+    """Lock the next item for a person.
+
+    Args:
+        store: The review store.
+        account: The person.
+        kind: The kind of item; None for any.
+
+    Returns:
+        The address of the item, or of the queue if nothing is left.
+    """
     lock = store.lock_item(account.name, account.role, kind=kind)
     return f"/items/{lock.item_id}" if lock else "/?notice=queue.nothing_left"
 

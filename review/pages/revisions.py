@@ -29,8 +29,16 @@ class ContentVersion:
 
 
 def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
-    """The different contents that an expert has before them: those of the annotators in their order,
-    then the one that they decided on. A rejection gives none."""
+    """List the different contents that an expert decides between.
+
+    Args:
+        queued: The queued item.
+        state: The state of its review.
+
+    Returns:
+        The contents of the annotators in their order, then the one that they decided on. A rejection
+        adds none.
+    """
     contents = {queued["content_hash"]: queued["content"]} | {
         content_id(each.edits): each.edits for each in state.counted if each.edits is not None
     }
@@ -46,7 +54,15 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
 
 
 def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
-    """What two annotators' versions differ in, word by word; nothing unless both have edited."""
+    """Compare the versions of two annotators word by word.
+
+    Args:
+        kind: The kind of item.
+        versions: The versions.
+
+    Returns:
+        The differences; empty unless both edited.
+    """
     match versions:
         # The third is what both have edited; without it one of them has edited nothing.
         case [first, second, _]:
@@ -55,7 +71,15 @@ def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
-    """The decisions in their order, each compared with the content that it was made on."""
+    """List decisions, each compared with the content that it was made on.
+
+    Args:
+        item: The queued item.
+        decisions: The decisions in order.
+
+    Returns:
+        The decisions with their changes.
+    """
     decisions = list(decisions)
     contents = {item["content_hash"]: item["content"]} | {
         content_id(decision.edits): decision.edits

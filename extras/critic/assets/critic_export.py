@@ -29,12 +29,18 @@ def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
 
 
 def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Write train.jsonl, test.jsonl, external.jsonl where there are external pairs, and card.json.
+    """Write train.jsonl, test.jsonl, external.jsonl if there are external pairs, and card.json.
 
-    Returns the folder of them, and the card.
+    Args:
+        warehouse: The tables.
+        release: The id or name of the release, or the beginning of its id.
+        folder: The folder in which the release's folder is made.
 
-    `release` is an id, a name or how an id begins; the folder is named by the id, in `folder`. Raises
-    UserError: no such release, no pairs, or both sides have something in common.
+    Returns:
+        The folder of the files, and the card.
+
+    Raises:
+        UserError: There is no such release, it has no pairs, or both splits have something in common.
     """
     release_id = release_meant(warehouse, release)
     pairs = warehouse.select(

@@ -40,9 +40,16 @@ def plain_question(question: str) -> str:
 def near_duplicate_questions(
     first: Sequence[str], second: Sequence[str]
 ) -> Iterator[tuple[int, int]]:
-    """The places of every two plain questions that are nearly the same, or the same.
+    """Find the pairs of plain questions that are the same or nearly the same.
 
-    Jaccard's index over the sets of their trigrams of characters; an empty question is near to none.
+    The measure is Jaccard's index over character trigrams. An empty question is near to none.
+
+    Args:
+        first: The first questions.
+        second: The second questions.
+
+    Yields:
+        The places of both questions.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -66,7 +73,15 @@ def near_duplicate_questions(
 def shared_content(
     train: Sequence[PairQuestion], test: Sequence[PairQuestion]
 ) -> list[SplitOverlap]:
-    """Every group, image and question of the test side that the training side has, too."""
+    """Find every group, image and question of the test split that the training split has, too.
+
+    Args:
+        train: The training split.
+        test: The test split.
+
+    Returns:
+        What both have.
+    """
     groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)
     learned, tested = _questions(train), _questions(test)

@@ -39,7 +39,20 @@ def chat_lines(pairs: Sequence[Row]) -> str:
 def card(
     release_id: str, pairs: Sequence[Row], left_out: Sequence[Row], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the files are made of; `files` are their texts by name. Raises ValueError without a pair."""
+    """Make the card of exported files.
+
+    Args:
+        release_id: The release.
+        pairs: The exported pairs.
+        left_out: The answers without a pair.
+        files: The texts of the files by name.
+
+    Returns:
+        The card.
+
+    Raises:
+        ValueError: There are no pairs.
+    """
     if not pairs:
         raise ValueError("There are no pairs to export.")
     by_category: dict[str, dict[str, int]] = {}

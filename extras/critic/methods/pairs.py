@@ -87,9 +87,18 @@ def pairs_of(
     render: Render,
     contestants: Iterable[str],
 ) -> Iterator[CriticPair | SkippedAnswer]:
-    """A pair, or why there is none, of each request to the judge about each answer.
+    """Make the training pairs of answers that people scored.
 
-    Answers come in a fixed order: of those that make the same prompt, the first counts.
+    Of answers that make the same prompt, the first counts.
+
+    Args:
+        benchmark: The benchmark.
+        answers: The scored answers in a fixed order.
+        render: Renders a judge request.
+        contestants: The names of candidates, which no pair may mention.
+
+    Yields:
+        A pair for each request to the judge, or why there is none.
     """
     named = names_pattern(contestants)
     prompts: set[tuple[str, str]] = set()

@@ -38,12 +38,20 @@ class SplitAssignment(NamedTuple):
 def assign_splits(
     units: Sequence[UnsplitPair], test_share: float, seed: int
 ) -> list[SplitAssignment]:
-    """The side of each unit; what hangs together is on one side.
+    """Assign units to the training or the test split; connected units are in one split.
 
-    Of each stratum the test side gets blocks in the order of a hash while they fit into its share,
-    rounded, or one block at least where two are free. A block is of the stratum of most of its units.
-    What was on a side stays on it; a block that was on both, as new units join what was apart, is for
+    Of each stratum the test split gets blocks in the order of a hash while they fit into its share,
+    rounded, or one block at least if two are free. A block is of the stratum of most of its units. A
+    unit keeps its split; a block that was in both, as new units connect what was separate, is for
     training from then on: a critic that was trained on a part of it has seen it.
+
+    Args:
+        units: The units.
+        test_share: The share of the test split.
+        seed: The seed of the hash.
+
+    Returns:
+        The split of each unit.
     """
     if not units:
         return []

@@ -43,11 +43,23 @@ class TaskMap:
 def task_map(
     tasks: Sequence[str], distances: Floats, *, n_clusters: int | None = None, seed: int = 0
 ) -> TaskMap:
-    """The map of at least three tasks, whose distances are symmetric, 0 on the diagonal.
+    """Make the map of at least three tasks.
 
-    `n_clusters` is the number of clusters to cut the tree into, fewer where distances are equal; None
-    for the number with the largest mean silhouette. The order of the tasks does not matter. Raises
-    TooFewTasks.
+    The order of the tasks does not matter.
+
+    Args:
+        tasks: The tasks.
+        distances: Symmetric distances, n x n, 0 on the diagonal.
+        n_clusters: The number of clusters to cut the tree into, fewer if distances are equal; None for
+            the number
+        with the largest mean silhouette.
+        seed: The seed of the projection.
+
+    Returns:
+        The map.
+
+    Raises:
+        TooFewTasks: There are fewer than three tasks.
     """
     if len(tasks) < MIN_TASKS:
         raise TooFewTasks(
@@ -81,9 +93,16 @@ def leaves(distances: Floats) -> list[int]:
 
 
 def stress(distances: Floats, places: Floats) -> float:
-    """How far the picture's distances are from the given ones: Kruskal's stress-1, 0 for not at all.
+    """Compute Kruskal's stress-1: how far the distances on the plane are from the true ones.
 
-    The root of the summed squares of the differences over that of the given distances.
+    It is the root of the summed squares of the differences over that of the true distances.
+
+    Args:
+        distances: The true distances, n x n.
+        places: The points on the plane, n x 2.
+
+    Returns:
+        The stress; 0 for a perfect plane.
     """
     from scipy.spatial.distance import pdist, squareform
 

@@ -50,10 +50,21 @@ def learning_difficulty(
     seed: int = 0,
     n_resamples: int = N_RESAMPLES,
 ) -> Difficulty:
-    """The relation of accuracies after fine-tuning with those of models as they are, by task.
+    """Relate accuracies after fine-tuning to those of models as they are, by task.
 
-    Both may be on any scale: only orders count. Raises TooFewAccuraciesError with fewer than three
-    common tasks.
+    Both may be on any scale: only orders count.
+
+    Args:
+        fine_tuned: The accuracy after fine-tuning, by task.
+        zero_shot: The mean score of models as they are, by task.
+        seed: The seed of the bootstrap.
+        n_resamples: The number of bootstrap draws.
+
+    Returns:
+        The relation with its interval.
+
+    Raises:
+        TooFewAccuraciesError: There are fewer than three common tasks.
     """
     tasks = sorted(fine_tuned.keys() & zero_shot.keys())
     if len(tasks) < MIN_TASKS:

@@ -17,9 +17,15 @@ class TaskRank(NamedTuple):
 def task_ranking(
     scores: Mapping[str, Mapping[str, float]], models: Sequence[str]
 ) -> list[TaskRank]:
-    """Tasks by their mean score over `models`, the hardest first, equals by name.
+    """Rank tasks by their mean score, the hardest first, equal ones by name.
 
-    All models that have any score count for a task on which none of `models` is: it is never empty.
+    Args:
+        scores: The scores by task and model.
+        models: The models that count; a task that none of them has is ranked by all models with a
+            score.
+
+    Returns:
+        The tasks in order.
     """
     means = {}
     for task, by_model in scores.items():

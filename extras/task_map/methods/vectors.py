@@ -26,11 +26,17 @@ def full_products(changes: Floats) -> Floats:
 
 
 def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
-    """The products of every two of k changes B A of one module, k x k, without making any B A.
+    """Compute the products of every two of k changes B A of one module, without making any B A.
 
-    `ups` are the B, out x r, `downs` the A, r x in; the rank r may differ from task to task, the others
-    not. As <B A, B' A'> = sum_ij (B^T B')_ij (A A'^T)_ij, it costs (k r)^2 (in + out) multiply-adds in
+    As <B A, B' A'> = sum_ij (B^T B')_ij (A A'^T)_ij, this costs (k r)^2 (in + out) multiply-adds in
     place of k^2 in x out, and memory for k r (in + out) numbers.
+
+    Args:
+        ups: The matrices B, out x r; the rank r may differ from task to task.
+        downs: The matrices A, r x in.
+
+    Returns:
+        The products, k x k.
     """
     up, down = np.concatenate(ups, axis=1), np.concatenate(downs, axis=0)
     blocks = (up.T @ up) * (down @ down.T)
@@ -41,7 +47,18 @@ def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
 
 
 def cosine_distances(products: Floats, tasks: Sequence[str]) -> Floats:
-    """The cosine distance of every two vectors, from their products. Raises ZeroTaskVectorError."""
+    """Compute the cosine distance of every two vectors from their products.
+
+    Args:
+        products: The products, k x k.
+        tasks: The names of the vectors, for messages.
+
+    Returns:
+        The distances, k x k.
+
+    Raises:
+        ZeroTaskVectorError: A vector is zero.
+    """
     lengths = np.sqrt(np.diag(products))
     for task, length in zip(tasks, lengths, strict=True):
         if length == 0:

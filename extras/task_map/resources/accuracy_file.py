@@ -16,9 +16,17 @@ class AccuracyFileError(UserError):
 
 
 def read_accuracies(path: Path, quoting: Quoting = "checked") -> dict[str, float]:
-    """Accuracy by task, on whatever scale the file has; other columns do not matter.
+    """Read the accuracy of each task from a CSV, on any scale; other columns do not matter.
 
-    `quoting` is how the quotes of the file are read. Raises AccuracyFileError.
+    Args:
+        path: The file.
+        quoting: How the quotes of the file are read.
+
+    Returns:
+        The accuracies by task.
+
+    Raises:
+        AccuracyFileError: The file cannot be read, or a line is wrong.
     """
     try:
         with open_text(path, "utf-8-sig", newline="") as file:

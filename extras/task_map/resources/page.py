@@ -23,7 +23,17 @@ class TaskNeighbours(NamedTuple):
 
 
 def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -> str:
-    """The page; `kind` says what the vectors are, `folder` where they are from."""
+    """Render the page of a task map.
+
+    Args:
+        task_map: The map.
+        kind: What the vectors are.
+        folder: The folder they are from.
+        generated: The time.
+
+    Returns:
+        The HTML.
+    """
     return render_page(
         "task_map.html",
         nav_name="task map",

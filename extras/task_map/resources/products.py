@@ -90,10 +90,17 @@ class VectorProducts(NamedTuple):
 
 
 def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
-    """The products of the task vectors in `folder`, which has a folder for each task, named by it.
+    """Compute the products of the task vectors in a folder.
 
-    All are adapters, or all are whole weights and `base` those before the fine-tuning. Raises
-    TaskVectorError.
+    Args:
+        folder: The folder, with a folder for each task.
+        base: The weights before the fine-tuning; None for adapters.
+
+    Returns:
+        The products with the names of the tasks.
+
+    Raises:
+        TaskVectorError: The files cannot be read or compared.
     """
     if not folder.is_dir():
         raise TaskVectorError(f"{folder} is not a folder: give one with a folder for each task.")

@@ -412,7 +412,7 @@ def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, fo
 def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
     file = folder / "benchmark.json"
     assert sentence(take(empty, file, benchmark="")) == (
-        f"Say which benchmark {file} is of (--benchmark); there are "
+        f"No benchmark given for {file}. Pass --benchmark; there are "
         f"{', '.join(importable_benchmarks())}."
     )
 

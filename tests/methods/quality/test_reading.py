@@ -54,5 +54,5 @@ def test_half_a_character_is_asked_for_again() -> None:
 def test_an_answer_that_is_read_again_has_all_lists() -> None:
     all_lists = {"contradictions": ["a"], "sensitive": [], "unanswered": ["b"]}
     assert read_reread(json.dumps({"A1": all_lists}), 1) == [all_lists]
-    with pytest.raises(ParseError, match="A1 has not all"):
+    with pytest.raises(ParseError, match="A1 does not have all"):
         read_reread('{"A1": {"contradictions": [], "sensitive": []}}', 1)

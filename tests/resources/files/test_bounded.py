@@ -70,7 +70,7 @@ def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path: Path) -> 
 @pytest.mark.parametrize("make", [_pipe, _device])
 def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path, make: Callable[[Path], object]) -> None:
     make(tmp_path / "a")
-    with pytest.raises(BoundedReadError, match="no regular file"):
+    with pytest.raises(BoundedReadError, match="not a regular file"):
         open_file(tmp_path / "a")
 
 

@@ -195,7 +195,7 @@ def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])
 def test_a_pipe_is_no_file(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    assert "no regular file" in refused(tmp_path / name)
+    assert "not a regular file" in refused(tmp_path / name)
 
 
 def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(

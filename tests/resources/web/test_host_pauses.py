@@ -88,7 +88,7 @@ def test_a_pause_of_hours_is_waited_for_by_neither(uploads, wiki, tmp_path):
     rejected = fetched(uploads, pauses, ok())
     assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"
     assert "only in 7200 seconds: run this again after that" in rejected.detail
-    with pytest.raises(WikipediaError, match="left alone for 7200 seconds: run this again after"):
+    with pytest.raises(WikipediaError, match="asks to wait 7200 seconds: run this again after"):
         wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
     assert uploads.asked == {} and wiki.requests == []
 

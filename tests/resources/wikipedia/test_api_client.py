@@ -219,7 +219,7 @@ def test_a_wait_outlives_the_call_that_was_told_of_it(wiki, tmp_path, short_seco
 
 def test_a_wiki_that_wants_hours_is_left_alone(wiki, tmp_path):
     wiki.fail(faults.status(429, "86400"))
-    with pytest.raises(WikipediaError, match="left alone for 86400 seconds"):
+    with pytest.raises(WikipediaError, match="asks to wait 86400 seconds"):
         asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 1
 

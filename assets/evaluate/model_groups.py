@@ -42,7 +42,9 @@ def model_groups(
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         with isolation.release(slice_.release_id):
             benchmark = slice_.benchmark
-            found = group_findings(benchmark.metrics, slice_.observed, fields, benchmark.abilities)
-            rows += rows_of(found, slice_.columns)
+            findings = group_findings(
+                benchmark.metrics, slice_.observed, fields, benchmark.abilities
+            )
+            rows += rows_of(findings, slice_.columns)
     groups = {row["subject"] for row in rows if row["subject"]}
     return AnalysisResult(rows, {"groups": len(groups)}, isolation)

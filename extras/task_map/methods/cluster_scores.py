@@ -42,7 +42,9 @@ def cluster_findings(
         For each cluster the mean distance of its tasks, the mean of all models on the units that all of
         them have, and the score of each model.
     """
-    columns = with_names_in_common({name: of for name, of in observed.items() if is_model(name)})
+    columns = with_names_in_common(
+        {name: scored for name, scored in observed.items() if is_model(name)}
+    )
     for cluster in sorted(set(clusters.values())):
         tasks = sorted(task for task, number in clusters.items() if number == cluster)
         within = [distances[pair] for pair in combinations(tasks, 2)]
@@ -61,21 +63,23 @@ def cluster_findings(
             reason=None if within else NO_DISTANCE,
         )
         terms = {
-            model: terms_of(metric, _of_tasks(floored(of), label, tasks), "floor")
-            for model, of in columns.items()
+            model: terms_of(metric, _of_tasks(floored(scored_answers), label, tasks), "floor")
+            for model, scored_answers in columns.items()
         }
-        scored = {model: of for model, of in terms.items() if len(of)}
+        scored = {model: units for model, units in terms.items() if len(units)}
         if scored:
             scored = {ALL_MODELS: mean_of_models(list(scored.values())), **scored}
-        found = estimate(list(scored.values()), [metric.ends] * len(scored))
-        for (model, of), value in zip(scored.items(), found, strict=True):
+        estimates = estimate(list(scored.values()), [metric.ends] * len(scored))
+        for (model, units), value in zip(scored.items(), estimates, strict=True):
             of_model = replace(
-                finding, measure="cluster_mean", subject=model, unit="unit", n=len(of)
+                finding, measure="cluster_mean", subject=model, unit="unit", n=len(units)
             )
             yield estimated(of_model, value, "No unit is of all models.")
 
 
-def _of_tasks(of: Observations, label: str, tasks: Sequence[str]) -> Observations:
+def _of_tasks(observations: Observations, label: str, tasks: Sequence[str]) -> Observations:
     """The observations of items of these tasks."""
-    numbers = [n for n, labels in enumerate(of.names.labels) if labels.get(label) in tasks]
-    return of.take(np.isin(of.column("labels"), numbers))
+    numbers = [
+        n for n, labels in enumerate(observations.names.labels) if labels.get(label) in tasks
+    ]
+    return observations.take(np.isin(observations.column("labels"), numbers))

@@ -61,7 +61,7 @@ def group_findings(
     for label in (ALL[0], *labels):
         of_label = []
         for subset in sorted(subset for subset in {ALL, *split} if subset[0] == label):
-            of = {model: _terms(metric, parts[model].get(subset)) for model in models}
+            terms = {model: _terms(metric, parts[model].get(subset)) for model in models}
             finding = Finding(
                 metric=metric.name,
                 aggregation=metric.aggregation,
@@ -71,7 +71,7 @@ def group_findings(
             )
             means: dict[str, WeightedTerms] = {}
             for group, members in {ALL_MODELS: models, **groups}.items():
-                scored = {model: of[model] for model in members if len(of[model])}
+                scored = {model: terms[model] for model in members if len(terms[model])}
                 if scored:
                     means[group] = mean_of_models(list(scored.values()))
                     yield from _of_group(metric, replace(finding, subject=group), scored)
@@ -112,22 +112,24 @@ def _terms(metric: Metric, part: Observations | None) -> WeightedTerms:
 
 
 def _of_group(
-    metric: Metric, of: Finding, scored: Mapping[str, WeightedTerms]
+    metric: Metric, finding: Finding, scored: Mapping[str, WeightedTerms]
 ) -> Iterator[Finding]:
     """The mean and the best of the models of a group."""
     mean = mean_of_models(list(scored.values()))
     columns = [mean, *scored.values()]
-    found, *of_models = estimate(columns, [metric.ends] * len(columns))
-    yield estimated(replace(of, measure="mean", n=len(mean)), found, "No unit is of all models.")
+    of_mean, *of_models = estimate(columns, [metric.ends] * len(columns))
+    yield estimated(
+        replace(finding, measure="mean", n=len(mean)), of_mean, "No unit is of all models."
+    )
     sign = 1 if metric.higher_is_better else -1
     model, best = max(
         zip(scored, of_models, strict=True),
         key=lambda each: -np.inf if each[1].value is None else sign * each[1].value,
     )
-    yield estimated(replace(of, measure="best", other=model, n=len(scored[model])), best)
+    yield estimated(replace(finding, measure="best", other=model, n=len(scored[model])), best)
 
 
 def _differences(pairs: Sequence[tuple[Finding, Comparison]]) -> Iterator[Finding]:
     adjusted = holm([pair.p_value for _, pair in pairs])
-    for (of, pair), p in zip(pairs, adjusted, strict=True):
-        yield difference(of, pair, p, pair.reason)
+    for (finding, pair), p in zip(pairs, adjusted, strict=True):
+        yield difference(finding, pair, p, pair.reason)

@@ -51,12 +51,12 @@ def task_clusters(
             label, name = placed[0]["label"], placed[0]["metric"]
             named = [metric for metric in slice_.benchmark.metrics if metric.name == name]
             by_task = [metric for metric in named if metric.aggregation == f"{BY_LABEL}{label}"]
-            found = cluster_findings(
+            findings = cluster_findings(
                 (by_task or named)[0],
                 slice_.observed,
                 label,
                 {row["task"]: row["cluster"] for row in placed},
                 {(row["first"], row["second"]): row["distance"] for row in distances},
             )
-            rows += rows_of(found, slice_.columns)
+            rows += rows_of(findings, slice_.columns)
     return AnalysisResult(rows, {}, isolation)

@@ -42,7 +42,9 @@ def cluster_findings(
         For each cluster the mean distance of its tasks, the mean of all models on the units that all of
         them have, and the score of each model.
     """
-    columns = with_names_in_common({name: scored for name, scored in observed.items() if is_model(name)})
+    columns = with_names_in_common(
+        {name: scored for name, scored in observed.items() if is_model(name)}
+    )
     for cluster in sorted(set(clusters.values())):
         tasks = sorted(task for task, number in clusters.items() if number == cluster)
         within = [distances[pair] for pair in combinations(tasks, 2)]
@@ -61,8 +63,8 @@ def cluster_findings(
             reason=None if within else NO_DISTANCE,
         )
         terms = {
-            model: terms_of(metric, _of_tasks(floored(observations), label, tasks), "floor")
-            for model, observations in columns.items()
+            model: terms_of(metric, _of_tasks(floored(scored_answers), label, tasks), "floor")
+            for model, scored_answers in columns.items()
         }
         scored = {model: units for model, units in terms.items() if len(units)}
         if scored:
@@ -77,5 +79,7 @@ def cluster_findings(
 
 def _of_tasks(observations: Observations, label: str, tasks: Sequence[str]) -> Observations:
     """The observations of items of these tasks."""
-    numbers = [n for n, labels in enumerate(observations.names.labels) if labels.get(label) in tasks]
+    numbers = [
+        n for n, labels in enumerate(observations.names.labels) if labels.get(label) in tasks
+    ]
     return observations.take(np.isin(observations.column("labels"), numbers))

@@ -304,7 +304,7 @@ def by_rules_alone(
 def by_another_extractor(
     scored: Sequence[ScoredObservation],
     model: str,
-    read: Mapping[Place, ExtractedAnswer],
+    answers: Mapping[Place, ExtractedAnswer],
     extractor: str,
 ) -> list[ScoredObservation]:
     """A model's strict observations with the letters of another extractor where no rule reads.
@@ -313,7 +313,7 @@ def by_another_extractor(
     """
 
     def under(score: ScoredObservation) -> ScoredObservation:
-        answer = read.get((model, score.item_id, score.trial, score.turn))
+        answer = answers.get((model, score.item_id, score.trial, score.turn))
         if answer is None or answer.rule or extractor not in answer.by_model or not answer.right:
             return score
         letter = answer.by_model[extractor]

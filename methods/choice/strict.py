@@ -123,8 +123,7 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
 
     Returns:
         The letter with the rule that found it; `Z` for an empty answer or a refusal; no letter if no
-        rule applies
-        or rules contradict each other.
+        rule applies or rules contradict each other.
     """
     text = plain(answer[-MOST_CHARACTERS:])
     if not text:
@@ -137,6 +136,10 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
     if is_refusal(answer):
         return ExtractedLetter(NO_CHOICE, "refused")
     return next(reader.texts(text), UNREAD)
+
+
+strict = read_letter
+"""The name of `read_letter` up to version 0.2."""
 
 
 @lru_cache(maxsize=10_000)

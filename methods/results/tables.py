@@ -160,19 +160,19 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
     heads = ("Model", *about, *(head for metric in metrics for head in (metric, "Interval")), "C")
     lines = [
         (
-            TableCell(row["model"]),
+            TableCell(results.labels[row["model"]]),
             *(TableCell(_plain(row.get(ABOUT[head]))) for head in about),
             *(cell for metric in metrics for cell in _estimate(by_model[row["model"]].get(metric))),
             TableCell(str(row["n_clusters"] or NOTHING)),
         )
         for row in models
     ]
-    of = {"metric": "Every metric", "aggregation": rows[0]["aggregation"]}
+    every_metric = {"metric": "Every metric", "aggregation": rows[0]["aggregation"]}
     numeric = (False, *[False] * len(about), *[True, False] * len(metrics), False)
     return ResultTable(
         name,
         results.release_id,
-        f"Models by metric, with intervals over C clusters. {_about(results, of)}",
+        f"Models by metric, with intervals over C clusters. {_about(results, every_metric)}",
         heads,
         numeric,
         tuple(lines),
@@ -189,7 +189,7 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
     columns = dict.fromkeys(
         (row["measure"], row["subject"], row["other"]) for row in rows if row["measure"] != "best"
     )
-    found = {
+    row_of = {
         (row["measure"], row["subject"], row["other"], row["subset_value"]): row for row in rows
     }
     values = sorted({row["subset_value"] for row in rows}, key=label_order)
@@ -200,7 +200,7 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
     lines = [
         (
             TableCell(value or "all"),
-            *(cell for column in columns for cell in _estimate(found.get((*column, value)))),
+            *(cell for column in columns for cell in _estimate(row_of.get((*column, value)))),
             TableCell(
                 str(max(row["n_clusters"] or 0 for row in rows if row["subset_value"] == value))
             ),
@@ -250,14 +250,14 @@ def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
 
 def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
     """Clusters of tasks by all models and by each (MMIU, Table 9 and Figure 4 b)."""
-    found = {(row["measure"], row["subject"], row["subset_value"]): row for row in rows}
+    row_of = {(row["measure"], row["subject"], row["subset_value"]): row for row in rows}
     ranked = [row["model"] for row in results.models]
     models = ["", *(model for model in ranked if any(row["subject"] == model for row in rows))]
     values = sorted({row["subset_value"] for row in rows}, key=label_order)
     lines = []
     for value in values:
-        distance = found["cluster_distance", "", value]["value"]
-        scores = [found.get(("cluster_mean", model, value)) for model in models]
+        distance = row_of["cluster_distance", "", value]["value"]
+        scores = [row_of.get(("cluster_mean", model, value)) for model in models]
         lines.append(
             (
                 TableCell(value),
@@ -266,7 +266,11 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
                 TableCell(str(max(row["n_clusters"] or 0 for row in scores if row))),
             )
         )
-    heads = [head for model in models for head in (model or "All models", "Interval")]
+    heads = [
+        head
+        for model in models
+        for head in (results.labels[model] if model else "All models", "Interval")
+    ]
     return ResultTable(
         name,
         results.release_id,

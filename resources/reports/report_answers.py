@@ -140,13 +140,13 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
 
     truth = {letter: share / highest for letter, share in right.items()}
 
-    def line(name: str, of: LetterShares, across: Mapping[str, float]) -> list[Cell]:
-        n = Cell(str(sum(of.counts.values())))
+    def line(name: str, shown: LetterShares, across: Mapping[str, float]) -> list[Cell]:
+        n = Cell(str(sum(shown.counts.values())))
         return [
             block.model(name),
-            *bars(of.counts, across),
+            *bars(shown.counts, across),
             n,
-            *([_distance(of)] if n_keys else []),
+            *([_distance(shown)] if n_keys else []),
         ]
 
     lines = [line(name, shares[name], truth) for name in names]

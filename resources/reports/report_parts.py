@@ -80,9 +80,9 @@ def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
     )
 
 
-def _cell(place: int, of: TableCell) -> Cell:
-    text = of.text if of.number is None else f"{of.number:z.1f}"
-    return Cell(block.bold(text) if of.bold else text, kind="n" if place else "who")
+def _cell(place: int, cell: TableCell) -> Cell:
+    text = cell.text if cell.number is None else f"{cell.number:z.1f}"
+    return Cell(block.bold(text) if cell.bold else text, kind="n" if place else "who")
 
 
 def _slice(

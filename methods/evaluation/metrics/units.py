@@ -179,8 +179,8 @@ def aligned(columns: Sequence[Sequence[Unit]]) -> list[Units]:
     """The units that all columns have, in the same order."""
     alike = comparable(columns)
     shared = in_all(alike)
-    kept = [units.take(np.isin(units.numbers, shared)) for units in alike]
-    return [units.take(np.argsort(units.numbers)) for units in kept]
+    shared_units = [units.take(np.isin(units.numbers, shared)) for units in alike]
+    return [units.take(np.argsort(units.numbers)) for units in shared_units]
 
 
 def by_stratum(columns: Sequence[Units]) -> list[Units]:

@@ -148,7 +148,7 @@ BAD = [
         "choices B: an earlier choice has the same text",
     ),
     ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "choices B: this text is empty"),
-    ("multiple_choice", {"hint": 3}, "hint: this is a text"),
+    ("multiple_choice", {"hint": 3}, "hint: this must be a text"),
     ("multiple_choice", {"category": " "}, "category: this text is empty"),
     ("rewrite", {"original": "Other."}, "original: only rewrite may change"),
     ("reference", {"reference": None}, "reference: this text is empty"),

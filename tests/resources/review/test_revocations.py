@@ -144,7 +144,7 @@ def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store: Rev
         ).status
 
     assert (status(store, "item-0"), outcome()) == ("approved", "approved")
-    with pytest.raises(RevocationError, match="for a reason"):
+    with pytest.raises(RevocationError, match="needs a reason"):
         store.reopen("item-0", "ada", 2, "  ")
     store.reopen("item-0", "ada", 2, "The date is wrong.")
     assert (status(store, "item-0"), outcome()) == ("round_2", "pending")

@@ -148,5 +148,5 @@ def test_numbers_that_are_not_finite_are_named(folder: Path, bad: float) -> None
 
 
 def test_adapters_need_no_base(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(TaskVectorError, match="leave --base "):
+    with pytest.raises(TaskVectorError, match="leave out --base "):
         read_products(folder, tmp_path)

@@ -122,6 +122,12 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "provider",
         "constant_score",
         "settings",
+        "access",
+        "parameters",
+        "backbone",
+        "main_language",
+        "trained_on",
+        "reference_rank",
     ]
     assert {row["provider"] for row in found} == {"offline"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]

@@ -16,13 +16,16 @@ from assets.ingest.left_out import DropRecorder
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
-from methods.ingest.wit import COLUMNS, SEEN, WitRow, caption
+from methods.ingest.wit import COLUMNS, CREDIT, SEEN, WitRow, caption
 from resources.files.rows import RowsFile, first_rows, portions, staging_folder
 from resources.images.store import ImageStore
 from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000
-WITHOUT_CAPTION = "It has neither a reference, nor an alternative text, nor an attribution."
+WITHOUT_CAPTION = (
+    "It has neither a reference, nor an alternative text, nor an attribution that says more than whose "
+    "image it is."
+)
 
 
 class EntriesSettings(AssetConfig):
@@ -60,7 +63,7 @@ def entries(
     with staging_folder("ingest.entries", *shards) as folder:
         sources = warehouse.export(
             "ingest/entry_sources_of_shards",
-            {"shards": shards, "seen": SEEN},
+            {"shards": shards, "seen": SEEN, "credit": CREDIT},
             folder / "found.parquet",
         )
         others = warehouse.export(

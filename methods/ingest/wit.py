@@ -67,6 +67,13 @@ _BOM = b"\xef\xbb\xbf"
 _LANGUAGE_TAG = "English:"
 SEEN = rf"[^\s\pZ\pC{_BLANK_LETTERS}]"
 """A character that is seen, as a regular expression of RE2, for SQL; `_is_seen` in Python."""
+CREDIT = (
+    r"(?is)^\s*(?:©|\(c\)\s|copyright\s*(?:©|\(c\)|by\b|\d{4})"
+    r"|(?:(?:photo|image|picture)\s+)?credits?\s*:|courtesy of\b|licen[cs]ed under\b|cc[ -]by\b"
+    r"|(?:photo|photograph|image|picture)\s+(?:by|courtesy of)\b)[^\n]{0,60}$"
+)
+"""A text that only says whose image it is, for Python and RE2. A longer one may describe it, too."""
+_IS_CREDIT = re.compile(CREDIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,8 @@ def caption(row: WitRow) -> str | None:
 
     The reference is printed under the image on this page, the alt text is for readers who cannot see
     the image, the attribution belongs to the file wherever it is used. The attribution may begin with a
-    language tag, which is removed. A text of invisible characters alone is none.
+    language tag, which is removed. A text of invisible characters alone is none, and neither is a
+    credit line alone, which many unrelated images share.
     """
     attribution = (row.caption_attribution_description or "").strip()
     candidates = (
@@ -165,7 +173,14 @@ def caption(row: WitRow) -> str | None:
         row.caption_alt_text_description or "",
         attribution.removeprefix(_LANGUAGE_TAG),
     )
-    return next((text.strip() for text in candidates if any(map(_is_seen, text))), None)
+    return next(
+        (
+            text.strip()
+            for text in candidates
+            if any(map(_is_seen, text)) and not _IS_CREDIT.match(text.strip())
+        ),
+        None,
+    )
 
 
 def _is_seen(character: str) -> bool:

@@ -1,5 +1,5 @@
 -- A page with one of its images, if both were accepted. Of several rows the first with a caption counts: with
--- a character that is seen ($seen), as `methods/ingest/wit.py` reads captions.
+-- a character that is seen ($seen) and not only a credit ($credit), as `methods/ingest/wit.py` reads captions.
 SELECT
     r.* EXCLUDE (language),
     p.language,
@@ -24,9 +24,11 @@ QUALIFY row_number() OVER (
         NOT regexp_matches(
             concat_ws(
                 '',
-                r.caption_reference_description,
-                r.caption_alt_text_description,
-                regexp_replace(trim(r.caption_attribution_description), '^English:', '')
+                regexp_replace(trim(r.caption_reference_description), $credit, ''),
+                regexp_replace(trim(r.caption_alt_text_description), $credit, ''),
+                regexp_replace(
+                    trim(regexp_replace(trim(r.caption_attribution_description), '^English:', '')), $credit, ''
+                )
             ),
             $seen
         ),

@@ -1,6 +1,7 @@
 """WIT rows: types, reasons to reject a row, the header, captions."""
 
 import csv
+import re
 import sys
 import unicodedata
 from dataclasses import replace
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from methods.ingest.wit import (
     BLANK,
     COLUMNS,
+    CREDIT,
     EDGES,
     MAX_LINE_BYTES,
     SEEN,
@@ -252,6 +254,39 @@ def test_caption_prefers_reference_then_alt_text_then_attribution():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "© 2019 Ada Byron",
+        "Copyright 2020 NASA/JPL",
+        "Photo by Ada Byron",
+        "Credit: ESO",
+        "CC BY-SA 4.0",
+    ]
+    + [
+        "Image courtesy of the museum",
+        "(c) Ada Byron, all rights reserved",
+        "Licensed under the GFDL.",
+    ],
+)
+def test_a_credit_line_is_no_caption(text):
+    assert caption(row(caption_reference_description=text)) == "A glowing arc"
+    assert re.search(CREDIT, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Copyright law being debated in Brussels",
+        "Photo of a barn by the sea",
+        "Credits roll over a city at night",
+        f"© 2019 Ada Byron. {'A lighthouse on a rocky shore, seen from the sea in the evening. ' * 2}",
+    ],
+)
+def test_a_text_that_says_more_than_a_credit_is_one(text):
+    assert caption(row(caption_reference_description=text)) == text.strip()
+
+
+@pytest.mark.parametrize(
     "text", ["\u200b", " \u200b\u2060\ufeff ", "\u00ad\u200e", "\u2800\u3164", "\ufe0f"]
 )
 def test_a_caption_of_invisible_characters_is_none(text):
@@ -284,7 +319,8 @@ def test_sql_and_python_agree_on_which_characters_are_seen():
         for character in given
         if caption(replace(parsed, caption_reference_description=character)) is not None
     }
-    assert in_sql == in_python and "\u0378" in in_sql
+    # The mark alone is a credit line.
+    assert in_sql - {"©"} == in_python and "\u0378" in in_sql
 
 
 def test_a_size_of_no_pixels_is_not_known_and_a_negative_one_is_no_number():

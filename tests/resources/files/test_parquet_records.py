@@ -1,4 +1,4 @@
-"""Parquet files of kilobytes that hold gigabytes: what is decoded of them is measured, not their footer."""
+"""Parquet files of kilobytes that hold gigabytes: their records are measured as they are decoded."""
 
 from collections.abc import Callable
 from pathlib import Path

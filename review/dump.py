@@ -203,6 +203,8 @@ def _from_csv(data: bytes) -> Iterator[Row]:
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
     rows = unmarked_rows(csv.reader(text, strict=True))
     columns = next(rows, [])
+    if "item_id" not in columns:
+        raise ValueError("a table has no column item_id")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(columns):
             raise ValueError(f"row {number} has {len(row)} cells, and the header {len(columns)}")

@@ -42,7 +42,8 @@ def add(
     connection: Connection, item_id: str, author: str, written: str, addressee: str | None
 ) -> Comment:
     """Store a comment, of what was `written`. Raises CommentError for an empty or very long one."""
-    written = written.strip()
+    # No text column of PostgreSQL holds NUL.
+    written = written.replace("\x00", "").strip()
     if not 0 < len(written) <= MOST_CHARACTERS:
         raise CommentError(
             f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(written)}."

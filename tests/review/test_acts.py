@@ -100,6 +100,8 @@ def test_a_decision_is_taken_back_and_the_page_says_what_changed(site: Site) -> 
     assert site.store.decisions() == []
     again = anna.post(back, data={"event_id": event_id})
     assert again.status_code == 409 and SAYS["undo.none"] in again.text
+    for no_id in ("9" * 5_000, "9" * 19, "-1", ""):
+        assert anna.post(back, data={"event_id": no_id}).status_code == 400
     history = anna.get(f"/history/{one['item_id']}").text
     assert SAYS["history.taken_back"] in history
 

@@ -19,7 +19,6 @@ from resources.images.store import ImageStore
 from resources.publishing.release_folder import README, TABLES, exported_files
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
-
 _DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 """Of the files that a release may have, next to its page and its images."""
 

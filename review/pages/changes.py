@@ -19,7 +19,6 @@ from review.dump import FORMS, dump_file
 from review.pages.frame import say
 from review.security import current_account, require
 
-
 MOST_DIGITS = 18
 """Of a number that a database stores as an integer."""
 

@@ -185,6 +185,14 @@ def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
     assert site.store.comments() == []
 
 
+def test_a_comment_is_stored_without_nul_which_no_database_holds(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    path = f"/items/{one['item_id']}/comments"
+    assert signed_in(site, "anna").post(path, data={"text": "a\x00b"}).status_code == 303
+    assert [comment.text for comment in site.store.comments()] == ["ab"]
+
+
 # --- Pictures --------------------------------------------------------------------------------------
 
 

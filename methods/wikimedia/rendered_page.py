@@ -117,8 +117,8 @@ class _Frame:
     @cached_property
     def caption(self) -> str | None:
         """The plain text of the caption; None without one."""
-        found = self._node.css_first(self._selector)
-        return None if found is None else _words(found.html or "")
+        element = self._node.css_first(self._selector)
+        return None if element is None else _words(element.html or "")
 
 
 def _caption_selector(node: LexborNode) -> str | None:

@@ -66,13 +66,15 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def row_of(card: Card) -> dict[str, Any]:
     """A card as a row of `release.releases`.
 
-    Raises ValueError if its settings are not by table, or what checks found or licences are no counts.
+    Raises ValueError if its settings are not by table or of another type, or what checks found or
+    licences are no counts.
     """
     settings = card.get("settings")
     if settings is not None and not (
         isinstance(settings, dict) and all(isinstance(group, dict) for group in settings.values())
     ):
         raise ValueError("settings are not by table")
+    _require_types(settings_of(card))
     quality = card.get("quality")
     if quality is not None and not (
         isinstance(quality, dict) and all(type(count) is int for count in quality.values())
@@ -88,6 +90,19 @@ def row_of(card: Card) -> dict[str, Any]:
         raise ValueError("licences has no counts")
     texts = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
     return {**_implied(card), **card, **texts}
+
+
+def _require_types(settings: Mapping[str, Any]) -> None:
+    """Raise ValueError if a setting that is more than shown has a value of another type."""
+    tau = settings.get(TAU)
+    if not (tau is None or type(tau) in (int, float)):
+        raise ValueError(f"{TAU} is not a number")
+    held_out = settings.get(f"{RELEASES}.{HELD_OUT_SETTING}", False)
+    if not isinstance(held_out, bool):
+        raise ValueError(f"{RELEASES}.{HELD_OUT_SETTING} is neither true nor false")
+    broken = settings.get(f"{RELEASES}.{BROKEN_IMAGES}", {})
+    if not (isinstance(broken, dict) and all(type(n) is int for n in broken.values())):
+        raise ValueError(f"{RELEASES}.{BROKEN_IMAGES} is no counts")
 
 
 def _implied(card: Card) -> dict[str, Any]:

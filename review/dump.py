@@ -22,7 +22,8 @@ from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import marked_rows, unmarked_rows
 from methods.validation import first_fault
-from resources.files.bounded import open_file, oversized, read_member
+from resources.files.bounded import open_file, read_member
+from resources.files.parquet_records import open_parquet, read_records
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
@@ -202,6 +203,8 @@ def _from_csv(data: bytes) -> Iterator[Row]:
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
     rows = unmarked_rows(csv.reader(text, strict=True))
     columns = next(rows, [])
+    if "item_id" not in columns:
+        raise ValueError("a table has no column item_id")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(columns):
             raise ValueError(f"row {number} has {len(row)} cells, and the header {len(columns)}")
@@ -243,14 +246,7 @@ def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_parquet(data: bytes) -> Iterator[Row]:
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(io.BytesIO(data))
-    groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
-    if (n_bytes := sum(group.total_byte_size for group in groups)) > MOST_BYTES_OF_A_TABLE:
-        raise oversized(n_bytes, MOST_BYTES_OF_A_TABLE)
-    # One row at a time: a page of some bytes may repeat one long text in all rows.
-    for batch in file.iter_batches(batch_size=1):
+    for batch in read_records(open_parquet(io.BytesIO(data)), MOST_BYTES_OF_A_TABLE):
         yield from batch.to_pylist()
 
 

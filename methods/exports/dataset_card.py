@@ -4,6 +4,7 @@ made from the release.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import yaml
@@ -235,7 +236,8 @@ def _lines(page: DatasetCardInput) -> Iterator[str]:
     yield from _section("Known limits")
     yield from (f"- {limit}" for limit in limits(page))
     yield from _section("Licence and attribution")
-    yield licence_in_words(page.licence, page.stated)
+    # An imported release may name anything as a licence, and the hub shows HTML.
+    yield escape(licence_in_words(page.licence, page.stated), quote=False)
     yield (
         "Each picture has a licence of its own: title, page, author, licence, and what was changed of "
         "each one are in `attribution.csv` and in each row."

@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from methods.ingest.wit import (
     COLUMNS,
@@ -35,34 +36,44 @@ def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejec
     with consecutive numbers are joined, and no line that is a row by itself.
     """
     ahead = _Lookahead(lines)
-    for number, line in ahead:
-        try:
-            yield row_of_fields(number, split_fields(line))
-        except RowError as error:
-            row = _continued(number, line, ahead) if error.reason == OPEN_QUOTE else None
-            shown = excerpt(_without_end(line))
-            yield row or Rejection(number, error.reason, error.detail, shown)
+    for line in ahead:
+        parsed = line.parsed
+        if isinstance(parsed, Rejection) and parsed.reason == OPEN_QUOTE:
+            yield _continued(line, ahead) or parsed
+        else:
+            yield parsed
+
+
+class _Line(NamedTuple):
+    """A numbered line, and what it is by itself."""
+
+    number: int
+    content: bytes
+    parsed: WitRow | Rejection
 
 
 class _Lookahead:
-    """Numbered lines in order, with lookahead: a line that was only looked at is returned again."""
+    """Lines in order, with lookahead: a line that was only looked at is returned again.
+
+    Each line is parsed once, however many stray quotes look ahead at it.
+    """
 
     def __init__(self, lines: Iterable[tuple[int, bytes]]) -> None:
         self._rest = iter(lines)
-        self._seen: deque[tuple[int, bytes]] = deque()
+        self._seen: deque[_Line] = deque()
 
-    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+    def __iter__(self) -> Iterator[_Line]:
         while (line := self.peek(0)) is not None:
             self._seen.popleft()
             yield line
 
-    def peek(self, offset: int) -> tuple[int, bytes] | None:
+    def peek(self, offset: int) -> _Line | None:
         """The line `offset` lines ahead; None beyond the last."""
         while len(self._seen) <= offset:
             line = next(self._rest, None)
             if line is None:
                 return None
-            self._seen.append(line)
+            self._seen.append(_Line(*line, _parsed(*line)))
         return self._seen[offset]
 
     def skip(self, n_lines: int) -> None:
@@ -71,32 +82,34 @@ class _Lookahead:
             self._seen.popleft()
 
 
-def _continued(number: int, line: bytes, ahead: _Lookahead) -> WitRow | None:
+def _continued(line: _Line, ahead: _Lookahead) -> WitRow | None:
     """The row of this line and some following ones; if there is none, no line is consumed."""
-    joined = [_without_end(line)]
-    size = len(line)
+    joined = [_without_end(line.content)]
+    size = len(line.content)
     for offset in range(MAX_LINES - 1):
         following = ahead.peek(offset)
-        if following is None or following[0] != number + offset + 1:
+        if following is None or following.number != line.number + offset + 1:
             return None
-        size += len(following[1])
-        if size > MAX_LINE_BYTES or _row_or_none(*following):
+        size += len(following.content)
+        if size > MAX_LINE_BYTES or isinstance(following.parsed, WitRow):
             return None
         # Inside a field quotes come in pairs, so the first odd number of them ends it.
-        if following[1].count(b'"') % 2:
-            row = _row_or_none(number, b"\n".join([*joined, following[1]]), strict=True)
-            if row:
-                ahead.skip(offset + 1)
-            return row
-        joined.append(_without_end(following[1]))
+        if following.content.count(b'"') % 2:
+            record = b"\n".join([*joined, following.content])
+            parsed = _parsed(line.number, record, strict=True)
+            if isinstance(parsed, Rejection):
+                return None
+            ahead.skip(offset + 1)
+            return parsed
+        joined.append(_without_end(following.content))
     return None
 
 
-def _row_or_none(number: int, record: bytes, strict: bool = False) -> WitRow | None:
+def _parsed(number: int, record: bytes, strict: bool = False) -> WitRow | Rejection:
     try:
         return row_of_fields(number, split_fields(record, strict))
-    except RowError:
-        return None
+    except RowError as error:
+        return Rejection(number, error.reason, error.detail, excerpt(_without_end(record)))
 
 
 def _without_end(line: bytes) -> bytes:
@@ -124,14 +137,13 @@ def _split(text: str, strict: bool) -> list[str]:
         return text.split("\t")
     fields: list[str] = []
     position = 0
-    while True:
+    for name in COLUMNS:
         match = _FIELD.match(text, position)
         if match is None or (strict and match[2]):
-            name = COLUMNS[len(fields)] if len(fields) < len(COLUMNS) else "a further column"
-            detail = f"A double quote that begins {name} is not closed."
-            raise RowError(OPEN_QUOTE, detail)
+            raise RowError(OPEN_QUOTE, f"A double quote that begins {name} is not closed.")
         quoted, behind, plain, end = match.groups()
         fields.append(plain if quoted is None else quoted.replace('""', '"') + behind)
         if not end:
             return fields
         position = match.end()
+    raise RowError("wrong_column_count", f"The line has more than {len(COLUMNS)} columns.")

@@ -8,6 +8,7 @@ text is taken from a repaired object.
 """
 
 import re
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,8 +25,11 @@ _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
 """Braces of one reply that are looked at, and damaged objects that are repaired."""
 _QUOTES = "\"'`“”„‘’«»「」『』＂"
 _QUOTE = rf"[{_QUOTES}*_\s]*"
+_MARKS = _QUOTES + "*_" + "".join(filter(str.isspace, map(chr, range(0x3001))))
+"""Its characters."""
+_MOST_SHORT = 1_000
+"""Characters of a short value in quotation marks."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
-_FENCE_BEFORE = re.compile(r"`{3,}[\w-]*\s*\Z")
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 
 
@@ -48,7 +52,7 @@ class ReplyObject(NamedTuple):
         """
         if isinstance(text := self.values.get(name), str):
             return text.strip()
-        before = _FENCE_BEFORE.sub("", self.text[: self.start]).strip()
+        before = _without_open_fence(self.text[: self.start].strip())
         return before or _FENCE_AFTER.sub("", self.text[self.end :]).strip()
 
 
@@ -130,15 +134,26 @@ def labelled_text(text: str, name: str, other: str) -> str:
     Returns:
         The text; without `name` the text before `other`; empty without both.
     """
-    until = rf"{_QUOTE}[,，]?{_QUOTE}(?:\b{other}\b.*)?\}}?\s*(?:```)?\s*\Z"
-    pattern = rf"\b{name}\b{_QUOTE}[:：]{_QUOTE}(.*?){until}"
-    match = re.search(pattern, text[:MOST_CHARACTERS], re.IGNORECASE | re.DOTALL)
-    if match:
-        return match[1].strip()
-    before = re.split(
-        rf"{_QUOTE}\b{other}\b", text[:MOST_CHARACTERS], maxsplit=1, flags=re.IGNORECASE
-    )
-    return before[0].strip(" \t\n{") if len(before) > 1 else ""
+    text = text[:MOST_CHARACTERS]
+    label = re.search(rf"\b{name}\b{_QUOTE}[:：]", text, re.IGNORECASE)
+    start = label.end() if label else 0
+    end = re.compile(rf"\b{other}\b", re.IGNORECASE).search(text, start)
+    if label is None:
+        return text[: end.start()].rstrip(_MARKS).strip(" \t\n{") if end else ""
+    free_text = text[start : end.start()] if end else _without_end_of_object(text[start:])
+    free_text = free_text.strip(_MARKS)
+    return free_text[:-1].rstrip(_MARKS) if free_text.endswith((",", "，")) else free_text
+
+
+def _without_end_of_object(text: str) -> str:
+    """A text without the brace and the fence that may end it."""
+    return text.rstrip().removesuffix("```").rstrip().removesuffix("}")
+
+
+def _without_open_fence(text: str) -> str:
+    """A text without the fence, with its language, that opens at its end."""
+    bare = text.rstrip(string.ascii_letters + string.digits + "_-")
+    return bare.rstrip("`").rstrip() if bare.endswith("```") else text
 
 
 def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
@@ -227,10 +242,11 @@ def _with_short_values(
 def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
     """A name, a colon and a short value; in an object the name follows a quotation mark or a comma."""
     words = r"[\s_]*".join(re.escape(word) for word in name.split())
-    before = r"\b" if anywhere else rf"[{{,，\n{_QUOTES}]\s*"
+    # Possessive, or of single characters: blanks are passed over once.
+    before = r"\b" if anywhere else rf"[{{,，\n{_QUOTES}][^\S\n]*+"
     return re.compile(
-        rf"{before}{words}{_QUOTE}\s*[:：]\s*"
-        rf"(?:[*_\s]*[\"“„]([^\"”\n]*)[\"”]|{_QUOTE}([^{_QUOTES},，;；}}\]\n]*))",
+        rf"{before}{words}{_QUOTE}+[:：]"
+        rf"(?:[*_\s]*+[\"“„]([^\"”\n]{{0,{_MOST_SHORT}}})[\"”]|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*))",
         re.IGNORECASE,
     )
 

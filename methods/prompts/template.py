@@ -4,7 +4,8 @@ A template is Jinja text with a system part and a user part, divided by a line `
 matter, settings of the prompt, may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th
 image (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
 encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
-the filter or without it, can insert an image.
+the filter or without it, can insert an image. Templates run in Jinja's sandbox: a prompt file that
+somebody shared cannot run Python.
 """
 
 import hashlib
@@ -14,14 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import yaml
-from jinja2 import (
-    Environment,
-    StrictUndefined,
-    Template,
-    TemplateSyntaxError,
-    Undefined,
-    UndefinedError,
-)
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, UndefinedError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from methods.errors import PromptUnusable
@@ -79,7 +75,7 @@ def _data(value: str | Undefined) -> str:
     return as_data(str(value) if isinstance(value, Undefined) else value)
 
 
-_ENVIRONMENT = Environment(
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
 )
 _ENVIRONMENT.filters["data"] = _data
@@ -130,8 +126,8 @@ class PromptTemplate:
         """Messages with `data` filled in and `images` (SHA-256, in order) inserted.
 
         Without a system part there is a user's message alone. Raises TemplateError if the template uses
-        a variable or an image that was not given. NUL, which marks the place of an image, is removed
-        from all strings in `data`.
+        a variable or an image that was not given, or what Jinja's sandbox forbids. NUL, which marks the
+        place of an image, is removed from all strings in `data`.
         """
 
         def picture(position: int) -> str:
@@ -150,6 +146,11 @@ class PromptTemplate:
             names = ", ".join(sorted({"n_images", "picture(i)", *data}))
             raise TemplateError(
                 f"The prompt {self.name} cannot be filled in: {error.message}; it is given {names}."
+            ) from None
+        except (SecurityError, OverflowError) as error:
+            raise TemplateError(
+                f"The prompt {self.name} cannot be filled in: {str(error).rstrip('.')}. Remove the "
+                "expression from the prompt file."
             ) from None
         system, user = _DIVIDER.split(text, maxsplit=1)
         user_message = Message("user", _parts(user.strip(), images))

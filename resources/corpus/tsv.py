@@ -36,6 +36,7 @@ from methods.ingest.wit_records import parse_records
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import FileShard
 from resources.corpus.staging import StagedShard, StagedWriter
+from resources.files.bounded import unpacked_limit
 
 BLOCK_BYTES = 2 << 20
 LINES_AT_ONCE = 20_000
@@ -253,10 +254,6 @@ UNREADABLE = cast(
 )
 
 BATCHES_AHEAD = 1
-SMALL, MOST_UNPACKED = 1 << 30, 200
-"""Bytes that any file may unpack to, and times its size that a larger one may: WIT's unpack to five
-times theirs."""
-
 
 Read = tuple[pa.RecordBatch, pa.RecordBatch]
 
@@ -320,14 +317,14 @@ def _staged(
 
 def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Iterator[pa.RecordBatch]:
     """The batches; raises CorpusError once their file unpacks to more than a text does."""
-    most = max(SMALL, MOST_UNPACKED * path.stat().st_size)
+    most = unpacked_limit(path.stat().st_size)
     n_bytes = 0
     for batch in batches:
         n_bytes += batch.nbytes
         if n_bytes > most:
             raise CorpusError(
-                f"Shard {shard!r} is not read further: {path} unpacks to over {MOST_UNPACKED} times "
-                "its size, as no text does. Replace it with a file of WIT."
+                f"Shard {shard!r} is not read further: {path} unpacks to over {most:,} bytes, far "
+                "more than a text of its size. Replace it with a file of WIT."
             )
         yield batch
 

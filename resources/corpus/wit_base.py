@@ -9,22 +9,21 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
+from methods.ingest.image_check import MAX_BYTES
 from methods.ingest.wit import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import StagedShard, StagedWriter
-from resources.files.bounded import open_file
+from resources.files.bounded import open_file, unpacked_limit
+from resources.files.parquet_records import open_parquet, read_records
 
-FEW_RECORDS, FEWEST_BYTES = 1_000_000, 50
+FEW_RECORDS, FEWEST_BYTES = 100_000, 50
 """Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
 and addresses, packed. A file of kilobytes may state millions of equal records."""
 LONGEST_REASON = 300
 """Characters of an error of others: some contain the whole schema of a file."""
-RECORDS_AT_ONCE = 100
-"""A row group may have more, and then as many images would be in memory."""
-MOST_BYTES_AT_ONCE = 100_000_000
-"""Bytes of the records that are in memory at once. A file of kilobytes may repeat one long value in all
-of its records."""
+MOST_RECORD_BYTES = 20_000_000 + MAX_BYTES
+"""Bytes of a decoded record: the texts of its pages, or its image."""
 
 
 class WitBaseShard(FileShard):
@@ -99,15 +98,14 @@ class WitBaseShard(FileShard):
             )
 
     def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
-        import pyarrow.parquet as pq
-
         try:
             with self._open() as file:
                 n_bytes = file.seek(0, os.SEEK_END)
-                parquet = pq.ParquetFile(file)
-                self._require_form(parquet.metadata, n_bytes, columns)
-                at_once = _records_at_once(parquet.metadata, columns)
-                for batch in parquet.iter_batches(at_once, columns=list(columns)):
+                table = open_parquet(file)
+                self._require_form(table.metadata, n_bytes, columns)
+                for batch in read_records(
+                    table, unpacked_limit(n_bytes), columns, MOST_RECORD_BYTES
+                ):
                     yield from batch.to_pylist()
         except CorpusError:
             raise
@@ -121,20 +119,3 @@ class WitBaseShard(FileShard):
             raise CorpusError(
                 f"Shard {self.name!r} cannot be read as wit_base's Parquet ({reason}): {remedy}."
             ) from error
-
-
-def _records_at_once(metadata: Any, columns: Sequence[str]) -> int:
-    """How many records of a file are read at once: no value is larger than its column, unpacked."""
-    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
-    largest = max((_unpacked_bytes(group, columns) for group in groups), default=0)
-    return max(1, min(RECORDS_AT_ONCE, MOST_BYTES_AT_ONCE // max(1, largest)))
-
-
-def _unpacked_bytes(group: Any, columns: Sequence[str]) -> int:
-    """Bytes of some columns of a row group of Parquet, unpacked; a repeated value counts once."""
-    chunks = (group.column(i) for i in range(group.num_columns))
-    return sum(
-        chunk.total_uncompressed_size
-        for chunk in chunks
-        if chunk.path_in_schema.partition(".")[0] in columns
-    )

@@ -18,6 +18,9 @@ from typing import IO, Any
 
 MOST_BYTES = 1_000_000_000
 """Of a file that is read whole, where nothing less is meant."""
+SMALL_UNPACKED, MOST_TIMES = 20_000_000, 100
+"""Bytes that any packed file may unpack to, and times its size that a larger one may: texts unpack to
+about five times theirs."""
 
 
 class BoundedReadError(OSError):
@@ -42,6 +45,11 @@ def oversized(n_bytes: int, most: int) -> BoundedReadError:
     return BoundedReadError(
         "oversized_bytes", f"the file has at least {n_bytes} bytes, more than the {most} allowed"
     )
+
+
+def unpacked_limit(n_packed: int) -> int:
+    """Return the most bytes that a packed file of `n_packed` bytes may unpack to."""
+    return max(SMALL_UNPACKED, MOST_TIMES * n_packed)
 
 
 def open_file(path: Path) -> io.BufferedReader:

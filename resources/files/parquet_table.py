@@ -12,7 +12,8 @@ from methods.delimited import rows_of
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import IMAGES, tsv_line
-from resources.files.bounded import open_file
+from resources.files.bounded import open_file, unpacked_limit
+from resources.files.parquet_records import open_parquet, read_records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,18 +21,14 @@ if TYPE_CHECKING:
 ENDING = ".parquet"
 INDEX = "index"
 """The column of numbers; all others are texts."""
-ROWS = 64
-"""Rows that are read at once: each may have images of some megabytes."""
 MOST_ROWS = 2_000_000
 """A file of kilobytes may have millions of equal rows."""
-READ_BYTES = 1_000_000
-"""Bytes of each column that are read at once."""
 GROUP_CHARACTERS = 32_000_000
 """Characters of a row group that is written; it has one row more than fit."""
 
 
 def tsv_lines_of(file: Path) -> Iterator[str]:
-    """The table in `file` as a TSV, line by line; in memory are the pages that the next rows stand in.
+    """The table in `file` as a TSV, line by line; in memory are the pages that the next row stands in.
 
     An image may be base64, bytes, or a struct of bytes and path, as Hugging Face's data sets have it,
     and several a list of these. Nulls are empty cells; so is the text "nan" beside structs: such data
@@ -39,12 +36,11 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
     file that is no Parquet, or is cut off or damaged at any place.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    most_bytes = unpacked_limit(file.stat().st_size)
     with open_file(file) as data:
         try:
-            # Neither ahead nor a whole row group at once, of which a file may have no more than one.
-            table = pq.ParquetFile(data, pre_buffer=False, buffer_size=READ_BYTES)
+            table = open_parquet(data)
             if table.metadata.num_rows > MOST_ROWS:
                 raise PublishedError(f"it has more than {MOST_ROWS:,} records")
             names = table.schema_arrow.names
@@ -53,12 +49,10 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             added = [image_path] if image in names and image_path not in names else []
             yield tsv_line([*names, *added])
             missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
-            number = 0
-            for batch in table.iter_batches(batch_size=ROWS):
-                for values in _rows(batch):
-                    number += 1
-                    cells = _cells(f"record {number}", [*names, *added], values)
-                    yield tsv_line(["" if cell in missing else cell for cell in cells])
+            for number, batch in enumerate(read_records(table, most_bytes), start=1):
+                values = [column[0].as_py() for column in batch.columns]
+                cells = _cells(f"record {number}", [*names, *added], values)
+                yield tsv_line(["" if cell in missing else cell for cell in cells])
         except (pa.ArrowException, OSError, EOFError) as error:
             if isinstance(error, OSError) and error.strerror:
                 raise
@@ -78,12 +72,7 @@ def _has_structs(schema: "pa.Schema", name: str) -> bool:
     return pa.types.is_struct(kind.value_type if several else kind)
 
 
-def _rows(batch: "pa.RecordBatch") -> Iterator[tuple[object, ...]]:
-    columns = [column.to_pylist() for column in batch.columns]
-    yield from zip(*columns, strict=True)
-
-
-def _cells(where: str, names: list[str], values: tuple[object, ...]) -> list[str]:
+def _cells(where: str, names: list[str], values: list[object]) -> list[str]:
     """The cells of a row; the path of an image goes to the column of paths if that is empty."""
     image, image_path = IMAGES
     pictures = ImageCells()

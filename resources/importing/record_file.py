@@ -16,7 +16,7 @@ from methods.evaluation.published_tables import json_records
 from methods.json_text import DuplicateKeyError, from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
-from resources.files.bounded import open_file, read
+from resources.files.bounded import open_file, read, unpacked_limit
 from resources.files.xlsx_text import open_workbook, unescaped
 
 MOST_UNPACKED = 1_000_000_000
@@ -25,8 +25,6 @@ MOST_LINE = 100_000_000
 """Bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
-SMALL, MOST_TIMES = 20_000_000, 100
-"""Bytes that any spreadsheet may unpack to, and times its size that a larger one may."""
 MOST_PART = 20_000_000
 """Bytes of a part of a spreadsheet that is no sheet, unpacked."""
 MOST_CELLS = 20_000_000
@@ -205,7 +203,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
                         f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
                     )
             n_packed = sum(part.compress_size for part in archive.infolist())
-            most = min(MOST_UNPACKED, max(SMALL, MOST_TIMES * n_packed))
+            most = min(MOST_UNPACKED, unpacked_limit(n_packed))
             if sum(part.file_size for part in archive.infolist()) > most:
                 raise PublishedError(f"it is more than {most:,} bytes when unpacked")
         book = open_workbook(data)

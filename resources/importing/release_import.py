@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
-from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
-from methods.release_card import edition_of, row_of
+from methods.release_card import card_markdown, edition_of, row_of
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import file_hash, inside, read_inside
 from resources.images.store import ImageStore
-from resources.publishing.release_folder import TABLES, exported_files
+from resources.publishing.release_folder import README, TABLES, exported_files
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
+
+_DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+"""Of the files that a release may have, next to its page and its images."""
 
 
 class ReleaseFolderError(UserError):
@@ -62,7 +65,9 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
             **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
         }
         writes = [_write(name, table, where) for name, table in tables_to_write.items()]
-    except (pa.ArrowException, ValueError):
+        # A card that cannot be shown would stop every list of releases.
+        card_markdown(card)
+    except (pa.ArrowException, KeyError, TypeError, ValueError):
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.
     for name in images:
@@ -150,6 +155,8 @@ def _has_form(tables: Any) -> bool:
         and isinstance(tables["files"], dict)
         # They are copied under their names: none may lead out of the folder.
         and all(Path(name).name == name not in ("", "..") for name in tables["files"])
+        # A page with a script would stand among the files of the workspace.
+        and all(name == README or Path(name).suffix in _DATA_ENDINGS for name in tables["files"])
         # The hash of what is no file is None.
         and all(isinstance(sha256, str) for sha256 in tables["files"].values())
         and all(isinstance(tables[name], list) for name in lists)
@@ -185,7 +192,11 @@ def _require_unchanged(
         unchanged = False
     if not unchanged:
         raise _changed(folder, TABLES)
-    names = {path.stem: f"images/{path.name}" for path in sorted((folder / "images").glob("*"))}
+    names = {
+        path.stem: f"images/{path.name}"
+        for path in sorted((folder / "images").glob("*"))
+        if path.suffix.removeprefix(".") in EXTENSION_OF.values()
+    }
     for image_id in sorted(image_ids):
         if image_id not in names or _sha256(folder, names[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")

@@ -56,7 +56,8 @@ def add(
     Raises:
         CommentError: The text is empty or too long.
     """
-    written = written.strip()
+    # No text column of PostgreSQL holds NUL.
+    written = written.replace("\x00", "").strip()
     if not 0 < len(written) <= MOST_CHARACTERS:
         raise CommentError(
             f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(written)}."

@@ -19,14 +19,17 @@ from review.dump import FORMS, dump_file
 from review.pages.frame import say
 from review.security import current_account, require
 
+MOST_DIGITS = 18
+"""Of a number that a database stores as an integer."""
+
 
 @require("annotator")
 async def take_back(request: Request) -> Response:
     """Take back one's own decision, and go to the item, where it is a draft."""
     form = await request.form()
     event_id = str(form.get("event_id", ""))
-    if not event_id.isdecimal():
-        raise HTTPException(400, "event_id is a number.")
+    if not event_id.isdecimal() or len(event_id) > MOST_DIGITS:
+        raise HTTPException(400, f"event_id is a number of at most {MOST_DIGITS} digits.")
 
     def act(store: ReviewStore, item_id: str, account: Account) -> None:
         store.take_back(item_id, int(event_id), account.name)

@@ -100,6 +100,8 @@ def test_a_decision_is_taken_back_and_the_page_says_what_changed(site: Site) -> 
     assert site.store.decisions() == []
     again = anna.post(back, data={"event_id": event_id})
     assert again.status_code == 409 and SAYS["undo.none"] in again.text
+    for no_id in ("9" * 5_000, "9" * 19, "-1", ""):
+        assert anna.post(back, data={"event_id": no_id}).status_code == 400
     history = anna.get(f"/history/{one['item_id']}").text
     assert SAYS["history.taken_back"] in history
 
@@ -181,6 +183,14 @@ def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
         assert f'href="/items/{one["item_id"]}"' in answer.text
     assert anna.post("/items/none/comments", data={"text": "x"}).status_code == 404
     assert site.store.comments() == []
+
+
+def test_a_comment_is_stored_without_nul_which_no_database_holds(site: Site) -> None:
+    one = dialogue(site)
+    site.store.update_queue([one])
+    path = f"/items/{one['item_id']}/comments"
+    assert signed_in(site, "anna").post(path, data={"text": "a\x00b"}).status_code == 303
+    assert [comment.text for comment in site.store.comments()] == ["ab"]
 
 
 # --- Pictures --------------------------------------------------------------------------------------

@@ -362,6 +362,17 @@ def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
         load(file, store, accounts)
 
 
+@pytest.mark.parametrize("data", [b"", b"no table", b"<html>\n"])
+def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) -> None:
+    store, accounts = home(tmp_path / "other")
+    file = tmp_path / "review.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("decisions.csv", data)
+        archive.writestr("comments.csv", "item_id\n")
+    with pytest.raises(DumpError, match="a table has no column item_id"):
+        load(file, store, accounts)
+
+
 def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
     worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,20 @@ def test_anything_else_is_refused_with_its_reason() -> None:
         assert caught.value.detail.endswith("."), reply
 
 
+@pytest.mark.parametrize("mark", [" ", "\n", '"', "“", "_", "*", "`", "``` "])
+def test_many_marks_and_blanks_are_passed_over_in_one_go(mark: str) -> None:
+    """Backtracking over each of them would take hours."""
+    many = mark * (15_000 // len(mark))
+    judgment = read_rating(f"Reason: good {many} Rating: 8")
+    assert (judgment.score, judgment.explanation) == (8, "good")
+    judgment = read_rating(f'It is good. {many}{{"Rating": 8}}')
+    assert (judgment.score, judgment.explanation.startswith("It is good.")) == (8, True)
+    for nothing in (f"{many}x", f"Rating{many}x", f"{{'Rating'{many}x"):
+        with pytest.raises(ParseError) as caught:
+            read_rating(nothing)
+        assert caught.value.reason == "no_rating"
+
+
 # Marks such as <think> hide what follows: `model_text.py`.
 WORDS = st.text().filter(lambda text: "<" not in text)
 

@@ -1,6 +1,7 @@
 """The page of a dataset, whose texts are partly from outside."""
 
-from methods.exports.dataset_card import summary
+from methods.exports.dataset_card import DatasetCardInput, page_text, summary
+from methods.licences.combination import SetLicence
 
 
 def test_split_and_language_are_shown_as_they_are_and_act_as_nothing() -> None:
@@ -20,3 +21,14 @@ def test_split_and_language_are_shown_as_they_are_and_act_as_nothing() -> None:
 def test_an_instruction_set_is_called_one() -> None:
     card = {"benchmark": None, "kind": "instruction", "n_items": 3, "n_turns": 9, "n_images": 6}
     assert summary(card).startswith("An instruction set of 3 items with 9 turns about 6 pictures,")
+
+
+def test_a_licence_that_an_imported_release_names_is_shown_and_acts_as_nothing() -> None:
+    card = {
+        **{"release_id": "mmdu-0", "name": "mmdu", "benchmark": "mmdu", "kind": "benchmark"},
+        **{"n_items": 1, "n_turns": 1, "n_images": 0, "provider": None, "created_at": "2026-01-01"},
+        **{"review_policy": "all", "review_share": 1.0},
+    }
+    page = page_text(DatasetCardInput([card], SetLicence("<img src=http://a/x>"), {}, [], {}))
+    assert "The whole is under &lt;img src=http://a/x&gt;, which" in page
+    assert "<img" not in page

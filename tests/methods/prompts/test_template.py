@@ -72,6 +72,22 @@ def test_a_template_that_names_what_was_not_given_is_an_error_never_an_empty_pla
     )
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "cycler.__init__.__globals__.os.getcwd()",
+        "picture.__globals__",
+        "'{0.__class__}'.format(page)",
+        "pages.append(page)",
+        "range(10 ** 9) | list",
+    ],
+)
+def test_a_prompt_file_cannot_run_python(expression):
+    source = "{{ " + expression + " }}\n=== user ===\nHello"
+    with pytest.raises(TemplateError, match="^The prompt t cannot be filled in: .* Remove the "):
+        PromptTemplate("t", source).render(page="a", pages=["a"])
+
+
 @pytest.mark.parametrize("system", ["", "\n", "{% if n_images > 5 %}Be brief.{% endif %}\n"])
 def test_without_a_system_part_there_is_a_users_message_alone(system):
     (user,) = PromptTemplate("t", f"{system}=== user ===\nHello.\n").render()

@@ -23,6 +23,7 @@ from resources.corpus import staging, tsv
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import StagedShard
 from resources.corpus.tsv import TsvShard, stage_tsv
+from resources.files import bounded
 
 pytestmark = pytest.mark.slow
 
@@ -491,9 +492,11 @@ def test_a_shard_with_enough_rows_is_read_to_its_end_however_many_are_rejected(
 def test_a_file_that_unpacks_to_far_more_than_its_size_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tsv, "SMALL", 3_000_000)
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 3_000_000)
     path = tmp_path / "owls.tsv.gz"
     path.write_bytes(gzip.compress(HEADER + ROW * 200_000))
     staged = stage_tsv(path, "owls", tmp_path)
-    assert staged.broken and "unpacks to over 200 times its size" in staged.broken
+    assert re.search(
+        r"unpacks to over 12,\d{3},\d{3} bytes, far more than a text", staged.broken or ""
+    )
     assert 0 < staged.n_rows < 200_000

@@ -171,8 +171,7 @@ def test_a_circular_file_is_one_question(tmp_path: Path) -> None:
     assert item.choices == ("None", "NA")
 
 
-def test_rows_come_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_table, "ROWS", 2)
+def test_rows_come_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_table, "GROUP_CHARACTERS", 10)
     lines = [tsv_line(["index", "question"]), *(tsv_line([str(n), "x" * 9]) for n in range(7))]
     file = tmp_path / "t.parquet"

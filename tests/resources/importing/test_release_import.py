@@ -106,7 +106,19 @@ def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path
     assert rows_of(empty.warehouse, FIRST)["releases"] == [card]
 
 
-@pytest.mark.parametrize("harm", ["settings of no table", "a shard of text"])
+CHANGES = {
+    "settings of no table": {"settings": {"tau": 0.6}},
+    "a tau of text": {"settings": {"cluster.clusters": {"tau": "x"}}},
+    "answers held out by a number": {"settings": {"release.releases": {"held_out": 0}}},
+    "broken images of text": {
+        "settings": {"release.releases": {"broken_images": {"missing": "x"}}}
+    },
+    "a shard of text": {"corpus": ["wit-0"]},
+    "no number of items": {"n_items": None},
+}
+
+
+@pytest.mark.parametrize("harm", CHANGES)
 def test_a_card_that_does_not_fit_is_refused(
     harm: str, made_in: Path, empty: Empty, tmp_path: Path
 ) -> None:
@@ -114,10 +126,7 @@ def test_a_card_that_does_not_fit_is_refused(
     shutil.copytree(made_in / "releases" / FIRST, folder)
     tables = json.loads((folder / "tables.json").read_text())
     (card,) = tables["releases"]
-    card |= {
-        "settings of no table": {"settings": {"tau": 0.6}},
-        "a shard of text": {"corpus": ["wit-0"]},
-    }[harm]
+    card |= CHANGES[harm]
     text = json.dumps(card)
     (folder / "card.json").write_text(text)
     tables["files"]["card.json"] = hashlib.sha256(text.encode()).hexdigest()
@@ -126,6 +135,35 @@ def test_a_card_that_does_not_fit_is_refused(
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
+
+
+@pytest.mark.parametrize("name", ["index.html", "evil.svg", "evil", "evil.json.html"])
+def test_a_file_of_a_type_that_no_release_has_is_refused(
+    name: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    (folder / name).write_bytes(b"<script>")
+    tables = json.loads((folder / "tables.json").read_text())
+    tables["files"][name] = hashlib.sha256(b"<script>").hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert not (empty.home / "releases").exists()
+
+
+def test_an_image_under_the_name_of_a_page_is_refused(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    image = min((folder / "images").iterdir())
+    image.rename(image.with_suffix(".html"))
+
+    with pytest.raises(ReleaseFolderError, match=f"as images/{image.stem} is missing"):
+        empty.take(folder)
+    assert not (empty.home / "releases").exists()
 
 
 def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) -> None:

@@ -1,0 +1,83 @@
+"""Reading Parquet files that others made, one record at a time and up to a size.
+
+A file of kilobytes may hold gigabytes: one long text that all records repeat, or lists of millions of
+nulls. The sizes in its footer may be wrong. So records are measured as they are decoded.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import IO, TYPE_CHECKING
+
+from resources.files.bounded import BoundedReadError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+MOST_RECORD_BYTES = 100_000_000
+"""Bytes of a decoded record, its images included."""
+MOST_VALUES = 5_000_000
+"""Values that a row group may have in a column of lists."""
+READ_BYTES = 1_000_000
+"""Bytes of each column that are read at once."""
+
+
+def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
+    """Open a Parquet file to read its records with `read_records`. Raises ArrowException, OSError."""
+    import pyarrow.parquet as pq
+
+    # Neither ahead nor a whole row group at once, of which a file may have no more than one.
+    return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
+
+
+def read_records(
+    table: "pq.ParquetFile",
+    most_bytes: int,
+    columns: Sequence[str] | None = None,
+    most_record_bytes: int = MOST_RECORD_BYTES,
+) -> Iterator["pa.RecordBatch"]:
+    """Read the records of a Parquet file.
+
+    Args:
+        table: The open file.
+        most_bytes: The most bytes of all decoded records.
+        columns: The columns to read; by default all.
+        most_record_bytes: The most bytes of a decoded record.
+
+    Yields:
+        Batches of one record.
+
+    Raises:
+        BoundedReadError: A record, or all records together, are larger than allowed.
+        ArrowException, OSError: The file is damaged.
+    """
+    _require_short_lists(table.metadata, columns)
+    n_bytes = 0
+    for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
+        n_bytes += batch.nbytes
+        if batch.nbytes > most_record_bytes:
+            raise BoundedReadError(
+                "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
+            )
+        if n_bytes > most_bytes:
+            raise BoundedReadError(
+                "oversized_bytes", f"its records have more than {most_bytes:,} bytes, decoded"
+            )
+        yield batch
+
+
+def _require_short_lists(metadata: "pq.FileMetaData", columns: Sequence[str] | None) -> None:
+    """Raise BoundedReadError if a row group has too many values in a column that is read.
+
+    The nulls of a list take no bytes in the file, and some each in memory.
+    """
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            name = chunk.path_in_schema.partition(".")[0]
+            is_read = columns is None or name in columns
+            if is_read and chunk.num_values > max(MOST_VALUES, group.num_rows):
+                raise BoundedReadError(
+                    "oversized_bytes",
+                    f"the lists of a column have more than {MOST_VALUES:,} values",
+                )

@@ -1,0 +1,111 @@
+"""Parquet files of kilobytes that hold gigabytes: their records are measured as they are decoded."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resources.files.bounded import BoundedReadError
+from resources.files.parquet_records import open_parquet, read_records
+
+TEXT = "a" * 100_000
+
+
+def repeated(path: Path, n_records: int) -> Path:
+    """Write one text as the value of all records: it stands in the file once."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * n_records, pa.int32()), pa.array([TEXT]))
+    pq.write_table(
+        pa.table({"text": texts}),
+        path,
+        compression="zstd",
+        dictionary_pagesize_limit=1 << 30,
+        store_schema=False,
+    )
+    assert path.stat().st_size < 2_000
+    return path
+
+
+def with_small_sizes_in_the_footer(path: Path) -> Path:
+    """Overwrite the sizes of the column and of its row group, as numbers of as many bytes."""
+    content = path.read_bytes()
+    group = pq.read_metadata(path).row_group(0)
+    for size in {group.total_byte_size, group.column(0).total_uncompressed_size}:
+        content = content.replace(varint(size, 0), varint(9, len(varint(size, 0))))
+    path.write_bytes(content)
+    assert pq.read_metadata(path).row_group(0).total_byte_size == 9
+    assert pq.read_metadata(path).row_group(0).column(0).total_uncompressed_size == 9
+    return path
+
+
+def varint(number: int, width: int) -> bytes:
+    """A number as Thrift writes it, with at least `width` bytes."""
+    left, digits = number * 2, []
+    while left or len(digits) < width:
+        digits.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*digits[:-1], digits[-1] & 127])
+
+
+def honest(path: Path) -> Path:
+    return path
+
+
+@pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
+def test_one_text_in_all_records_is_decoded_once_at_a_time(
+    tmp_path: Path, footer: Callable[[Path], Path]
+) -> None:
+    path = footer(repeated(tmp_path / "a.parquet", 200))
+    with path.open("rb") as file:
+        before = pa.total_allocated_bytes()
+        for batch in read_records(open_parquet(file), 1_000_000_000):
+            assert batch.to_pylist() == [{"text": TEXT}]
+            assert pa.total_allocated_bytes() - before < 10 * len(TEXT)
+
+
+@pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
+def test_records_are_read_up_to_a_size_of_all_together(
+    tmp_path: Path, footer: Callable[[Path], Path]
+) -> None:
+    path = footer(repeated(tmp_path / "a.parquet", 200))
+    n_read = 0
+    with (
+        path.open("rb") as file,
+        pytest.raises(BoundedReadError, match="more than 1,000,000 bytes"),
+    ):
+        for _ in read_records(open_parquet(file), 1_000_000):
+            n_read += 1
+    assert n_read == 9
+
+
+def test_a_record_that_is_too_large_is_refused_before_it_is_made_python_objects(
+    tmp_path: Path,
+) -> None:
+    path = repeated(tmp_path / "a.parquet", 1)
+    with path.open("rb") as file, pytest.raises(BoundedReadError, match="a record has more than"):
+        next(read_records(open_parquet(file), 1_000_000, most_record_bytes=99_999))
+
+
+def test_lists_of_millions_of_nulls_are_refused_undecoded_where_their_column_is_read(
+    tmp_path: Path,
+) -> None:
+    nulls = pa.ListArray.from_arrays(pa.array([0, 5_000_001], pa.int32()), pa.nulls(5_000_001))
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a"], "nulls": nulls}), path, compression="zstd")
+    with path.open("rb") as file:
+        (batch,) = read_records(open_parquet(file), 1_000, ["text"])
+        assert batch.to_pylist() == [{"text": "a"}]
+        before = pa.total_allocated_bytes()
+        with pytest.raises(BoundedReadError, match="lists of a column have more than 5,000,000"):
+            next(read_records(open_parquet(file), 1_000_000_000))
+        assert pa.total_allocated_bytes() == before
+
+
+def test_the_values_of_a_column_without_lists_may_be_as_many_as_its_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.files.parquet_records.MOST_VALUES", 2)
+    path = repeated(tmp_path / "a.parquet", 3)
+    with path.open("rb") as file:
+        assert len(list(read_records(open_parquet(file), 1_000_000))) == 3

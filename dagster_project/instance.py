@@ -139,7 +139,7 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     except psycopg.OperationalError as error:
         reason = str(error).strip().partition("\n")[0]
-        raise StoreUnavailable(
+        raise address.canceled_statement(error) or StoreUnavailable(
             f"The database of {address.VARIABLE} cannot be used ({reason}): start its server, or "
             "correct the address."
         ) from None

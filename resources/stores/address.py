@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources.migrations import StoreError
+from resources.migrations import StoreError, StoreUnavailable
 
 VARIABLE = "LOOM_STORES"
+QUERY_CANCELED = "57014"
+"""Postgres' code of a statement that was ended by `statement_timeout`, or by somebody."""
+STATEMENT_TIMEOUT = (
+    "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
+    "statement_timeout = '5min'), unless somebody cancelled the statement"
+)
 _SCHEMES = ("postgresql://", "postgres://")
 _HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 
@@ -69,6 +75,26 @@ def shown_address(address: str) -> str:
     user = f"{parts['user']}@" if parts.get("user") else ""
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
+
+
+def canceled_statement(error: BaseException) -> StoreUnavailable | None:
+    """Say which statement of Postgres took too long, also one of Dagster's storage.
+
+    Args:
+        error: Any error.
+
+    Returns:
+        The error to show instead; None if neither it nor its cause is a canceled statement.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if QUERY_CANCELED in (getattr(cause, "pgcode", None), getattr(cause, "sqlstate", None)):
+            return StoreUnavailable(
+                f"{shown_database()} cannot be used ({' '.join(str(cause).split())}): "
+                f"{STATEMENT_TIMEOUT}, and start again."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def is_there(path: Path) -> bool:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
 from resources.files.home import home
-from resources.migrations import StoreError, StoreUnavailable
+from resources.migrations import StoreError
 from resources.stores import address
 from resources.stores.sqlite import copy_sqlite
 from resources.stores_of_home import may_write, require_folder
@@ -149,11 +149,7 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     except psycopg.OperationalError as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise address.canceled_statement(error) or StoreUnavailable(
-            f"The database of {address.VARIABLE} cannot be used ({reason}): start its server, or "
-            "correct the address."
-        ) from None
+        raise address.server_error(error) or error from None
 
 
 def _is_no_retry(record: logging.LogRecord) -> bool:

@@ -17,7 +17,7 @@ from methods.naming import nearest
 from resources.files.home import DEFAULT, home
 from resources.files.system_errors import ResourceExhausted, exhaustion_message
 from resources.settings.packages import package_missing
-from resources.stores.address import canceled_statement
+from resources.stores.address import server_error
 from resources.web.ports import HOST
 
 NOT_DONE = 2
@@ -217,10 +217,7 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         return NOT_DONE
     except BaseException as error:
         message = (
-            exhaustion_message(error)
-            or package_missing(error)
-            or canceled_statement(error)
-            or error
+            exhaustion_message(error) or package_missing(error) or server_error(error) or error
         )
         if not isinstance(message, OSError | UserError):
             raise

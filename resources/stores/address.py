@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from methods.errors import UserError
 from resources.migrations import StoreError, StoreUnavailable
 
 VARIABLE = "LOOM_STORES"
@@ -77,21 +78,26 @@ def shown_address(address: str) -> str:
     return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
 
 
-def canceled_statement(error: BaseException) -> StoreUnavailable | None:
-    """Say which statement of Postgres took too long, also one of Dagster's storage.
+def server_error(error: BaseException) -> StoreUnavailable | None:
+    """Say what the server of the stores refused to a driver, such as that of Dagster's storage.
 
     Args:
-        error: Any error.
+        error: Any error; one with a sentence of its own stays.
 
     Returns:
-        The error to show instead; None if neither it nor its cause is a canceled statement.
+        The error to show instead; None if neither it nor its cause is an OperationalError of a driver.
     """
-    cause: BaseException | None = error
+    cause = None if isinstance(error, UserError) or database() is None else error
     while cause is not None:
-        if QUERY_CANCELED in (getattr(cause, "pgcode", None), getattr(cause, "sqlstate", None)):
+        names = {(base.__module__, base.__name__) for base in type(cause).__mro__}
+        if names & {("psycopg", "OperationalError"), ("psycopg2", "OperationalError")}:
+            code = getattr(cause, "pgcode", None) or getattr(cause, "sqlstate", None)
+            reason = str(cause).strip().partition("\n")[0]
+            canceled = f"{STATEMENT_TIMEOUT}, and start again"
+            advice = "start its server, or correct the address"
             return StoreUnavailable(
-                f"{shown_database()} cannot be used ({' '.join(str(cause).split())}): "
-                f"{STATEMENT_TIMEOUT}, and start again."
+                f"The database of {VARIABLE} cannot be used ({reason}): "
+                f"{canceled if code == QUERY_CANCELED else advice}."
             )
         cause = cause.__cause__ or cause.__context__
     return None

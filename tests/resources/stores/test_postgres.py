@@ -222,8 +222,8 @@ def test_a_statement_that_takes_too_long_ends_a_command_with_one_sentence(
 
     assert run(some, "some", ["slow"]) == 2
     assert capsys.readouterr().err == (
-        f"{address} cannot be used (canceling statement due to statement timeout): raise "
-        "statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
+        "The database of LOOM_STORES cannot be used (canceling statement due to statement timeout): "
+        "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
         "statement_timeout = '5min'), unless somebody cancelled the statement, and start again.\n"
     )
 

@@ -19,8 +19,8 @@ def back_up_home(to: Path | None) -> str:
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
     backup = back_up(folder, target)
     message = (
-        f"Backed up {folder}: {backup.n_files} files in {target}\nEvery table and image in it was read "
-        "and is sound."
+        f"Backed up {folder}: {backup.n_files} files in {target}\nEvery table, image and file of a "
+        "release in it was read and is sound."
     )
     if backup.left_out:
         message += (

@@ -3,7 +3,9 @@
 The storage is Dagster's own: SQLite, or dagster-postgres where LOOM_STORES names a database.
 """
 
+import logging
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
 from resources.files.home import home
-from resources.migrations import StoreError, StoreUnavailable
+from resources.migrations import StoreError
 from resources.stores import address
 from resources.stores.sqlite import copy_sqlite
 from resources.stores_of_home import may_write, require_folder
@@ -117,6 +119,14 @@ def _open_files(folder: Path) -> dg.DagsterInstance:
     """The instance in files of the workspace."""
     # Two processes that make Dagster's databases at once spoil them.
     with FileLock(folder / "opening.lock"):
+        for path in DATABASES:
+            # A process that was killed while it made the file leaves one, too.
+            if (folder / path).exists() and not (folder / path).stat().st_size:
+                print(
+                    f"{folder / path} is empty, and gets its tables again. If it had content, stop and "
+                    "restore a backup (vlm-loom home restore).",
+                    file=sys.stderr,
+                )
         try:
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
         except DatabaseError as error:
@@ -131,6 +141,7 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
     with address.packages():
         import dagster_postgres  # noqa: F401 - only whether it is there: Dagster imports it
         import psycopg
+    logging.getLogger().addFilter(_is_no_retry)
     try:
         with psycopg.connect(stores, autocommit=True) as connection:
             # The lock goes with the connection.
@@ -138,11 +149,15 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
     except psycopg.OperationalError as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise StoreUnavailable(
-            f"The database of {address.VARIABLE} cannot be used ({reason}): start its server, or "
-            "correct the address."
-        ) from None
+        raise address.server_error(error) or error from None
+
+
+def _is_no_retry(record: logging.LogRecord) -> bool:
+    """False for a retry of dagster-postgres, which logs a statement with its SQL before each one.
+
+    If the last retry fails, the command says why.
+    """
+    return record.msg != "Retrying failed database connection: %s"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from methods.naming import nearest
 from resources.files.home import DEFAULT, home
 from resources.files.system_errors import ResourceExhausted, exhaustion_message
 from resources.settings.packages import package_missing
+from resources.stores.address import server_error
 from resources.web.ports import HOST
 
 NOT_DONE = 2
@@ -224,7 +225,9 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         print(f"{where}: {_sentence(error).rstrip('.')}.", file=sys.stderr)
         return NOT_DONE
     except BaseException as error:
-        message = exhaustion_message(error) or package_missing(error) or error
+        message = (
+            exhaustion_message(error) or package_missing(error) or server_error(error) or error
+        )
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)

@@ -11,24 +11,43 @@ from contextlib import closing
 from pathlib import Path
 
 from resources.stores.sqlite import size_of
+from resources.stores.sqlite_rows import Readers, tables_of, text_or_bytes, unreadable_values
 from resources.warehouse.duckdb_file import quoted
 
 _WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100
 """Bytes (sqlite.org/walformat.html)."""
 
 
-def sqlite_damage(path: Path) -> str | None:
-    """Return what is wrong with a SQLite file that nobody writes and that has no log."""
+def sqlite_damage(path: Path, readers: Readers) -> str | None:
+    """Read every page and row of a SQLite file that nobody writes and that has no log.
+
+    Args:
+        path: The file, of any version.
+        readers: How its columns are decoded.
+
+    Returns:
+        What is wrong with it, in words; None if nothing is.
+    """
     if not size_of(path):
         return "it is empty"
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if result != "ok":
+                return " ".join(result.removeprefix("*** in database main ***").split())
+            connection.text_factory = text_or_bytes
+            return next(
+                (
+                    damage
+                    for table in tables_of(connection)
+                    for damage in unreadable_values(connection, table, readers)
+                    if damage
+                ),
+                None,
+            )
     except sqlite3.DatabaseError as error:
         return str(error)
-    report = " ".join(result.removeprefix("*** in database main ***").split())
-    return None if report == "ok" else report
 
 
 def sqlite_log_damage(path: Path) -> str | None:

@@ -18,14 +18,21 @@ from methods.exports.stacking import TokenBudget
 from methods.licences.combination import SETS
 from methods.licences.terms import Term
 from methods.naming import listed, nearest
-from resources.exports.folder import MANIFEST, FolderVerification, listed_files, write_folder
+from resources.exports.folder import (
+    ANEW,
+    MANIFEST,
+    FolderVerification,
+    checked_files,
+    listed_files,
+    write_folder,
+)
 from resources.exports.forms import ExportFormat, form_named
 from resources.exports.push import require_publishable
 from resources.exports.source import CannotHoldError, ExportError, ExportSource, OnProgress
 from resources.files.home import relative_to_home, releases_path
 from resources.files.object_storage import shared_files
 from resources.images.store import FETCH_ANEW, ImageNotStored, ImageStore
-from resources.publishing.release_folder import ExportedFile, write_release
+from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
 from resources.publishing.releases import cards_of, release_meant, rows_of_release
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
@@ -130,6 +137,7 @@ def exports(
         # Folders of earlier releases get what an earlier version did not write into them.
         if in_force or (releases_path() / release_id).exists():
             tables = rows_of_release(warehouse, release_id)
+            before = warehouse.select("release.exports", "path", "sha256", release_id=release_id)
             try:
                 files = write_release(
                     releases_path(),
@@ -137,7 +145,11 @@ def exports(
                     tables,
                     image_store,
                     mark_formulas=config.mark_formulas,
+                    recorded={row["path"]: row["sha256"] for row in before.to_pylist()},
                 )
+            except ChangedReleaseError as error:
+                failed.append(str(error))
+                continue
             except ImageNotStored as error:
                 raise ReleaseError(_without_picture(release, tables["images"], error)) from error
             for form in chosen if in_force else ():
@@ -151,7 +163,12 @@ def exports(
                     failed.append(str(error))
             # Those that were asked for by a command are listed, too.
             for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
-                files += listed_files(manifest.parent)
+                try:
+                    checked_files(manifest.parent, ANEW)
+                except ExportError as error:
+                    failed.append(str(error))
+                else:
+                    files += listed_files(manifest.parent)
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     if shared:
         shared.publish(relative_to_home(releases_path()), releases_path())

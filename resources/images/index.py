@@ -14,6 +14,7 @@ from methods.json_text import from_json
 from resources.images.store import FileState
 from resources.stores import StoreKind, open_store
 from resources.stores.columns import integer, text
+from resources.stores.sqlite_rows import Readers
 
 METADATA = MetaData()
 FETCHED = Table(
@@ -41,6 +42,8 @@ VERIFIED = Table(
     sqlite_with_rowid=False,
 )
 INDEX = StoreKind("images", METADATA, Path(__file__).with_name("migrations"))
+READERS: Readers = {"fetched.facts": from_json}
+"""The column that holds JSON."""
 _RECORD = statement("""
 INSERT INTO fetched (url, image_id, facts, fetched_at, fetched_from, file_sha1)
 VALUES (:url, :image_id, :facts, :fetched_at, :fetched_from, :file_sha1)

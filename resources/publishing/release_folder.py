@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from methods.benchmarks import published_forms
 from methods.delimited import rows_of
+from methods.errors import UserError
 from methods.evaluation.published import PublishedItem
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
@@ -26,11 +27,16 @@ from methods.spreadsheet_cells import has_marks, mark_formula, marked_rows
 from resources.files.parquet_table import ENDING, write_table
 from resources.images.store import ImageStore
 
-TABLES = "tables.json"
-README = "README.md"
+TABLES, CARD, ATTRIBUTION = "tables.json", "card.json", "attribution.csv"
+README, IMAGES = "README.md", "images"
 MMDU, DIALOGUES = "mmdu", "dialogues.json"
 """The form that instruction sets have, and its file."""
 
+REWRITE = (
+    "copy the file from a backup, or delete it and run vlm-loom run release, which writes it again "
+    "from the tables"
+)
+"""What to do about a file of a release that is damaged."""
 ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
 """Columns of `release.images` on the source and the licence of an image."""
 
@@ -43,9 +49,13 @@ class ExportedFile(NamedTuple):
     n_bytes: int
 
 
+class ChangedReleaseError(UserError):
+    """A file of a release's folder is not as it was written; the message says what to do."""
+
+
 def image_name(store: ImageStore, image_id: str) -> str:
     """Path of an image inside a release's folder."""
-    return f"images/{store.path(image_id).name}"
+    return f"{IMAGES}/{store.path(image_id).name}"
 
 
 def write_release(
@@ -55,11 +65,12 @@ def write_release(
     store: ImageStore,
     *,
     mark_formulas: bool = True,
+    recorded: Mapping[str, str] | None = None,
 ) -> list[ExportedFile]:
     """Write the folder of a release, whole or not at all.
 
-    References that are held out are in no file. A folder of an earlier version gets the page, the rows
-    and the published forms that it lacks; nothing else in it is changed.
+    References that are held out are in no file. A folder that exists gets the files that it lacks, as
+    after an upgrade; nothing else in it is changed.
 
     Args:
         root: The folder of all releases.
@@ -67,35 +78,72 @@ def write_release(
         rows: The rows of `RELEASE_TABLES` in order, without the release's id.
         store: The images.
         mark_formulas: Whether cells that a spreadsheet would compute are marked.
+        recorded: SHA-256 of the files as they were written before, by path relative to `root`.
 
     Returns:
         The files, without images.
+
+    Raises:
+        ChangedReleaseError: A file of an existing folder is not as it was recorded, or would be written
+            with another content than before. No file is written.
     """
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
     folder = root / card["release_id"]
-    files = [README, TABLES, *_published_files(card)]
+    files = [README, TABLES, CARD, ATTRIBUTION, *_published_files(card)]
     lacks = [name for name in files if not (folder / name).exists()]
-    if lacks:
+    image_ids = {image["image_id"] for image in rows["images"]}
+    if folder.exists():
+        images = [path for path in (folder / IMAGES).glob("*") if path.stem in image_ids]
+        _require_unchanged(folder, images, recorded or {})
+        image_ids -= {path.stem for path in images}
+    if lacks or image_ids:
         root.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))
         try:
             _write_texts(draft, card, rows, store, mark_formulas)
+            (draft / IMAGES).mkdir()
+            for image_id in image_ids:
+                shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
             if folder.exists():
-                for name in lacks:
-                    (draft / name).replace(folder / name)
+                _add_files(draft, folder, lacks, recorded or {})
             else:
-                _make_folder(draft, rows, store, folder)
+                _make_folder(draft, folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     return exported_files(folder)
 
 
-def _make_folder(draft: Path, rows: Rows, store: ImageStore, folder: Path) -> None:
-    """Make `draft`, which has the texts, the folder, with its images."""
-    (draft / "images").mkdir()
-    for image_id in {image["image_id"] for image in rows["images"]}:
-        shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
+def _require_unchanged(folder: Path, images: Sequence[Path], recorded: Mapping[str, str]) -> None:
+    """Raise ChangedReleaseError for a text or image of the folder with another content than before."""
+    for file in exported_files(folder):
+        if recorded.get(file.path, file.sha256) != file.sha256:
+            raise ChangedReleaseError(
+                f"{folder.parent / file.path} has other content than was written: {REWRITE}."
+            )
+    for path in images:
+        if _sha256(path) != path.stem:
+            raise ChangedReleaseError(f"{path} has other content than its name says: {REWRITE}.")
+
+
+def _add_files(
+    draft: Path, folder: Path, names: Sequence[str], recorded: Mapping[str, str]
+) -> None:
+    """Move files of `draft` into the folder, which lacks them, and all images of `draft`."""
+    for name in names:
+        sha256 = _sha256(draft / name)
+        if recorded.get(f"{folder.name}/{name}", sha256) != sha256:
+            raise ChangedReleaseError(
+                f"{folder / name} is missing, and this version or its settings write it otherwise: "
+                f"copy it from a backup, or rename the folder {folder} and run vlm-loom run release."
+            )
+    (folder / IMAGES).mkdir(exist_ok=True)
+    for name in [*names, *(f"{IMAGES}/{path.name}" for path in (draft / IMAGES).iterdir())]:
+        (draft / name).replace(folder / name)
+
+
+def _make_folder(draft: Path, folder: Path) -> None:
+    """Make the whole `draft` the folder."""
     draft.chmod(0o755)
     try:
         draft.replace(folder)
@@ -110,12 +158,17 @@ def exported_files(folder: Path) -> list[ExportedFile]:
     return [
         ExportedFile(
             f"{folder.name}/{path.name}",
-            hashlib.sha256(path.read_bytes()).hexdigest(),
+            _sha256(path),
             path.stat().st_size,
         )
         for path in sorted(folder.iterdir())
         if path.is_file()
     ]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_texts(
@@ -125,8 +178,8 @@ def _write_texts(
     published = _published(card, rows, store)
     texts: dict[str, Iterable[str]] = {
         **published,
-        "card.json": [json.dumps(card, indent=1, ensure_ascii=False)],
-        "attribution.csv": [_attribution(rows["images"], store)],
+        CARD: [json.dumps(card, indent=1, ensure_ascii=False)],
+        ATTRIBUTION: [_attribution(rows["images"], store)],
         README: [readme(card, _published_files(card))],
     }
     files = {}
@@ -139,8 +192,7 @@ def _write_texts(
                 file.writelines(piece.encode() for piece in pieces)
         if mark_formulas and name in published and name.endswith((".tsv", ".csv")):
             _mark(draft / name)
-        with (draft / name).open("rb") as file:
-            files[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        files[name] = _sha256(draft / name)
     tables = {"files": files, "releases": [card], **rows}
     (draft / TABLES).write_text(json.dumps(tables, indent=1, ensure_ascii=False))
 

@@ -20,9 +20,11 @@ from sqlalchemy import (
     text,
 )
 
+from methods.json_text import from_json
 from resources.stores import StoreKind
 from resources.stores.columns import INTEGER, TEXTS, integer, number, numbered
 from resources.stores.columns import text as texts
+from resources.stores.sqlite_rows import Readers
 
 METADATA = MetaData()
 
@@ -418,3 +420,8 @@ _trigger(
     "EXISTS (SELECT 1 FROM revocations WHERE event_id = NEW.event_id)",
 )
 REVIEW = StoreKind("review", METADATA, Path(__file__).with_name("migrations"))
+READERS: Readers = dict.fromkeys(
+    ("events.edits", "item_contents.item", "gold.expected", "drafts.draft", "rules.rules"),
+    from_json,
+)
+"""The columns that hold JSON."""

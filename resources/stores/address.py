@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources.migrations import StoreError
+from methods.errors import UserError
+from resources.migrations import StoreError, StoreUnavailable
 
 VARIABLE = "LOOM_STORES"
+QUERY_CANCELED = "57014"
+"""Postgres' code of a statement that was ended by `statement_timeout`, or by somebody."""
+STATEMENT_TIMEOUT = (
+    "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
+    "statement_timeout = '5min'), unless somebody cancelled the statement"
+)
 _SCHEMES = ("postgresql://", "postgres://")
 _HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 
@@ -69,6 +76,31 @@ def shown_address(address: str) -> str:
     user = f"{parts['user']}@" if parts.get("user") else ""
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
+
+
+def server_error(error: BaseException) -> StoreUnavailable | None:
+    """Say what the server of the stores refused to a driver, such as that of Dagster's storage.
+
+    Args:
+        error: Any error; one with a sentence of its own stays.
+
+    Returns:
+        The error to show instead; None if neither it nor its cause is an OperationalError of a driver.
+    """
+    cause = None if isinstance(error, UserError) or database() is None else error
+    while cause is not None:
+        names = {(base.__module__, base.__name__) for base in type(cause).__mro__}
+        if names & {("psycopg", "OperationalError"), ("psycopg2", "OperationalError")}:
+            code = getattr(cause, "pgcode", None) or getattr(cause, "sqlstate", None)
+            reason = str(cause).strip().partition("\n")[0]
+            canceled = f"{STATEMENT_TIMEOUT}, and start again"
+            advice = "start its server, or correct the address"
+            return StoreUnavailable(
+                f"The database of {VARIABLE} cannot be used ({reason}): "
+                f"{canceled if code == QUERY_CANCELED else advice}."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def is_there(path: Path) -> bool:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DataError
 
 from resources.migrations import StoreError, StoreUnavailable
 from resources.stores import versions
-from resources.stores.address import shown_address
+from resources.stores.address import QUERY_CANCELED, STATEMENT_TIMEOUT, shown_address
 from resources.stores.engine import StoreKind, track_engine
 
 LOCK_SECONDS = 60
@@ -35,6 +35,7 @@ _AWAY = (
     "08",  # the connection
     "25P03",  # a transaction in which nothing was done for too long: its process stood still
     "40",  # a transaction that was rolled back, such as one of two that waited for each other
+    QUERY_CANCELED,  # a statement that took longer than statement_timeout, or that somebody cancelled
     "53",  # resources: the disk, memory, connections
     "55P03",  # a lock that another holds too long
     "57P",  # the server is stopped, or starts
@@ -43,6 +44,7 @@ _AWAY = (
 """Beginnings of the codes of errors that may pass."""
 _ADVICE = {
     "53100": "make room on the disk of its server",
+    QUERY_CANCELED: STATEMENT_TIMEOUT,
     "53300": "raise max_connections of its server, or stop what else uses it",
     "42501": "let its user CREATE schemas in the database, and use those that are there",
     "25006": "name the server in LOOM_STORES that may be written",

@@ -15,7 +15,7 @@ from resources.files.home import is_writable
 from resources.files.system_errors import exhaustion_message
 from resources.migrations import StoreError, missing_steps, other_version_message, require_kept
 from resources.stores import versions
-from resources.stores.engine import RESTORE, StoreKind, track_engine
+from resources.stores.engine import StoreKind, track_engine
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
 BUSY_TIMEOUT = 60.0
@@ -293,7 +293,7 @@ def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection],
 
 def _require_known(connection: Connection, kind: StoreKind, path: Path) -> bool:
     """Whether the file lacks steps. Raises StoreError if this version does not know its version."""
-    require_content(path)
+    require_content(path, kind)
     return bool(missing_steps(kind.steps, path, _version(connection)))
 
 
@@ -306,10 +306,10 @@ def address_of(path: Path) -> str:
     return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
 
 
-def require_content(path: Path) -> None:
-    """Raise StoreError if a file has no bytes: nothing can be read from it."""
+def require_content(path: Path, kind: StoreKind) -> None:
+    """Raise StoreError if the file of a store has no bytes: nothing can be read from it."""
     if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
-        raise StoreError(f"{path} is empty, but it had content: {RESTORE}.")
+        raise StoreError(f"{path} is empty, but it had content: {kind.if_damaged}.")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
@@ -343,9 +343,10 @@ def _explained(kind: StoreKind, path: Path) -> Iterator[None]:
             raise
         if not is_writable(path):
             raise StoreError(unwritable(path, error)) from error
-        advice = kind.if_damaged if is_damaged(error) else "put that right, and start again"
+        if is_damaged(error):
+            raise StoreError(f"{path} is damaged ({error}): {kind.if_damaged}.") from error
         raise StoreError(
-            f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
+            f"{path} cannot be opened ({error}): put that right, and start again."
         ) from error
 
 

@@ -9,7 +9,8 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -20,10 +21,16 @@ from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
+from resources.exports.folder import ANEW, listed_files
+from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
 from resources.files.atomic import draft_folder
 from resources.files.bounded import read_file
-from resources.llm.ledger.check import unreadable_row
+from resources.files.system_errors import ResourceExhausted, exhaustion_message
+from resources.images import index
+from resources.llm.ledger import check as ledger_check
+from resources.publishing.release_folder import REWRITE
+from resources.review import tables
 from resources.store_damage import (
     duckdb_damage,
     duckdb_log_damage,
@@ -32,6 +39,7 @@ from resources.store_damage import (
 )
 from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
+from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_kept
 from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
 from resources.warehouse import Warehouse
@@ -55,7 +63,13 @@ _INDEX_BYTES = 2**20
 _MADE_IN = 20
 """Tenths of a second after which a database of Dagster that is empty is not about to be made."""
 _WAREHOUSE = Path(home.warehouse_path().name)
-_LEDGER = Path(home.ledger_path().name)
+_READERS = {
+    home.ledger_path().name: ledger_check.READERS,
+    home.review_path().name: tables.READERS,
+    home.image_index_path().name: index.READERS,
+}
+_DAGSTER_READERS: Readers = {"snapshots.snapshot_body": lambda body: zlib.decompress(body).decode()}
+"""How Dagster unpacks a snapshot, which ends in a checksum."""
 _IMAGE_ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -83,6 +97,10 @@ class BackupError(UserError):
     """A home cannot be backed up or restored; the message says what to do."""
 
 
+class DiskFull(BackupError, ResourceExhausted):
+    """A disk is full; commands show this sentence, as the draft and its free bytes are gone."""
+
+
 class DamagedFile(Exception):
     """A file that is to be copied is damaged; the message says how."""
 
@@ -98,7 +116,8 @@ def back_up(source: Path, target: Path) -> BackupResult:
     """Copy a workspace to a new folder while it is in use, and check the copy.
 
     Until the copy is complete, it has another name and lacks the list of its files. Every value of
-    every table and the bytes of every image are read.
+    every table and the bytes of every image are read, and the files of releases are compared with their
+    hashes.
 
     Args:
         source: The workspace.
@@ -139,6 +158,11 @@ def back_up(source: Path, target: Path) -> BackupResult:
                     f"{source / path} is damaged ({damage}): nothing was backed up, and earlier "
                     f"backups are as they were. {_advice(path)}"
                 ) from damage
+        if changed := _changed_release_file(draft, files):
+            raise BackupError(
+                f"{source / changed} has other content than was written: nothing was backed up, and "
+                f"earlier backups are as they were. To go on, {_release_advice(draft, changed)}."
+            )
         manifest = Manifest(made_at=datetime.now(UTC), files=files)
         (draft / MANIFEST).write_text(manifest.model_dump_json())
         # A name that is there after a power cut must not stand for files that are not.
@@ -187,6 +211,11 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                         f"{backup / name} is damaged ({damage}), and nothing was restored: take "
                         "another backup."
                     )
+            if changed := _changed_release_file(draft, files):
+                raise BackupError(
+                    f"{backup / changed} has other content than was written, and nothing was restored: "
+                    "take another backup."
+                )
             require_kept(backup)
             os.sync()
             earlier = None
@@ -207,8 +236,9 @@ def _in_one_sentence(failed: str) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error, duckdb.Error) as error:
-        reason = str(error).splitlines()[0]
-        raise BackupError(f"{failed} ({reason}): put this right and run it again.") from error
+        kind = DiskFull if exhaustion_message(error) else BackupError
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise kind(f"{failed} ({reason}): put this right and run it again.") from error
 
 
 def _manifest(backup: Path) -> Manifest:
@@ -298,14 +328,44 @@ def _damage(copy: Path, path: Path) -> str | None:
     """What is wrong with the copy of a store, which stands at `path` in the home."""
     if path == _WAREHOUSE:
         return duckdb_damage(copy)
+    readers = _DAGSTER_READERS if path.parts[0] == "dagster" else _READERS.get(path.name, {})
     try:
-        damage = sqlite_damage(copy) if _is_sqlite(copy, path) else None
+        return sqlite_damage(copy, readers) if _is_sqlite(copy, path) else None
     except DamagedFile as damaged:
         return str(damaged)
-    if damage is None and path == _LEDGER:
-        # The pages of SQLite have no checksums: bytes inside a value are found by reading it.
-        return unreadable_row(copy)
-    return damage
+
+
+def _changed_release_file(copy: Path, files: Mapping[str, BackupFile]) -> str | None:
+    """The first file of a release in a copy of a home that is not as it was recorded when written."""
+    releases = copy / home.releases_path().name
+    recorded = _recorded_exports(copy / _WAREHOUSE)
+    # A form can be written again before the tables have its new hashes; its own list has them.
+    for manifest in releases.glob(f"*/{EXPORT_MANIFEST}"):
+        recorded |= {file.path: file.sha256 for file in listed_files(manifest.parent)}
+    for path, sha256 in recorded.items():
+        name = f"{releases.name}/{path}"
+        if name in files and files[name].sha256 != sha256:
+            return name
+    return None
+
+
+def _recorded_exports(warehouse: Path) -> dict[str, str]:
+    """SHA-256 of each file of `release.exports` in a warehouse of any version, or in none."""
+    import duckdb
+
+    if not warehouse.exists():
+        return {}
+    with (
+        duckdb.connect(str(warehouse), read_only=True) as connection,
+        suppress(duckdb.CatalogException),
+    ):
+        return dict(connection.execute("SELECT path, sha256 FROM release.exports").fetchall())
+    return {}
+
+
+def _release_advice(copy: Path, name: str) -> str:
+    """What to do about a changed file of a release's folder or of a form."""
+    return ANEW if (copy / name).with_name(EXPORT_MANIFEST).exists() else REWRITE
 
 
 def _advice(path: Path) -> str:

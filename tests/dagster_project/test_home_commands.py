@@ -35,7 +35,7 @@ def test_a_backup_stands_beside_the_home_under_its_time(folder: Path, capsys) ->
 
     (made,) = [each for each in (folder.parent / "backups").iterdir() if each.is_dir()]
     assert capsys.readouterr().out.endswith(
-        f"files in {made}\nEvery table and image in it was read and is sound.\n"
+        f"files in {made}\nEvery table, image and file of a release in it was read and is sound.\n"
     )
     assert {"backup.json", "warehouse.duckdb", "ledger.sqlite", "releases"} <= names(made)
 

@@ -112,6 +112,24 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(loom_home: Path) ->
     )
 
 
+def test_an_empty_database_is_named_and_gets_its_tables_again(
+    loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_instance():
+        pass
+    assert capsys.readouterr().err == ""
+    runs = loom_home / "dagster" / "history" / "runs.db"
+    os.truncate(runs, 0)
+
+    with open_instance() as instance:
+        assert instance.get_runs() == []
+
+    assert capsys.readouterr().err == (
+        f"{runs} is empty, and gets its tables again. If it had content, stop and restore a backup "
+        "(vlm-loom home restore).\n"
+    )
+
+
 @pytest.mark.usefixtures("loom_home")
 def test_one_step_calls_models_at_a_time_unless_the_instance_has_another_limit() -> None:
     def limit(instance: dg.DagsterInstance) -> int:

@@ -413,6 +413,40 @@ def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
     assert (folder / "releases" / f"{SECOND}.llava").is_dir()
 
 
+def test_damaged_files_of_releases_are_named_and_their_hashes_stay(folder: Path, capsys) -> None:
+    assert loom(["run", "release"]) == 0
+    assert loom(["release", "export", SECOND, "--as", "llava"]) == 0
+    warehouse = Warehouse(folder / "warehouse.duckdb")
+    recorded = warehouse.select("release.exports", order="ALL")
+    damaged = [
+        folder / "releases" / INSTRUCTION / "card.json",
+        folder / "releases" / SECOND / "mmdu.tsv",
+        folder / "releases" / f"{SECOND}.llava" / "README.md",
+    ]
+    for file in damaged:
+        file.write_bytes(file.read_bytes()[:100])
+
+    assert loom(["run", "release"]) == 1
+    said = "".join(capsys.readouterr())
+
+    assert all(f"{file} has other content than was written" in said for file in damaged[:2])
+    assert warehouse.select("release.exports", order="ALL") == recorded
+    assert all(file.stat().st_size == 100 for file in damaged)
+
+    damaged[0].unlink()
+    damaged[1].unlink()
+    assert loom(["run", "release"]) == 1
+    assert f"README.md of {damaged[2].parent} has 100 bytes instead of " in "".join(
+        capsys.readouterr()
+    )
+    assert warehouse.select("release.exports", order="ALL") == recorded
+
+    damaged[2].parent.rename(folder / "put aside")
+    assert loom(["run", "release"]) == 0
+    assert warehouse.select("release.exports", order="ALL") == recorded
+    assert all(file.stat().st_size > 100 for file in damaged[:2])
+
+
 def test_results_are_written_as_files_for_a_paper(folder: Path, tmp_path: Path, capsys) -> None:
     assert loom(["result", "export", "mmdu", "--as", "latex", "--to", str(tmp_path / "out")]) == 0
     assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in capsys.readouterr().out

@@ -10,12 +10,16 @@ import dagster as dg
 import psycopg
 import pytest
 import yaml
+from dagster_postgres.utils import DagsterPostgresException, retry_pg_connection_fn
 from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.run_tags import MAX_RETRIES
 from resources.migrations import StoreError
+from resources.stores.address import server_error
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
@@ -118,3 +122,56 @@ def test_a_database_that_is_not_there_is_a_sentence_without_the_password(
     with pytest.raises(StoreError, match="cannot be used") as raised:
         open_instance()
     assert "T0K3N" not in str(raised.value) and raised.value.passing
+
+
+def test_a_statement_that_takes_too_long_is_one_sentence(
+    postgres: "PostgresServer", stores: str
+) -> None:
+    name = stores.rpartition("/")[2]
+    with open_instance() as instance:
+        instance.get_runs()
+        with postgres.connect() as admin:
+            admin.execute(f"ALTER DATABASE {name} SET statement_timeout = 20")
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+            )
+            with psycopg.connect(stores) as other:
+                other.execute("SET statement_timeout = 0")
+                other.execute("LOCK TABLE dagster.runs")
+                with pytest.raises(Exception, match="statement timeout") as raised:
+                    instance.get_runs()
+
+    sentence = str(server_error(raised.value))
+    assert sentence.startswith(
+        "The database of LOOM_STORES cannot be used (canceling statement due to statement timeout): "
+    )
+    assert "raise statement_timeout of the server" in sentence and "\n" not in sentence
+
+
+def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(
+    postgres: "PostgresServer", stores: str
+) -> None:
+    with open_instance() as instance, instance.run_storage.connect() as session:  # type: ignore[attr-defined]
+        with postgres.connect() as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                (stores.rpartition("/")[2],),
+            )
+        with pytest.raises(OperationalError) as raised:
+            session.execute(text("SELECT 1"))
+
+    sentence = str(server_error(raised.value))
+    assert sentence.startswith("The database of LOOM_STORES cannot be used (")
+    assert sentence.endswith("): start its server, or correct the address.")
+
+
+def test_retries_of_dagster_are_not_logged_with_their_statements(
+    stores: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise OperationalError("SELECT 1", {}, Exception("away"))
+
+    with open_instance(), pytest.raises(DagsterPostgresException):
+        retry_pg_connection_fn(fail, retry_limit=1, retry_wait=0.01)
+
+    assert caplog.text == ""

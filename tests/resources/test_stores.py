@@ -170,8 +170,9 @@ def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsy
 
     said = refused(command, capsys)
 
-    assert said.startswith(f"{folder / 'ledger.sqlite'} cannot be opened by this version")
+    assert said.startswith(f"{folder / 'ledger.sqlite'} is damaged (file is not a database): ")
     assert "restore a backup (vlm-loom home restore)" in said
+    assert "after which all answers are requested and paid for again" in said
 
 
 @pytest.mark.parametrize("name", SQLITE)

@@ -16,16 +16,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resources.files.home import is_writable
-from resources.llm.ledger.calls import readable
-from resources.llm.ledger.file import CLASSES, LEDGER
+from resources.llm.ledger.calls import unpack
+from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError, missing_steps
 from resources.stores.sqlite import BUSY_TIMEOUT, address_of, require_content, size_of
 from resources.stores.sqlite_errors import is_damaged, unwritable
+from resources.stores.sqlite_rows import Readers, text_or_bytes, unreadable_values
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
 GOOD_FOR = 24 * 3600.0
 """Seconds until all pages of a larger one are walked again."""
+READERS: Readers = {f"{table}.request": unpack for table in ("calls", "charges", "batch_items")}
+"""How columns are decoded that hold more than their type says."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SHOWN = 20
 """Findings of a whole check that are told."""
@@ -62,7 +65,7 @@ def check_all(path: Path) -> LedgerCheckResult:
     wrong: list[str] = []
     counts = {"calls": 0, "charges": 0}
     with _connected(path) as connection:
-        require_content(path)
+        require_content(path, LEDGER)
         # The page that has the version may be damaged.
         with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -76,36 +79,13 @@ def check_all(path: Path) -> LedgerCheckResult:
             return LedgerCheckResult(0, 0, [str(error)])
         for table in counts:
             try:
-                for rowid, damaged in _rows(connection, table):
+                for damaged in unreadable_values(connection, table, READERS):
                     counts[table] += 1
                     if damaged and len(wrong) < _SHOWN:
-                        wrong.append(_unreadable(rowid, table, damaged))
+                        wrong.append(damaged)
             except sqlite3.DatabaseError as error:
                 wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
     return LedgerCheckResult(counts["calls"], counts["charges"], wrong[:_SHOWN])
-
-
-def unreadable_row(path: Path) -> str | None:
-    """What is said of the first row of the ledger at `path` that cannot be read; None if all can.
-
-    The ledger may be of any version, also of one that this version does not open.
-    """
-    with _connected(path) as connection:
-        query = (
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('calls', 'charges')"
-        )
-        try:
-            for (table,) in connection.execute(query).fetchall():
-                for rowid, damaged in _rows(connection, table):
-                    if damaged:
-                        return _unreadable(rowid, table, damaged)
-        except sqlite3.DatabaseError as error:
-            return str(error)
-    return None
-
-
-def _unreadable(rowid: int, table: str, column: str) -> str:
-    return f"row {rowid} of {table} has a {column} that cannot be read"
 
 
 def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
@@ -127,30 +107,6 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
     if n_pages * page_size > WALKED_EACH_TIME:
         _memory(path).write_text(_identity(path))
     return None
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[int, str | None]]:
-    """The number of each row, and its first column whose value is damaged; None if none is."""
-    columns = [
-        (name, (*CLASSES[kind], *(() if needed else (type(None),))))
-        for _, name, kind, needed, *_ in connection.execute(f"PRAGMA table_info({table})")
-    ]
-    for rowid, *values in connection.execute(f"SELECT rowid, * FROM {table}"):
-        damaged = None
-        for (name, classes), value in zip(columns, values, strict=True):
-            unpacked = name != "request" or value is None or readable(value) is not None
-            if not (isinstance(value, classes) and unpacked):
-                damaged = name
-                break
-        yield rowid, damaged
-
-
-def _text(stored: bytes) -> object:
-    """A text as it is stored, or what is not a text to `CLASSES`."""
-    try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        return stored
 
 
 def _walked_lately(path: Path) -> bool:
@@ -185,7 +141,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     with closing(
         sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
     ) as connection:
-        connection.text_factory = _text
+        connection.text_factory = text_or_bytes
         yield connection
 
 

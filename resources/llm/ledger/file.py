@@ -13,14 +13,8 @@ from sqlalchemy import DDL, Column, Index, MetaData, PrimaryKeyConstraint, Table
 
 from resources.stores import StoreKind
 from resources.stores.columns import BYTES, TEXTS, integer, number, numbered, text
+from resources.stores.engine import RESTORE
 
-CLASSES: dict[str, tuple[type, ...]] = {
-    "TEXT": (str,),
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "BLOB": (bytes,),
-}
-"""Python types of a column of a declared type; SQLite keeps a whole number in few bytes."""
 METADATA = MetaData()
 
 
@@ -135,4 +129,9 @@ FROM charges
 """)
 """Every call, answered or lost, without its texts."""
 event.listen(METADATA, "after_create", _PAID_CALLS)
-LEDGER = StoreKind("ledger", METADATA, Path(__file__).with_name("migrations"))
+LEDGER = StoreKind(
+    "ledger",
+    METADATA,
+    Path(__file__).with_name("migrations"),
+    if_damaged=f"{RESTORE}, after which all answers are requested and paid for again",
+)

@@ -290,7 +290,7 @@ def test_a_folder_in_the_place_of_a_ledger_is_one_sentence(home: Path, port: int
     (home / "ledger.sqlite").mkdir()
     answer, text = ask(port, CALLS)
     assert answer.status == 503
-    assert "cannot be opened by this version of vlm-loom" in text
+    assert "ledger.sqlite cannot be opened (" in text and "put that right, and start again" in text
 
 
 def test_an_empty_file_is_no_ledger(home: Path, port: int) -> None:

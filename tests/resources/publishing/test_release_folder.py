@@ -15,7 +15,12 @@ from methods.evaluation.published import PublishedItem
 from methods.mmdu.published import mmdu_record, read_published
 from resources.images.store import ImageNotStored, ImageStore
 from resources.importing.published_files import read_items
-from resources.publishing.release_folder import ExportedFile, image_name, write_release
+from resources.publishing.release_folder import (
+    ChangedReleaseError,
+    ExportedFile,
+    image_name,
+    write_release,
+)
 
 ID = "mmdu-0123456789"
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
@@ -299,6 +304,60 @@ def test_a_folder_of_an_earlier_version_gets_the_files_it_lacks_and_nothing_else
         "releases": [CARD],
         **release["rows"],
     }
+
+
+def hashes(files: list[ExportedFile]) -> dict[str, str]:
+    return {file.path: file.sha256 for file in files}
+
+
+FILES = ("README.md", "attribution.csv", "card.json", "dialogues.json", "mmdu.tsv", "tables.json")
+
+
+@pytest.mark.parametrize("name", [*FILES, "an image"])
+@pytest.mark.parametrize("harm", ["emptied", "cut", "a changed byte"])
+def test_a_damaged_file_is_named_stays_as_it_is_and_is_written_again_when_it_is_deleted(
+    tmp_path, release, name, harm
+):
+    root = tmp_path / "releases"
+    files = write_release(root, **release)
+    before = everything(root)
+    image = f"images/{release['rows']['images'][0]['image_id']}.png"
+    damaged = root / ID / (image if name == "an image" else name)
+    data = damaged.read_bytes()
+    damaged.write_bytes(
+        {"emptied": b"", "cut": data[:-9], "a changed byte": data[:-1] + bytes([data[-1] ^ 1])}[
+            harm
+        ]
+    )
+    with_damage = everything(root)
+
+    with pytest.raises(ChangedReleaseError) as refused:
+        write_release(root, **release, recorded=hashes(files))
+
+    message = str(refused.value)
+    assert message.startswith(f"{damaged} has other content than ")
+    assert "copy the file from a backup, or delete it and run vlm-loom run release" in message
+    assert everything(root) == with_damage
+
+    damaged.unlink()
+    assert write_release(root, **release, recorded=hashes(files)) == files
+    assert everything(root) == before
+
+
+def test_a_missing_file_is_not_written_with_another_content_than_before(tmp_path, release):
+    root = tmp_path / "releases"
+    recorded = {**hashes(write_release(root, **release)), f"{ID}/README.md": "of another version"}
+    (root / ID / "README.md").unlink()
+
+    with pytest.raises(ChangedReleaseError, match=r"README\.md is missing, and this version or"):
+        write_release(root, **release, recorded=recorded)
+
+    assert not (root / ID / "README.md").exists() and [path.name for path in root.iterdir()] == [ID]
+
+
+def test_a_folder_that_was_removed_is_written_with_the_present_settings(tmp_path, release):
+    recorded = {f"{ID}/mmdu.tsv": "of a table with other marks"}
+    assert len(write_release(tmp_path / "releases", **release, recorded=recorded)) == 6
 
 
 UNKNOWN = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")

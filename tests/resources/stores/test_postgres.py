@@ -11,10 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import psycopg
 import pytest
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, create_engine, event, text
 
+from resources.command_line import CommandGroup, run
 from resources.files.home import REPO_ROOT
 from resources.llm.budget_store import BUDGET_STORE
 from resources.llm.ledger import Ledger
@@ -196,6 +198,41 @@ def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
         assert "CREATE schemas" in fault(address.replace("postgres@", "reader@"))
     finally:
         admin.execute("DROP ROLE reader")
+
+
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
+def test_a_statement_that_takes_too_long_ends_a_command_with_one_sentence(
+    address, driver, capsys
+) -> None:
+    """Dagster's storage has its own connections, by psycopg2."""
+    engine = create_engine(
+        address.replace("postgresql", f"postgresql+{driver}"),
+        connect_args={"options": "-c statement_timeout=20"},
+    )
+
+    @click.group("some", cls=CommandGroup)
+    def some() -> None:
+        """Some commands."""
+
+    @some.command(workspace="unused")
+    def slow() -> None:
+        """Take long."""
+        with engine.connect() as connection:
+            connection.execute(text("SELECT pg_sleep(60)"))
+
+    assert run(some, "some", ["slow"]) == 2
+    assert capsys.readouterr().err == (
+        "The database of LOOM_STORES cannot be used (canceling statement due to statement timeout): "
+        "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
+        "statement_timeout = '5min'), unless somebody cancelled the statement, and start again.\n"
+    )
+
+
+def test_a_statement_of_a_store_that_takes_too_long_may_succeed_later(address, admin) -> None:
+    store = PostgresStore(LEDGER, address)
+    with pytest.raises(StoreUnavailable, match="raise statement_timeout"), store.read() as reader:
+        reader.exec_driver_sql("SET statement_timeout = 20")
+        reader.exec_driver_sql("SELECT pg_sleep(60)")
 
 
 def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:

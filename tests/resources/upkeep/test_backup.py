@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import time
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
+from resources.files.system_errors import exhaustion_message
 from resources.images.index import FetchedImage, ImageIndex
 from resources.llm.ledger import Ledger
 from resources.migrations import BASELINE, StoreError
@@ -577,15 +579,15 @@ def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "reason"),
     [
-        OSError(28, "No space left on device"),
-        sqlite3.OperationalError("database or disk is full"),
-        duckdb.IOException("Could not write:\nNo space left on device"),
+        (OSError(28, "No space left on device", "/a/draft"), "No space left on device"),
+        (sqlite3.OperationalError("database or disk is full"), "database or disk is full"),
+        (duckdb.IOException("Could not write:\nNo space left on device"), "Could not write:"),
     ],
 )
 def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
     def full(*_: object) -> None:
         raise error
@@ -595,10 +597,10 @@ def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
     with pytest.raises(BackupError) as refused:
         back_up(home, target)
     assert str(refused.value) == (
-        f"{home} was not backed up to {target} ({str(error).splitlines()[0]}): put this right and "
-        "run it again."
+        f"{home} was not backed up to {target} ({reason}): put this right and run it again."
     )
     assert list(target.parent.iterdir()) == []
+    assert exhaustion_message(refused.value) is refused.value, "what a command shows"
 
 
 def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) -> None:
@@ -672,6 +674,64 @@ def test_bytes_of_one_answer_that_changed_are_damage(home: Path, tmp_path: Path)
         back_up(home, tmp_path / "backup")
 
 
+UNREADABLE = {
+    "a text that is not UTF-8": (
+        "review.sqlite",
+        "item_contents",
+        "item",
+        "CAST(x'7BFF7D' AS TEXT)",
+    ),
+    "a text that is not JSON": ("review.sqlite", "item_contents", "item", "substr(item, 2)"),
+    "rules that are not JSON": ("review.sqlite", "rules", "rules", "substr(rules, 2)"),
+    "facts that are not JSON": ("image_index.sqlite", "fetched", "facts", "substr(facts, 2)"),
+    "a text of Dagster": ("dagster/history/runs.db", "runs", "run_body", "CAST(x'7BFF7D' AS TEXT)"),
+    "a snapshot of Dagster": (
+        *("dagster/history/runs.db", "snapshots", "snapshot_body"),
+        "CAST(substr(snapshot_body, 1, 9) || x'00' || substr(snapshot_body, 11) AS BLOB)",
+    ),
+}
+
+
+@pytest.mark.parametrize("harm", UNREADABLE)
+def test_a_value_that_cannot_be_read_is_damage_though_its_page_is_whole(
+    home: Path, tmp_path: Path, harm: str
+) -> None:
+    name, table, column, value = UNREADABLE[harm]
+    _fill_stores(home)
+    good = tmp_path / "good"
+    back_up(home, good)
+    for folder in (home, good):
+        with closing(sqlite3.connect(folder / name)) as connection:
+            assert connection.execute(f"UPDATE {table} SET {column} = {value}").rowcount
+            connection.commit()
+    _trust(good, name)
+    wrong = f"is damaged (row 1 of {table} has a {column} that cannot be read)"
+
+    with pytest.raises(BackupError, match=re.escape(f"{home / name} {wrong}")):
+        back_up(home, tmp_path / "bad")
+    with pytest.raises(BackupError, match=re.escape(f"{good / name} {wrong}")):
+        restore(good, tmp_path / "again")
+
+
+def _fill_stores(home: Path) -> None:
+    """A row in each table that holds JSON or a snapshot; Dagster's as it makes them."""
+    with closing(sqlite3.connect(home / "review.sqlite")) as connection:
+        connection.execute("INSERT OR REPLACE INTO item_contents VALUES ('a', '{}')")
+        connection.execute("INSERT OR REPLACE INTO rules VALUES (1, '{}')")
+        connection.commit()
+    ImageIndex(home / "image_index.sqlite").record([FetchedImage("https://example.org/1", "1", {})])
+    path = home / "dagster" / "history" / "runs.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (run_id VARCHAR(255), run_body TEXT)")
+        connection.execute("INSERT INTO runs VALUES ('r', '{}')")
+        connection.execute("CREATE TABLE snapshots (snapshot_id VARCHAR(255), snapshot_body BLOB)")
+        body = zlib.compress(b'{"__class__": "JobSnapshot"}')
+        connection.execute("INSERT INTO snapshots VALUES ('s', ?)", (body,))
+        connection.commit()
+
+
 def _history(home: Path) -> None:
     """A database of Dagster with some pages."""
     path = home / "dagster" / "history" / "runs" / "index.db"
@@ -722,6 +782,48 @@ def test_a_damaged_image_is_named_when_it_is_backed_up(home: Path, tmp_path: Pat
     image.write_bytes(b"other")
     with pytest.raises(BackupError, match=f"{image.name} is damaged"):
         back_up(home, tmp_path / "backup")
+
+
+@pytest.mark.parametrize("name", [f"{FIRST}/card.json", f"{FIRST}.llava/llava.json"])
+def test_a_damaged_file_of_a_release_or_of_its_export_is_named_by_backup_and_restore(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    export = home / "releases" / f"{FIRST}.llava"
+    export.mkdir()
+    (export / "llava.json").write_text("[]\n")
+    listed = {"n_bytes": 3, "sha256": hashlib.sha256(b"[]\n").hexdigest()}
+    (export / "manifest.json").write_text(json.dumps({"files": {"llava.json": listed}}))
+    good = tmp_path / "good"
+    back_up(home, good)
+    todo = {
+        FIRST: "copy the file from a backup, or delete it and run vlm-loom run release, which writes "
+        "it again from the tables",
+        f"{FIRST}.llava": "rename the folder, to have it written again",
+    }[name.split("/")[0]]
+
+    os.truncate(home / "releases" / name, 0)
+    with pytest.raises(BackupError) as refused:
+        back_up(home, tmp_path / "bad")
+    os.truncate(good / "releases" / name, 0)
+    _trust(good, f"releases/{name}")
+    with pytest.raises(BackupError) as not_restored:
+        restore(good, tmp_path / "again")
+
+    assert str(refused.value) == (
+        f"{home / 'releases' / name} has other content than was written: nothing was backed up, and "
+        f"earlier backups are as they were. To go on, {todo}."
+    )
+    assert str(not_restored.value) == (
+        f"{good / 'releases' / name} has other content than was written, and nothing was restored: "
+        "take another backup."
+    )
+    assert not (tmp_path / "bad").exists() and not (tmp_path / "again").exists()
+
+
+def test_releases_of_a_home_without_tables_are_backed_up(home: Path, tmp_path: Path) -> None:
+    (home / "warehouse.duckdb").unlink()
+    back_up(home, tmp_path / "backup")
+    assert (tmp_path / "backup" / "releases" / FIRST / "card.json").is_file()
 
 
 # --- Links and pipes -------------------------------------------------------------------------------

@@ -1,0 +1,90 @@
+"""Rows of a SQLite file that cannot be read: its pages have no checksums, so each value is read."""
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Readers = Mapping[str, Callable[[Any], object]]
+"""How the value of a column is decoded, by `table.column`; it raises ValueError or zlib.error."""
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "TEXT": (str,),
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "BLOB": (bytes,),
+}
+"""Python types of a column of a declared type; SQLite keeps a whole number in few bytes."""
+_OTHER_CLASSES = (str, int, float)
+"""Python types of a column of another type, such as DATETIME. Bytes are a text that does not decode."""
+
+
+def text_or_bytes(stored: bytes) -> object:
+    """Decode a text, or return its bytes: to be the `text_factory` of a connection.
+
+    Args:
+        stored: The text as it is stored.
+
+    Returns:
+        The text; the bytes if they are not UTF-8.
+    """
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
+
+
+def tables_of(connection: sqlite3.Connection) -> list[str]:
+    """Names of the tables of a file, without those of SQLite itself."""
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+    return [name for (name,) in connection.execute(query)]
+
+
+def unreadable_values(
+    connection: sqlite3.Connection, table: str, readers: Readers
+) -> Iterator[str | None]:
+    """Read every value of a table as it is read when the store is used.
+
+    Args:
+        connection: A connection whose `text_factory` is `text_or_bytes`.
+        table: The table.
+        readers: How its columns are decoded.
+
+    Yields:
+        None for each row, or a sentence without its full stop about the first damaged value.
+
+    Raises:
+        sqlite3.DatabaseError: The next row cannot be read at all.
+    """
+    columns = [
+        (
+            name,
+            (*_CLASSES.get(kind, _OTHER_CLASSES), *(() if needed else (type(None),))),
+            readers.get(f"{table}.{name}"),
+        )
+        for _, name, kind, needed, *_ in connection.execute(f'PRAGMA table_info("{table}")')
+    ]
+    names = ", ".join(f'"{name}"' for name, *_ in columns)
+    rows = connection.execute(f'SELECT {names} FROM "{table}"')
+    for number, values in enumerate(rows, start=1):
+        damaged = next(
+            (
+                name
+                for (name, classes, reader), value in zip(columns, values, strict=True)
+                if not _is_readable(value, classes, reader)
+            ),
+            None,
+        )
+        yield damaged and f"row {number} of {table} has a {damaged} that cannot be read"
+
+
+def _is_readable(
+    value: object, classes: tuple[type, ...], reader: Callable[[Any], object] | None
+) -> bool:
+    if not isinstance(value, classes):
+        return False
+    if reader and value is not None:
+        try:
+            reader(value)
+        except (ValueError, zlib.error):
+            return False
+    return True

@@ -42,7 +42,7 @@ class Gateway:
 
     `run` names the run that pays, `budget_usd` is what it may spend (None: no limit), together with its
     `ancestors`, the runs that it retries or continues; and, if it is spent `together`, with the runs
-    `at_work` (`budget_store.py`). `launcher` starts the offline model server, which answers for models
+    `at_work` (`budget_store.py`). `launcher` starts the mock model server, which answers for models
     of the provider `offline`. Raises RegistryError at once when the profile is unknown or one of its
     models lacks its key, StoreError when the ledger is damaged.
     """
@@ -169,7 +169,7 @@ class Gateway:
         return max(WORKERS, 2 * max(spec.concurrency for spec in self.registry.models.values()))
 
     def close(self) -> None:
-        """Stop the offline model server if it runs, close the stores."""
+        """Stop the mock model server if it runs, close the stores."""
         self.launcher.stop()
         self.budget.close()
         self.ledger.close()

@@ -49,7 +49,7 @@ class ChatRequest:
     """One chat request: a model of the registry, messages, parameters, the prompt's version.
 
     `schema` is the JSON schema of the reply, for endpoints that support structured output.
-    `task` is the prompt's, for the offline model server; None where no prompt file was used. It is no
+    `task` is the prompt's, for the mock model server; None where no prompt file was used. It is no
     part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
     was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
     whatever the model's entry says. `n_words` is how many words the reply is likely to have, by

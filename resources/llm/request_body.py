@@ -38,7 +38,7 @@ class DataUrlSource(Protocol):
 def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> Json:
     """The body of a chat completion request, sent live or as a line of a batch.
 
-    The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
+    The mock model server is told the prompt's task in `metadata`; no other provider is. Raises
     resources.images.store.ImageNotStored, and resources.settings.prompts.PromptError where that task is
     missing.
     """

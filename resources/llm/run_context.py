@@ -15,7 +15,7 @@ from resources.llm.usage import ALL_MODELS
 
 @dataclass
 class RunContext:
-    """One run's view of the models; `run` is its id, `launcher` starts the offline model server."""
+    """One run's view of the models; `run` is its id, `launcher` starts the mock model server."""
 
     registry: Registry
     ledger: Ledger

@@ -1,4 +1,4 @@
-"""`python -m resources.offline`: start the offline model server, a stand-in that calls no model."""
+"""`python -m resources.offline`: start the mock model server, a stand-in that calls no model."""
 
 import argparse
 
@@ -34,7 +34,7 @@ def main() -> None:
         app = create_app(options.latency_ms, options.context_tokens)
         serve(app, options.port, options.parent, options.listen)
     except OSError as error:
-        parser.exit(1, f"The offline model server cannot bind port {options.port}: {error}.\n")
+        parser.exit(1, f"The mock model server cannot bind port {options.port}: {error}.\n")
 
 
 if __name__ == "__main__":

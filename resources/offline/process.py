@@ -18,16 +18,16 @@ from methods.errors import UserError
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT_TOKENS = 128_000
 """Tokens of prompt and reply together, as GPT-4o has them."""
-_LINE = "offline model server on "
+_LINE = "mock model server on "
 _TAIL = 600
 
 
 class OfflineServerError(UserError):
-    """The offline model server could not be started."""
+    """The mock model server could not be started."""
 
 
 class OfflineServer:
-    """An offline model server in a child process, as a context manager.
+    """An mock model server in a child process, as a context manager.
 
     `start` may be called again at any time and returns the running server's base URL; `stop` may
     be called again too. Both may be called from any thread. The server stops at interpreter exit,
@@ -154,6 +154,6 @@ class OfflineServer:
             tail = " ".join(text.split())[-_TAIL:]
         detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
         return OfflineServerError(
-            f"The offline model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
+            f"The mock model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
             "machine, run again when other work has ended."
         )

@@ -101,7 +101,7 @@ def serve(app: Starlette, port: int, parent: int | None, listen: str = HOST) -> 
     )
     if parent is not None:
         threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
-    print(f"offline model server on http://{listen}:{listener.getsockname()[1]}/v1", flush=True)
+    print(f"mock model server on http://{listen}:{listener.getsockname()[1]}/v1", flush=True)
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -200,7 +200,7 @@ def write_report(path: Path, html: str) -> str:
 
 
 def _offline(data: Report) -> str | None:
-    """The parts of the page that the offline model server made, in words, or None."""
+    """The parts of the page that the mock model server made, in words, or None."""
     parts = []
     if _OFFLINE in data["release"]["provider"].lower():
         parts += ["questions", "references"]

@@ -43,7 +43,7 @@ def ray() -> Iterator[LocalRay]:
 
 @pytest.fixture(scope="session")
 def offline() -> Iterator[str]:
-    """Base URL of a real offline model server."""
+    """Base URL of a real mock model server."""
     with OfflineServer() as server:
         yield server.base_url
 

@@ -1,4 +1,4 @@
-"""A garbling proxy: between the gateway and the offline model server, with a hand in the wire.
+"""A garbling proxy: between the gateway and the mock model server, with a hand in the wire.
 
 It is a real HTTP server on loopback that forwards chat completions and remembers what was asked. A
 test chooses requests by what stands in them and has their replies rewritten, withheld or refused.

@@ -60,7 +60,7 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
     assert ranked[-1] == "offline-refuser"
     assert len(ranked) >= 4
     report = next(line for line in lines if line.startswith("Report:")).split(maxsplit=1)[1]
-    assert "offline model server" in Path(report).read_text()
+    assert "mock model server" in Path(report).read_text()
     assert any("vlm-loom ui" in line for line in lines)
 
 

@@ -47,7 +47,7 @@ COMMANDS_ON_ANY_HOME = (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home of 0.2.0, in use."""
+    """The workspace of 0.2.0, in use."""
     folder = unpack(tmp_path)
     monkeypatch.setenv("LOOM_HOME", str(folder))
     return folder
@@ -198,7 +198,7 @@ def test_a_home_that_may_not_be_written_is_not_called_damaged(
     # Nobody keeps root from writing but the system itself.
     monkeypatch.setattr("resources.files.home.os.access", lambda path, mode: False)
     with pytest.raises(
-        StoreError, match=rf"^The home {folder} cannot be used .*: make it a folder"
+        StoreError, match=rf"^The workspace {folder} cannot be used .*: make it a folder"
     ):
         bring_home_up_to_date()
 
@@ -234,7 +234,7 @@ def test_a_home_that_is_a_file_is_one_sentence(
 
     said = refused("demo", capsys)
 
-    assert said == f"The home {tmp_path / 'file'} is a file: set LOOM_HOME to a folder.\n"
+    assert said == f"The workspace {tmp_path / 'file'} is a file: set LOOM_HOME to a folder.\n"
 
 
 def test_a_home_that_may_not_be_written_is_one_sentence(
@@ -247,7 +247,7 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
 
     said = refused("demo", capsys)
 
-    assert said.startswith(f"The home {folder} cannot be used ([Errno 13] Permission denied: ")
+    assert said.startswith(f"The workspace {folder} cannot be used ([Errno 13] Permission denied: ")
     assert said.endswith("make it a folder that you may write to, or set LOOM_HOME to one.\n")
 
 
@@ -258,11 +258,11 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
         (errno.EDQUOT, "The disk of {home}/reports/a file has no more room for this user ("),
         (
             errno.EROFS,
-            "The home {home} cannot be used ({error}): make it a folder that you may write",
+            "The workspace {home} cannot be used ({error}): make it a folder that you may write",
         ),
         (
             errno.EACCES,
-            "The home {home} cannot be used ({error}): make it a folder that you may write",
+            "The workspace {home} cannot be used ({error}): make it a folder that you may write",
         ),
     ],
 )
@@ -292,4 +292,4 @@ def test_a_home_that_cannot_be_made_is_one_sentence(
     # Not even root makes folders there.
     monkeypatch.setenv("LOOM_HOME", "/proc/vlm-loom")
 
-    assert refused("demo", capsys).startswith("The home /proc/vlm-loom cannot be used (")
+    assert refused("demo", capsys).startswith("The workspace /proc/vlm-loom cannot be used (")

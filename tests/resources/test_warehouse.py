@@ -173,9 +173,9 @@ def test_what_is_selected_by_is_bound_and_not_part_of_the_query(warehouse):
         (TABLE, ("set_id, answer",), {}, "no column set_id, answer"),
         (TABLE, ("set_id",), {"colour": "red"}, "no column colour"),
         (TABLE, (), {"order": "colour"}, "no column colour"),
-        (TABLE, (), {"order": "set_id LIMIT 1"}, "no order"),
-        (TABLE, (), {"order": "set_id; DROP TABLE x"}, "no order"),
-        (TABLE, (), {"order": "set_id DESC DESC"}, "no order"),
+        (TABLE, (), {"order": "set_id LIMIT 1"}, "not an order"),
+        (TABLE, (), {"order": "set_id; DROP TABLE x"}, "not an order"),
+        (TABLE, (), {"order": "set_id DESC DESC"}, "not an order"),
     ],
 )
 def test_what_sql_does_not_declare_cannot_be_selected(warehouse, table, columns, how, said):
@@ -772,7 +772,7 @@ def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
     content = warehouse.path.read_bytes()
     warehouse.path.write_bytes(content[: 5_000 + int(share * len(content))])
 
-    with pytest.raises(WarehouseError, match=r"damaged one \(.*\): restore a backup"):
+    with pytest.raises(WarehouseError, match=r"is damaged \(.*\): restore a backup"):
         Warehouse(warehouse.path).sql(f"FROM {TABLE}")
 
 

@@ -277,7 +277,7 @@ def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world: World)
         ("mmbench-dev-en", "none.csv", "x", "it cannot be read (No such file or directory)"),
         ("nothing", "other.csv", "x", "There is no release nothing; there are"),
         ("mmbench-dev-en", "other.csv", " ", "' ' is not a valid name for predictions"),
-        ("mmbench-dev-en", "other.csv", "a\nb", r"'a\nb' cannot name predictions"),
+        ("mmbench-dev-en", "other.csv", "a\nb", r"'a\nb' is not a valid name for predictions"),
     ],
 )
 def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(

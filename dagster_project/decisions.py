@@ -15,7 +15,7 @@ from resources.review.store import ReviewStore
 
 
 def observation_of_decisions(store: ReviewStore) -> dg.AssetObservation:
-    """The event that people have decided what the store has now."""
+    """Build the observation of `review/decisions`; its data version is a hash of all decisions."""
     kinds = store.completion()
     return dg.AssetObservation(
         decisions.key,

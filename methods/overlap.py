@@ -1,4 +1,4 @@
-"""What a benchmark and an instruction set have in common, so that a model has seen what it is asked.
+"""Contamination: what a benchmark and an instruction set have in common, and a model has seen before.
 
 Dividing the corpus, so that they share none, is `methods/image_sets/sides.py`.
 

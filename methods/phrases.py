@@ -23,7 +23,7 @@ class Phrases:
 
 
 def alternatives(table: str, **parts: str) -> str:
-    """The text of such an expression, to be a part of others."""
+    """The alternatives of a table as a regular expression, to be part of a larger one."""
     lines: list[str] = []
     for line in table.strip("\n").splitlines():
         if line[:1].isspace():

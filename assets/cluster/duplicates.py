@@ -1,4 +1,4 @@
-"""`cluster.duplicates`: images behind several URLs and near-duplicate images, over all shards."""
+"""Deduplication, `cluster.duplicates`: images behind several URLs and near-duplicates of all shards."""
 
 from collections.abc import Iterable, Mapping
 

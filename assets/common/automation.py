@@ -45,8 +45,7 @@ class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
 
     @staticmethod
     def _follows_partitions(context: dg.AutomationContext[dg.AssetKey]) -> bool:
-        """Whether Dagster tells of partitions that a partitioned asset is made of: of those that are
-        observed it does not."""
+        """Whether no parent is a partitioned external asset: Dagster reports no changes of those."""
         if context.partitions_def is None:
             return False
         parents = map(context.asset_graph.get, context.asset_graph.get(context.key).parent_keys)

@@ -1,4 +1,4 @@
-"""The measures of labels and of scores by name, and rows of them with their intervals."""
+"""Measures of inter-annotator agreement by name, for labels and scores, with their intervals."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What each reader read in an answer to a multiple-choice question, and samples of answers to check."""
+"""Answer extraction: what each reader read in a multiple-choice answer, and samples to check."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

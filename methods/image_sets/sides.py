@@ -1,4 +1,4 @@
-"""The two sides of a corpus: what benchmarks are made of, and what instruction sets are made of.
+"""The train/test split of a corpus: what benchmarks and what instruction sets are made of.
 
 A model that was trained on the instruction set should meet nothing of it in a benchmark again, so the
 corpus is divided before anything is sampled.

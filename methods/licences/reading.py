@@ -125,7 +125,7 @@ def _named(name: str) -> str:
 
 
 def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
-    """Without what others of `mentions` say better: with a version, or how a work is public."""
+    """Drop mentions that a more specific one implies, such as CC-BY where there is CC-BY-3.0."""
     names = {licence.name for licence in mentions}
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
 

@@ -154,7 +154,7 @@ def _latex_head(head: str, *, numeric: bool) -> str:
 
 
 def markdown(result: ResultTable) -> str:
-    """The same in Markdown."""
+    """Render a table of results as Markdown."""
     rows = [[_markdown_cell(cell) for cell in row] for row in result.rows]
     heads = list(map(_shown, result.heads))
     return "\n".join([f"**{_plain(result.caption)}**", "", *table(heads, rows), ""])

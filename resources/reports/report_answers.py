@@ -110,7 +110,7 @@ def letters(data: MultipleChoiceInput | None, order: Sequence[str]) -> block.Sec
 
 
 def _liked(shares: Sequence[LetterShares]) -> str:
-    """How many models like a letter more than it is right, in a line."""
+    """Count the models that choose a letter significantly more often than it is correct."""
     tested = [share.p_holm for share in shares if share.p_holm is not None]
     if not tested:
         return f"The letters that {block.count(len(shares), 'model')} named"

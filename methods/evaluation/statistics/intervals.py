@@ -1,4 +1,4 @@
-"""95 % intervals of scores, and intervals and tests of differences, by Student's t over clusters.
+"""Confidence intervals of scores, and intervals and tests of differences, by Student's t over clusters.
 
 With the sums t_c and sizes n_c of the clusters, N = sum_c n_c and the shares w_c = n_c / N, the mean is
 m = sum_c t_c / N, and its standard error (CR2) and degrees of freedom (Satterthwaite) are

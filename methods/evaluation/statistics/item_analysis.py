@@ -1,4 +1,4 @@
-"""Classical item analysis: how hard an item is, and whether it tells good models from bad ones.
+"""Classical item analysis: the difficulty of an item, and how well it tells models apart.
 
     difficulty       share of the models that are right
     discrimination   corrected item-total point-biserial correlation: Pearson's correlation, over the

@@ -33,7 +33,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-FORM = "3"
+FORM = "4"
 """Raised when the same rows give other files."""
 ITEMS_AT_ONCE = 500
 ITEMS_WITH_CALLS = 20
@@ -309,11 +309,14 @@ class SiteData:
 
     def _of_answers(self) -> Iterator[tuple[Row, list[int]]]:
         rows = self._warehouse.read("evaluate/site_answer_counts", {"release_id": self.release_id})
-        statuses = {model: [-1] * len(self._ids) for model in self.models}
+        # A bit for each way in which an answer of the item ended.
+        statuses = {model: [0] * len(self._ids) for model in self.models}
         lengths = {model: [0] * len(self._ids) for model in self.models}
         for row in rows.to_pylist():
             place = row["ordinal"] - 1
-            statuses[row["model"]][place] = max(map(STATUSES.index, row["statuses"]))
+            statuses[row["model"]][place] = sum(
+                1 << STATUSES.index(status) for status in set(row["statuses"])
+            )
             lengths[row["model"]][place] = row["n_characters"]
         for number, model in enumerate(self.models):
             yield {"kind": "status", "model": number}, statuses[model]

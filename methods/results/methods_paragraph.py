@@ -99,7 +99,8 @@ def methods_paragraph(
         *_compared(results),
         *_unranked(models),
         f"Answers that models declined: {sum(row['n_refused'] for row in models)}; turns without a "
-        f"judgment: {sum(row['n_failed'] for row in models)}. Scores were made with vlm-loom "
+        f"judgment: {sum(row['n_turns'] - row['n_judged'] for row in models)}. Scores were made "
+        "with vlm-loom "
         f"{version or 'of an unknown version'}.",
     ]
     return " ".join(sentences)

@@ -104,8 +104,15 @@ def _about(results: JudgeResults, metric: Row | None = None) -> str:
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release_id']} {by}: {row['n_items']} items, "
-        f"{row['n_turns']} turns. Intervals are of 95 %{over}."
+        f"{_turns(results)}. Intervals are of 95 %{over}."
     )
+
+
+def _turns(results: JudgeResults) -> str:
+    """How many turns the models were asked: passes that follow a miss are not."""
+    counts = [row["n_turns"] for row in results.models]
+    low, high = min(counts), max(counts)
+    return f"{low} turns" if low == high else f"{low} to {high} turns of each model"
 
 
 def _leaderboard(results: JudgeResults, name: str) -> ResultTable:

@@ -137,7 +137,8 @@ class Registry(BaseModel):
         """The profile called `name`, all its models known. Raises RegistryError."""
         if name not in self.profiles:
             raise RegistryError(
-                f"There is no profile '{name}' in {self.file}; {nearest(name, self.profiles)}."
+                f"There is no profile '{name}' in {self.file}; {nearest(name, self.profiles)}. "
+                "Set LOOM_PROFILE to a profile of this file."
             )
         profile = self.profiles[name]
         for contestant in profile.evaluate:

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project import main_job
+from dagster_project import main_job, run
 from dagster_project.build import BuildResult
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
@@ -23,6 +23,24 @@ from tests.assets.filled import put
 from tests.e2e.running import command
 
 pytestmark = pytest.mark.slow
+
+
+def test_a_run_that_fails_before_its_first_step_says_why() -> None:
+    @dg.resource
+    def models(_: dg.InitResourceContext) -> None:
+        raise UserError("There is no profile 'offline' in mine.yaml; there is mine.")
+
+    @dg.op(required_resource_keys={"models"})
+    def archive() -> None: ...
+
+    @dg.job(resource_defs={"models": models})
+    def of_action() -> None:
+        archive()
+
+    result = of_action.execute_in_process(raise_on_error=False)
+    assert run.reason_of_failure(result) == (
+        "There is no profile 'offline' in mine.yaml; there is mine."
+    )
 
 
 def test_every_stage_can_be_run_by_itself_and_the_build_of_all() -> None:

@@ -16,7 +16,8 @@
   const FEWEST_GROUPS = 5;
   // The mean difference and its 95 % interval, as the leaderboard averages: over turns (micro), over items
   // (macro), or over the values of a label. `weights` are the units of each item, `groups` what belongs together.
-  loom.meanDifference = (differences, numbers, { weights, groups, strata }) => {
+  // `most` is the largest difference that the scale allows.
+  loom.meanDifference = (differences, numbers, { weights, groups, strata, most }) => {
     const sums = new Map();
     for (const number of numbers) {
       const stratum = strata ? strata[number] : 0;
@@ -36,12 +37,12 @@
     const n = residuals.size;
     const variance = [...residuals.values()].reduce((sum, value) => sum + value ** 2, 0) * (n / (n - 1));
     const half = n < FEWEST_GROUPS ? NaN : quantile(n - 1) * Math.sqrt(variance);
-    return { mean, low: mean - half, high: mean + half, nGroups: n };
+    return { mean, low: Math.max(mean - half, -most), high: Math.min(mean + half, most), nGroups: n };
   };
   // How the leaderboard averages the metric that is shown, for two models.
   const averaging = async (first, second) => {
     const shown = loom.shown();
-    const { aggregation } = loom.metric(shown.metric);
+    const { aggregation, low, high } = loom.metric(shown.metric);
     const label = loom.release.labels.findIndex(({ name }) => aggregation.endsWith(` by ${name}`));
     const ones = new Float64Array(loom.n).fill(1);
     const units = (model) => loom.column({ kind: "units", ...shown, model });
@@ -51,6 +52,7 @@
       groups: await loom.column({ kind: "group" }),
       strata: label < 0 ? null : await loom.column({ kind: "label", label }),
       over: of && than ? "turn" : null,
+      most: low === null || high === null ? Infinity : high - low,
     };
   };
   // Counts of one pair over the items that are marked; an item without both scores is counted apart.

@@ -110,16 +110,27 @@
     return (await loom.disagreementsOf())(item.number)?.turn ?? null;
   };
 
+  const ANSWERED = ["answered", "given"];
+  // Whether the answers of an item, a bit for each way in which one of them ended, have an outcome: all are
+  // answers, or one ended so.
+  const outcomeTest = (wanted) => {
+    const bits = (test) => loom.release.statuses.reduce((sum, status, place) => sum + (test(status) ? 2 ** place : 0), 0);
+    const answered = bits((status) => ANSWERED.includes(status));
+    const found = bits((status) => isOutcome(wanted, status));
+    if (wanted === "answered") return (ends) => ends > 0 && (ends & ~answered) === 0;
+    return (ends) => (ends & found) !== 0;
+  };
+
   // A test of items for each outcome of the models that the address says.
   const outcomes = async () => {
     const of = loom.get("outcome.of");
     const models = [loom.EVERY, loom.NO].includes(of) ? loom.meant() : modelsOf("outcome.of");
     const columns = await columnsOf("status", models);
     return (wanted) => {
-      const places = loom.release.statuses.map((status) => isOutcome(wanted, status));
-      if (of === loom.NO) return (number) => !columns.some((column) => places[column[number]]);
-      if (of === loom.EVERY) return (number) => columns.every((column) => places[column[number]]);
-      return (number) => columns.some((column) => places[column[number]]);
+      const has = outcomeTest(wanted);
+      if (of === loom.NO) return (number) => !columns.some((column) => has(column[number]));
+      if (of === loom.EVERY) return (number) => columns.every((column) => has(column[number]));
+      return (number) => columns.some((column) => has(column[number]));
     };
   };
   // How many items each outcome would find, as the other filters are: a function of the outcome.

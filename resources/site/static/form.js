@@ -91,7 +91,7 @@
   };
   loom.statusText = (status) => (Object.hasOwn(STATUS, status) ? STATUS[status] : status);
 
-  const outcomeText = (outcome) => (outcome === "lost" ? "no answer (any reason)" : loom.statusText(outcome));
+  const outcomeText = (outcome) => (outcome === "lost" ? "no answer (refusals aside)" : loom.statusText(outcome));
   // What is said of several models, and how where some are compared.
   const WHOM = {
     [loom.EVERY]: ["every model", "each of"],

@@ -9,6 +9,7 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from assets.evaluate.inference import answer_version
 from assets.evaluate.site import site
+from assets.evaluate.site_data import STATUSES
 from assets.evaluate.site_requests import MOST_CHARACTERS, prompt_text
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.asking import with_policy
@@ -129,7 +130,7 @@ def test_columns_have_a_value_for_each_item(home: Home) -> None:
     assert columns["count", "turns"] == [2] and columns["count", "images"] == [2]
     assert columns["count", "question_length"] == [len("Which <ImageHere>?And <ImageHere>?")]
     assert columns["count", "reference_length"] == [2 * len(SECRET)]
-    assert columns["status", None] == [0]
+    assert columns["status", None] == [1 << STATUSES.index("answered")]
     assert columns["length", None] == [len("Answer 1.Answer 2.")]
 
 

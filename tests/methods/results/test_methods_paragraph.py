@@ -126,10 +126,10 @@ def test_p_is_called_adjusted_only_where_it_was() -> None:
 
 
 def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> None:
-    rows = [rated("a", n_refused=2, n_failed=1), rated("b", rank=None, n_refused=1, n_failed=0)]
+    rows = [rated("a", n_refused=2, n_judged=17), rated("b", rank=None, n_refused=1, n_judged=20)]
     said = text(results([*rows, rated("baseline:random", rank=None, n_refused=9)]))
     assert "b has no rank, as nothing was judged." in said
-    assert "Answers that models declined: 3; turns without a judgment: 1." in said
+    assert "Answers that models declined: 3; turns without a judgment: 3." in said
     assert "Scores were made with vlm-loom 0.2.0." in said
     assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS)
 

@@ -64,6 +64,13 @@ def status(n: int, model: int) -> str:
     return {(3, 1): "failed", (4, 1): "refused"}.get((n, model), "answered")
 
 
+def ends(n: int, model: int) -> int:
+    """How its answers ended, a bit each: after a failure the next turn was not asked."""
+    own = status(n, model)
+    all_of_them = [own, "not_asked"] if own == "failed" else [own]
+    return sum(1 << STATUSES.index(each) for each in all_of_them)
+
+
 def answer(n: int, model: int) -> str | None:
     """What the model said."""
     if status(n, model) == "failed":
@@ -143,7 +150,7 @@ def _columns() -> Iterator[tuple[Row, list[Any]]]:
     for model in range(len(MODELS)):
         first = [score(n, model) for n in range(N)]
         of: Row = {"model": model}
-        statuses = [STATUSES.index(status(n, model)) for n in range(N)]
+        statuses = [ends(n, model) for n in range(N)]
         yield {"kind": "status", **of}, statuses
         yield {"kind": "length", **of}, [len(answer(n, model) or "") for n in range(N)]
         yield {"kind": "score", "metric": 0, "judge": 0, **of}, first

@@ -92,6 +92,7 @@ def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
         ({"language": "zh"}, [5]),
         ({"language": "(none)"}, []),
         ({"outcome": "failed"}, [3]),
+        ({"outcome": "not_asked"}, [3]),
         ({"outcome": "refused", "outcome.of": "weak"}, [4]),
         ({"outcome": "refused", "outcome.of": "strong"}, []),
         ({"outcome": "lost"}, [3]),
@@ -155,8 +156,8 @@ def test_what_is_on_is_seen_and_taken_away_one_by_one(page: Page) -> None:
 def test_beside_each_outcome_stands_how_many_items_it_finds(page: Page) -> None:
     outcomes = page.get_by_label("Outcome", exact=True).locator("option")
     rest = ["given by the benchmark (0)", "refused (1)", "cut off by the token limit (0)"]
-    rest += ["reasoning only (0)", "empty (0)", "failed (1)", "not asked (0)"]
-    expect(outcomes).to_have_text(["any", "no answer (any reason) (1)", "answered (60)", *rest])
+    rest += ["reasoning only (0)", "empty (0)", "failed (1)", "not asked (1)"]
+    expect(outcomes).to_have_text(["any", "no answer (refusals aside) (1)", "answered (60)", *rest])
     model = page.locator('[name="outcome.of"]')
     model.select_option(label="every model")
     expect(outcomes.nth(2)).to_have_text("answered (58)")

@@ -1,5 +1,6 @@
 """The sample browser: what its data have of an item, and what they keep to themselves."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,10 @@ class Home:
 
 
 @pytest.fixture
-def home(loom_home: Path) -> Home:
-    return Home(loom_home)
+def home(loom_home: Path) -> Iterator[Home]:
+    home = Home(loom_home)
+    yield home
+    home.ledger.close()
 
 
 def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:

@@ -27,6 +27,7 @@ LONGEST_REASON = 200
     deps=[scores, comparisons],
     version="2",
     side_tables=[
+        "evaluate.candidates",
         "evaluate.constant_judges",
         "evaluate.models",
         "evaluate.results",

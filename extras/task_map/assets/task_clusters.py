@@ -20,6 +20,8 @@ from resources.warehouse import Warehouse
         "cluster_mean": "mean over the tasks of the cluster, of a model or of all models",
     },
     deps=[task_map],
+    # Its columns and SQL are those of evaluate/model_groups, but not its rows.
+    version="1 of task clusters",
     automation_condition=WHEN_READY,
 )
 def task_clusters(

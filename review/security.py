@@ -26,7 +26,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, Semaphore, WouldBlock, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -66,10 +66,12 @@ _NOT_ALLOWED = {
 _BROKEN = "The server failed: what you did last may not have been saved."
 
 _BUSY = "Too many people are signing in: try again in a few seconds."
-_HASHING = CapacityLimiter(2)
+_AT_ONCE = 2
+_HASHING = CapacityLimiter(_AT_ONCE)
 """A password's hash takes 64 MB and all cores: two at once, so that other requests go on."""
 MOST_WAITING = 20
 """Sign-ins by password that may wait for their hash; later ones are refused."""
+_PLACES = Semaphore(_AT_ONCE + MOST_WAITING)
 
 _UNKNOWN = "There is no account {!r} that may sign in: ask an administrator to add it."
 
@@ -146,11 +148,16 @@ async def check_password(request: Request, name: str, password: str) -> Account 
         HTTPException: Status 503 while too many others wait.
     """
     _require_post(request)
-    if _HASHING.statistics().tasks_waiting >= MOST_WAITING:
-        raise HTTPException(503, _BUSY, {"retry-after": "5"})
     address = request.client.host if request.client else ""
     check = _sender(request).accounts.check
-    return await to_thread.run_sync(check, name, password, address, limiter=_HASHING)
+    try:
+        _PLACES.acquire_nowait()
+    except WouldBlock:
+        raise HTTPException(503, _BUSY, {"retry-after": "5"}) from None
+    try:
+        return await to_thread.run_sync(check, name, password, address, limiter=_HASHING)
+    finally:
+        _PLACES.release()
 
 
 async def use_link(request: Request, token: str) -> Account | None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import arrow_schema, report, rows_to_arrow, table_asset
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
@@ -44,8 +44,7 @@ def leaderboard(
     give nearly all answers the same score. `evaluate.models` has what models.yaml says of each model.
     """
     warehouse.replace("evaluate.models", _models(warehouse))
-    # The preview stays narrow without the settings, of which the label has what differs.
-    rows = warehouse.select("evaluate.leaderboard").drop_columns("settings")
+    rows = _narrow(warehouse.select("evaluate.leaderboard"))
     constant = [
         constant_scores_sentence(row)
         for row in warehouse.select("evaluate.constant_judges").to_pylist()
@@ -66,6 +65,13 @@ def _models(warehouse: Warehouse) -> pa.Table:
             for spec in [specs.get(name.removeprefix(f"{FILE}:"))]
         ],
     )
+
+
+def _narrow(rows: pa.Table) -> pa.Table:
+    """The rows for previews: Dagster folds wide ones, so models have their label and nothing else."""
+    about = [name for name in arrow_schema("evaluate.models").names if name != "model"]
+    place = rows.column_names.index("model")
+    return rows.set_column(place, "model", rows["label"]).drop_columns(["label", "settings", *about])
 
 
 def _previews(rows: pa.Table) -> dict[str, Any]:

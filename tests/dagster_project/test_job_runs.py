@@ -130,7 +130,7 @@ def test_a_run_whose_events_cannot_be_stored_says_why(
 TERMINATED = """
 import multiprocessing, signal, time
 import dagster as dg
-from dagster_project.job_runs import handlers_kept
+from dagster_project.job_runs import restore_signal_handlers
 
 @dg.asset
 def one():
@@ -138,7 +138,7 @@ def one():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with handlers_kept():
+    with restore_signal_handlers():
         assert dg.materialize([one]).success
     child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
     child.start()
@@ -164,7 +164,7 @@ def ignored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def test_with_the_handlers_kept_sigterm_is_as_before(ignored: None) -> None:
+def test_with_the_restore_signal_handlers_sigterm_is_as_before(ignored: None) -> None:
     with restore_signal_handlers():
         assert dg.materialize([one]).success
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -71,7 +71,9 @@ def _narrow(rows: pa.Table) -> pa.Table:
     """The rows for previews: Dagster folds wide ones, so models have their label and nothing else."""
     about = [name for name in arrow_schema("evaluate.models").names if name != "model"]
     place = rows.column_names.index("model")
-    return rows.set_column(place, "model", rows["label"]).drop_columns(["label", "settings", *about])
+    return rows.set_column(place, "model", rows["label"]).drop_columns(
+        ["label", "settings", *about]
+    )
 
 
 def _previews(rows: pa.Table) -> dict[str, Any]:

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import dagster as dg
-
 from dagster_project.action import Action
 from dagster_project.action_jobs import mark_unsynced
 from dagster_project.build import build, only_build
@@ -20,6 +18,7 @@ from dagster_project.ingestion import (
     register_shards,
     require_same_corpus,
     shards_of,
+    why_failed,
 )
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
@@ -174,21 +173,5 @@ def perform_as_run(action: type[Action], arguments: Mapping[str, Any]) -> str | 
         )
     if result.success:
         return str(result.output_for_node(action.op()))
-    print(reason_of_failure(result) or f"The run {result.run_id} failed.", file=sys.stderr)
-    return None
-
-
-def reason_of_failure(result: dg.ExecuteInProcessResult) -> str | None:
-    """Why a run failed: the description of the step's failure, or the first cause before any step."""
-    for event in result.all_events:
-        if event.is_step_failure:
-            failure = event.step_failure_data.user_failure_data
-            return failure.description if failure else None
-    for event in result.all_events:
-        error = getattr(event.event_specific_data, "error", None)
-        while error is not None and error.cause is not None:
-            error = error.cause
-        if error is not None:
-            name, _, text = error.message.partition(": ")
-            return (text if name.endswith(error.cls_name or "") else error.message).strip()
+    print(why_failed(result), file=sys.stderr)
     return None

@@ -110,7 +110,7 @@ def _turns_apart(values: Sequence[Mapping[Any, float]]) -> dict[str, int]:
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers of four digits; None where there is none."""
+    """Numbers rounded to four digits; None for NaN."""
     return [plain_number(round(value, 4)) if isfinite(value) else None for value in values.tolist()]
 
 

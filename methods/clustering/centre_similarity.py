@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from methods.clustering.incremental import Clustering, Communities
 from methods.clustering.neighbours import Vectors
 from methods.clustering.similarity import Rows, nearest_centre, paired_cosines
-from methods.clustering.two_passes import Entries, Labels, rows_by_label
+from methods.clustering.two_passes import Entries, Labels, rows_by_label, rows_by_language
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,9 @@ def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimi
     cosine = _to_own_centre(entries.categories, groups.categories, groups)
     other = _to_own_centre(entries.captions, groups.captions, groups)
     search = _NearestCentres(entries.categories, groups.categories)
-    unassigned = groups.membership.community < 0
-    for language in np.unique(groups.languages):
-        in_language = np.flatnonzero(groups.languages == language)
-        search.run(np.flatnonzero(unassigned & (entries.languages == language)), in_language)
+    unassigned = np.flatnonzero(groups.membership.community < 0)
+    for language, rows in rows_by_language(unassigned, entries.languages).items():
+        search.run(rows, np.flatnonzero(groups.languages == language))
     return CentreSimilarity(cosine, other, search.number, search.cosine)
 
 

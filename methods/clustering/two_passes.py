@@ -157,8 +157,7 @@ def run_passes(
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")
     group, cluster = _still_within(entries, prior, tau)
     groups = _Pass(entries.categories, detectors.groups, tau, group, len(prior.groups.ids))
-    for language in np.unique(languages[languages != ""]):
-        in_language = in_order[languages[in_order] == language]
+    for language, in_language in rows_by_language(in_order, languages).items():
         numbers = np.flatnonzero(prior.groups.languages == language)
         groups.run(in_language, new, numbers, prior.groups.categories[numbers])
     groups.how[languages == ""] = UNREADABLE
@@ -271,6 +270,13 @@ class _Pass:
 
     def new_centres(self) -> Rows:
         return np.array(self.centres, dtype=np.intp)
+
+
+def rows_by_language(rows: Rows, languages: NDArray[np.str_]) -> dict[str, Rows]:
+    """The rows of each language in the given order; rows without a language are left out."""
+    names, labels = np.unique(languages, return_inverse=True)
+    labels[languages == ""] = -1
+    return {str(names[label]): part for label, part in rows_by_label(rows, labels).items()}
 
 
 def rows_by_label(rows: Rows, labels: Labels) -> dict[int, Rows]:

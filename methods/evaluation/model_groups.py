@@ -73,8 +73,8 @@ def group_findings(
             for group, members in {ALL_MODELS: models, **groups}.items():
                 scored = {model: terms[model] for model in members if len(terms[model])}
                 if scored:
-                    means[group] = mean_of_models(list(scored.values()))
-                    yield from _of_group(metric, replace(finding, subject=group), scored)
+                    mean = means[group] = mean_of_models(list(scored.values()))
+                    yield from _of_group(metric, replace(finding, subject=group), mean, scored)
             of_label += [
                 (replace(finding, subject=first, other=second), pair)
                 for first, second in combinations(groups, 2)
@@ -112,10 +112,9 @@ def _terms(metric: Metric, part: Observations | None) -> WeightedTerms:
 
 
 def _of_group(
-    metric: Metric, finding: Finding, scored: Mapping[str, WeightedTerms]
+    metric: Metric, finding: Finding, mean: WeightedTerms, scored: Mapping[str, WeightedTerms]
 ) -> Iterator[Finding]:
     """The mean and the best of the models of a group."""
-    mean = mean_of_models(list(scored.values()))
     columns = [mean, *scored.values()]
     of_mean, *of_models = estimate(columns, [metric.ends] * len(columns))
     yield estimated(

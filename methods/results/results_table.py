@@ -116,7 +116,7 @@ class JudgeResults:
     def n_clusters(self) -> int:
         """Of how many clusters most intervals are: rows of an earlier version have none."""
         rows = (*self.models, *self.pairs(self.leading).values())
-        return max((row["n_clusters"] or 0 for row in rows), default=0)
+        return most_clusters(rows)
 
     def row(self, model: str, metric: MetricKey, form: str = FLOOR) -> Row | None:
         """The row of the score of everything, of one model."""
@@ -127,6 +127,11 @@ class JudgeResults:
         return {
             (row["first"], row["second"]): row for row in self.differences if key_of(row) == metric
         }
+
+
+def most_clusters(rows: Iterable[Row]) -> int:
+    """The most clusters that an interval of the rows is over; 0 if no row says how many."""
+    return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
 def key_of(row: Row) -> MetricKey:

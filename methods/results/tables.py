@@ -1,6 +1,6 @@
 """Tables of results as cells: leaderboard, differences of every two models, slices."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from methods.results.results_table import (
     in_name,
     is_significant,
     label_order,
+    most_clusters,
     pair_difference,
 )
 
@@ -208,9 +209,7 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
         (
             TableCell(value or "all"),
             *(cell for column in columns for cell in _estimate(row_of.get((*column, value)))),
-            TableCell(
-                str(max(row["n_clusters"] or 0 for row in rows if row["subset_value"] == value))
-            ),
+            _clusters_cell(row for row in rows if row["subset_value"] == value),
         )
         for value in values
     ]
@@ -270,7 +269,7 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
                 TableCell(value),
                 TableCell(NOTHING if distance is None else f"{distance:.3f}"),
                 *(cell for row in scores for cell in _estimate(row)),
-                TableCell(str(max(row["n_clusters"] or 0 for row in scores if row))),
+                _clusters_cell(row for row in scores if row),
             )
         )
     heads = [
@@ -330,6 +329,10 @@ def _estimate(row: Row | None) -> tuple[TableCell, TableCell]:
     )
 
 
+def _clusters_cell(rows: Iterable[Row]) -> TableCell:
+    return TableCell(str(most_clusters(rows)))
+
+
 def _plain(value: object) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -374,9 +377,7 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
         row["model"] for row in results.models if any(row["model"] == model for model, _ in row_of)
     ]
     clusters = {
-        value: max(
-            (row["n_clusters"] or 0 for (_, of), row in row_of.items() if of == value), default=0
-        )
+        value: most_clusters(row for (_, of), row in row_of.items() if of == value)
         for value in values
     }
 

@@ -164,7 +164,7 @@ SELECT
     m.parameters,
     m.backbone,
     m.main_language,
-    array_to_string(m.trained_on, ', ') AS trained_on,
+    m.trained_on,
     m.reference_rank
 FROM evaluate.scores AS s
 LEFT JOIN evaluate.models AS m USING (model)
@@ -212,10 +212,9 @@ SELECT
     s.parameters,
     s.backbone,
     s.main_language,
-    coalesce(m.trained_on, []) AS trained_on,
+    coalesce(s.trained_on, []) AS trained_on,
     s.reference_rank
 FROM evaluate.results AS s
-LEFT JOIN evaluate.models AS m USING (model)
 LEFT JOIN evaluate.constant_judges AS k USING (release_id, judge, judge_version)
 WHERE s.form = 'floor' AND s.subset_label = ''
 -- The metric that ranks a benchmark first.

@@ -6,11 +6,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project import main_job, run
+from dagster_project import main_job
 from dagster_project.build import BuildResult
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
-from dagster_project.ingestion import chosen_shards, require_same_corpus
+from dagster_project.ingestion import chosen_shards, require_same_corpus, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.progress import MADE, progress_logger
@@ -38,9 +38,7 @@ def test_a_run_that_fails_before_its_first_step_says_why() -> None:
         archive()
 
     result = of_action.execute_in_process(raise_on_error=False)
-    assert run.reason_of_failure(result) == (
-        "There is no profile 'offline' in mine.yaml; there is mine."
-    )
+    assert why_failed(result) == ("There is no profile 'offline' in mine.yaml; there is mine.")
 
 
 def test_every_stage_can_be_run_by_itself_and_the_build_of_all() -> None:

@@ -31,8 +31,8 @@ def task_clusters(
 ) -> AnalysisResult:
     """How near the tasks of each cluster of a task map are, and how models do on them.
 
-    Scores are of the metric of the map, with what a model failed as the lowest value; tasks count
-    alike where the benchmark has such a mean.
+    Scores are of the metric of the map, with what a model failed as the lowest value; tasks have
+    equal weights if the benchmark has such a mean.
     """
     isolation = Isolation("evaluate.task_clusters")
     rows: list[Row] = []

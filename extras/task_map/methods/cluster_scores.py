@@ -1,6 +1,6 @@
 """Clusters of tasks: their distances, and the scores of models on them (MMIU, Table 9, Figure 4 b).
 
-score of a cluster = mean over its tasks, which count alike, of the score on the task
+score of a cluster = mean over its tasks, with equal weights, of the score on the task
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
 -- Of each language $n captions, those with the smallest text ids.
-SELECT language, arg_min(text, text_id, $n) AS texts
+SELECT language, arg_min(text, text_id, $n::BIGINT) AS texts
 FROM (
     SELECT DISTINCT e.language, t.text, t.text_id
     FROM cluster.entry_texts AS t

@@ -1,7 +1,7 @@
 """Asset checks: the schema of every table, licences, tables without rows, the ledger.
 
 A blocking check that fails stops what follows. A step has a limit of drops: it keeps its earlier rows
-when it dropped more (`assets/common/losses.py`).
+when it dropped more (`assets/common/drops.py`).
 """
 
 from collections import Counter

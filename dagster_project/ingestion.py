@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import dagster as dg
 
-from assets.common.losses import names_with_reasons
+from assets.common.drops import names_with_reasons
 from assets.common.partitions import wit_shards
 from dagster_project.job_runs import run_job
 from dagster_project.progress import is_failed_check, root_cause, why_step_failed

@@ -23,7 +23,7 @@ from dagster_project.shards import (
     observation_of_files,
     stale_shards,
 )
-from methods.choice.read_answers import QUEUED_KIND
+from methods.choice.answer_extraction import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json

@@ -3,9 +3,9 @@
 - `whole` of tables that models fill: their rows name rows that there are, and none is gone. Which row
   names which is in `sql/<stage>/broken_references.sql`.
 - Checks of `review.approved` against the queue, the decisions and the rules.
-- `no_overlap` of releases in force. What a release may not share is left out before it is frozen
-  (`assets/release/overlap.py`), by the same comparison; the check sees what was imported or pinned
-  since.
+- `no_overlap` of current releases. What a release may not share is left out before it is frozen
+  (`assets/release/contamination.py`), by the same comparison; the check sees what was imported or
+  pinned since.
 
 Schema checks are made in `checks.py`.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.tables import SIDE_TABLES, recorded_rows
-from assets.release.overlap import (
+from assets.release.contamination import (
     NAMES,
     blocking_overlap,
     current_overlap,

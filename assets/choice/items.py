@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
 from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
+from assets.common.drops import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -17,7 +18,6 @@ from assets.common.generation import (
     ask_and_read,
     write_generated,
 )
-from assets.common.losses import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
 from methods.choice.lettered import assign_letters

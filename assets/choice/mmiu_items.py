@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, sides
 from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
+from assets.common.drops import in_words, reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
     GenerationResult,
@@ -19,7 +20,6 @@ from assets.common.generation import (
     ask_and_read,
     failed_row,
 )
-from assets.common.losses import in_words, reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.mmiu.building import FinishedItem, SampleQuestion, finish_items, make_unanswerable

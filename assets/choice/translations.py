@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from assets.choice.items import items
 from assets.common.automation import WHEN_READY
+from assets.common.drops import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -15,7 +16,6 @@ from assets.common.generation import (
     ask_and_read,
     write_generated,
 )
-from assets.common.losses import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES, Language

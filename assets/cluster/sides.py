@@ -11,12 +11,12 @@ from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import NO_ENTRIES
 from assets.common.automation import WHEN_READY
-from assets.common.losses import in_words, reasons
+from assets.common.drops import in_words, reasons
 from assets.common.picture_copies import copies_of
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from methods.image_sets.sides import (
+from methods.image_sets.split import (
     BRIDGES,
     IMPORTED,
     ExternalContent,
@@ -25,7 +25,7 @@ from methods.image_sets.sides import (
     SplitImage,
     SplitSpec,
 )
-from methods.image_sets.sides import sides as sides_of
+from methods.image_sets.split import sides as sides_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
@@ -62,7 +62,7 @@ class SplitSettings(AssetConfig):
     )
 
     def spec(self) -> SplitSpec:
-        """What `methods/image_sets/sides.py` is told."""
+        """What `methods/image_sets/split.py` is told."""
         return SplitSpec(self.benchmark_share, self.by_cluster, self.seed)
 
 

@@ -9,7 +9,7 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from assets.common.losses import reasons, require_few_lost
+from assets.common.drops import reasons, require_few_lost
 from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow

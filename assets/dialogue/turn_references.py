@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -16,7 +17,6 @@ from assets.common.generation import (
     make_request,
     model_of_stage,
 )
-from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue.entry_texts import texts_of

@@ -8,11 +8,11 @@ from pydantic import Field
 from assets.common.automation import WHEN_EVALUATED
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
+from assets.evaluate.answer_extraction import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
 from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
-from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.released import EvaluatedRelease
 from assets.evaluate.second_readings import second_readings
 from assets.review import decisions

@@ -9,12 +9,12 @@ from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answer_extraction import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.answers import answers
-from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.released import Row
 from assets.review import queue_row
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import QUEUED_KIND, ExtractedAnswer, sample_answers
+from methods.choice.answer_extraction import QUEUED_KIND, ExtractedAnswer, sample_answers
 from methods.evaluation.contestants import is_model
 from methods.review import queue_item
 from methods.review.ratings import CHOSEN, agreed_labels, ratings_of

@@ -9,8 +9,8 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons
 from assets.common.isolation import Isolation
-from assets.common.losses import reasons
 from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of

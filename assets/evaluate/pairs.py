@@ -8,7 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.losses import exceeds_drop_limit, reasons
+from assets.common.drops import exceeds_drop_limit, reasons
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers

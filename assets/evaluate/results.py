@@ -12,7 +12,7 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from assets.common.losses import exceeds_drop_limit, in_words, is_retry_worthwhile, reasons
+from assets.common.drops import exceeds_drop_limit, in_words, is_retry_worthwhile, reasons
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import ArrowRows
 from assets.common.tables import report, rows_to_arrow

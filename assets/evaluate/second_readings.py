@@ -10,16 +10,21 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons
 from assets.common.isolation import Isolation
-from assets.common.losses import reasons
 from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answer_extraction import (
+    NO_CHOICES,
+    AnswerExtraction,
+    answered_choices,
+    readings_on,
+)
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import extraction_request
-from assets.evaluate.read_answers import NO_CHOICES, AnswerExtraction, answered_choices, readings_on
 from methods.benchmarks import Benchmarks
-from methods.choice.read_answers import sample_answers
+from methods.choice.answer_extraction import sample_answers
 from methods.evaluation.contestants import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls

@@ -12,7 +12,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_SHARD_READY
-from assets.common.losses import reasons, require_few_lost
+from assets.common.drops import reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.previews import preview
 from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings

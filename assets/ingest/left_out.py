@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.losses import in_words, reasons
+from assets.common.drops import in_words, reasons
 from resources.files.rows import RowsFile
 from resources.warehouse import Parquet, TableWrite, arrow_schema
 

@@ -8,8 +8,8 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_SHARD_READY
+from assets.common.drops import names_with_reasons, reasons, require_few_lost
 from assets.common.failures import is_transient, plain_errors
-from assets.common.losses import names_with_reasons, reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of

@@ -10,8 +10,8 @@ from pydantic import Field, field_validator
 
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import GenerationSettings, Row
-from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.ingest import entries

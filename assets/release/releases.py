@@ -36,14 +36,14 @@ from assets.release.card import (
     new_card,
     prompts_and_writers,
 )
+from assets.release.contamination import TABLE as OVERLAPS
+from assets.release.contamination import left_out, overlap_counts, without_overlap
 from assets.release.current_releases import (
     ReleaseSettings,
     require_pinnable,
     version_of_releases,
     write_current,
 )
-from assets.release.overlap import TABLE as OVERLAPS
-from assets.release.overlap import left_out, overlap_counts, without_overlap
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table

@@ -11,8 +11,8 @@ from pydantic import Field, field_validator
 from assets.cluster.duplicates import duplicates
 from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons
 from assets.common.generation import failed_row
-from assets.common.losses import reasons
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset

@@ -6,6 +6,7 @@ import dagster as dg
 from pydantic import Field, model_validator
 
 from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
     GenerationResult,
@@ -14,7 +15,6 @@ from assets.common.generation import (
     ask_and_read,
     failed_row,
 )
-from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.rewrite.seeds import seeds
 from methods.ids import content_id

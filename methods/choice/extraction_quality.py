@@ -22,9 +22,9 @@ from functools import partial
 import numpy as np
 
 from methods.agreement.measures import LABELS_OF_PAIR, measured_rows
+from methods.choice.answer_extraction import STRATA, ExtractedAnswer, Place
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.choice.read_answers import STRATA, ExtractedAnswer, Place
 from methods.evaluation.columns import Ends, estimate
 from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, estimated

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import (
     LETTERS,
     NO_CHOICE,
@@ -15,7 +16,6 @@ from methods.choice.lettered import (
     letter_in,
     with_letters,
 )
-from methods.choice.read_answers import compat, compat_letter
 from methods.choice.strict import read_letter
 from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue

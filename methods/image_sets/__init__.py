@@ -2,7 +2,7 @@
 
 `spec.py` has the sampling specification and the types, and apportions set sizes; `pool.py` chooses the
 entries of a set in one cluster, `sampling.py` samples all sets of a kind and explains missing ones,
-`sides.py` divides the corpus between the kinds before anything is sampled.
+`split.py` divides the corpus between the kinds before anything is sampled.
 """
 
 from methods.image_sets.sampling import SampledSets, sample_sets

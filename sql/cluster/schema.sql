@@ -187,7 +187,7 @@ CREATE TABLE IF NOT EXISTS cluster.pictures (
 );
 
 -- What benchmarks and what instruction sets are made of, divided before anything is sampled: the side of each
--- image on each page, as defined in methods/image_sets/sides.py; NULL if it is left out of both. Rows stay
+-- image on each page, as defined in methods/image_sets/split.py; NULL if it is left out of both. Rows stay
 -- when a page leaves the corpus or gets other texts, since a release may have the earlier ones.
 CREATE TABLE IF NOT EXISTS cluster.sides (
     page_id VARCHAR NOT NULL,

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from assets.common.tables import rows_to_arrow
 from assets.release.built import BuiltRelease
-from assets.release.overlap import (
+from assets.release.contamination import (
     OverlapFreeReleases,
     blocking_overlap,
     current_overlap,
@@ -250,7 +250,7 @@ class Home:
         self.warehouse = Warehouse(folder / "warehouse.duckdb")
         self.store = ImageStore(folder / "images")
         self.before: dict[str, str] = {}
-        monkeypatch.setattr("assets.release.overlap.copies_of", lambda *_: {})
+        monkeypatch.setattr("assets.release.contamination.copies_of", lambda *_: {})
 
     def put(self, each: BuiltRelease, origin: str = "built") -> str:
         """Write a release that is in force; its id."""

@@ -8,8 +8,8 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_EVALUATED
+from assets.common.drops import reasons
 from assets.common.isolation import Isolation
-from assets.common.losses import reasons
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers

@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 
 from assets.common import failures
+from assets.common.drops import is_retry_worthwhile
 from assets.common.failures import MAX_RETRIES, unattended
-from assets.common.losses import is_retry_worthwhile
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT

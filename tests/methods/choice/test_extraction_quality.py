@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from methods.choice.answer_extraction import ExtractedAnswer
 from methods.choice.extraction_quality import NO_KEY, both_readings, reading_findings
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.choice.read_answers import ExtractedAnswer
 from methods.evaluation.findings import Finding
 from methods.evaluation.metrics import ScoredObservation
 from methods.mmbench import Mmbench

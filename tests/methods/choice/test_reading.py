@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import LETTERS
-from methods.choice.read_answers import compat, compat_letter
 from methods.choice.strict import read_letter
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 

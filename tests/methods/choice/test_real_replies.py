@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from methods.choice.answer_extraction import compat
 from methods.choice.lettered import NO_CHOICE
-from methods.choice.read_answers import compat
 from methods.choice.strict import read_letter
 
 RECORDED = json.loads(Path(__file__).with_name("real_replies.json").read_text("utf-8"))

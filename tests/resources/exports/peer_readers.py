@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from methods.choice.read_answers import compat
+from methods.choice.answer_extraction import compat
 from methods.evaluation.items import Item
 from resources.exports.folder import write_folder
 from resources.exports.forms import FORMS

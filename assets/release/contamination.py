@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
 from assets.release.built import BuiltRelease, Row
-from methods.overlap import BLOCKING, Content, ContentOverlap, Kind, content_of, find_overlap
+from methods.contamination import BLOCKING, Content, ContentOverlap, Kind, content_of, find_overlap
 from methods.quality.filtering import rows_without
 from methods.quality.outcome import SHARED
 from methods.release import ReviewPolicy, with_release_ids

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.image_sets.sides import (
+from methods.image_sets.split import (
     BRIDGES,
     IMPORTED,
     ExternalContent,

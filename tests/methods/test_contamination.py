@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from methods.overlap import (
+from methods.contamination import (
     BLOCKING,
     Content,
     ContentOverlap,

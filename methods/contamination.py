@@ -1,6 +1,6 @@
 """Contamination: what a benchmark and an instruction set have in common, and a model has seen before.
 
-Dividing the corpus, so that they share none, is `methods/image_sets/sides.py`.
+Dividing the corpus, so that they share none, is `methods/image_sets/split.py`.
 
 A form of words is no item: "Which of the two is brighter?" may be asked of any pictures. So a question
 that both have counts only where its answer is the same, too, or where one of them has none to compare

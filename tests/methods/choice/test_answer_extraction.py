@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.read_answers import STRATA, ExtractedAnswer, sample_answers
+from methods.choice.answer_extraction import STRATA, ExtractedAnswer, sample_answers
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, Transcript, readings_of
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu

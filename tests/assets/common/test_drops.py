@@ -5,8 +5,8 @@ import errno
 import dagster as dg
 import pytest
 
+from assets.common.drops import FAILED_CALLS, reasons, require_few_lost
 from assets.common.isolation import Isolation
-from assets.common.losses import FAILED_CALLS, reasons, require_few_lost
 from methods.prompts.template import TemplateError
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.trial import ModelGivenUp, PromptGivenUp

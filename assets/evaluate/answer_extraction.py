@@ -10,8 +10,8 @@ from typing import NamedTuple
 from assets.evaluate.released import EvaluatedRelease, current_of, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
+from methods.choice.answer_extraction import ExtractedAnswer, Place, compat
 from methods.choice.lettered import LETTERS, key_of
-from methods.choice.read_answers import ExtractedAnswer, Place, compat
 from methods.evaluation.asking import AskingLimits, ExtractionRequest, readings_of
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE

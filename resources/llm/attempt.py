@@ -141,7 +141,20 @@ def _learn_from(
 
 
 async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:
-    """The request's body, with its images inside; raises what `encoded_body` raises."""
+    """Encode a request as the body of an HTTP request, with its images as data URLs.
+
+    Args:
+        request: The request.
+        spec: The entry of its model.
+        images: The store with the images.
+
+    Returns:
+        The JSON body.
+
+    Raises:
+        RequestTooLarge: The body exceeds the model's limit.
+        ImageNotStored: An image is missing in the store.
+    """
     as_they_are = request.images_done(spec) == "all"
     if as_they_are and images.are_at_hand(request.image_ids, spec.max_side):
         return encoded_body(request, spec, images)
@@ -150,9 +163,19 @@ async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -
 
 
 async def exchange(client: "ChatClient", body: bytes, seconds: float) -> "Response":
-    """The response to a body, whole within `seconds`: one that trickles in would never time out.
+    """Send a body and return the whole response.
 
-    Raises the errors in `errors.ANY_TROUBLE`, ReplyTooLarge among them.
+    Args:
+        client: The client of the model's server.
+        body: The JSON body.
+        seconds: The timeout for the whole response. A read timeout alone would not end a response that
+            arrives byte by byte.
+
+    Returns:
+        The response.
+
+    Raises:
+        Exception: One of `errors.ANY_TROUBLE`.
     """
     async with asyncio.timeout(seconds):
         return await client.post(body)

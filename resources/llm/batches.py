@@ -51,9 +51,17 @@ def files_of(
     most_requests: int,
     most_bytes: int,
 ) -> Iterator[list[tuple[KeyedRequest, bytes | LostRequest]]]:
-    """The lines of each file, as many as it may hold.
+    """Divide the requests of a batch into files within the provider's limits.
 
-    A request that cannot be sent has its loss in place of a line.
+    Args:
+        wanted: The requests.
+        spec: The entry of their model.
+        images: The store with their images.
+        most_requests: The most requests of a file.
+        most_bytes: The largest size of a file, in bytes.
+
+    Returns:
+        For each file its requests, each with its line, or with a LostRequest if it cannot be sent.
     """
     file: list[tuple[KeyedRequest, bytes | LostRequest]] = []
     n_bytes = 0
@@ -88,7 +96,16 @@ _FULL = "token_limit_exceeded"
 def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[Call | LostRequest]:
-    """The calls and losses in the lines of a batch's file, for the requests that wait for it."""
+    """Read the result file of a batch.
+
+    Args:
+        lines: The lines of the file.
+        waiting: The requests that wait for the batch, by key.
+        spec: The entry of their model.
+
+    Returns:
+        A call or a loss for each line that belongs to one of these requests.
+    """
     results: list[Call | LostRequest] = []
     for line in lines:
         try:
@@ -101,9 +118,15 @@ def read_results(
 
 
 def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) -> list[LostRequest]:
-    """The loss of the request whose result is larger than its model's entry allows.
+    """Find the request whose result exceeds the size limit of its model.
 
-    `line` is the beginning of the result, in which the request's key is looked for.
+    Args:
+        line: The beginning of the result line. The key is searched in it.
+        waiting: The requests that wait for the batch, by key.
+        spec: The entry of their model.
+
+    Returns:
+        The loss of that request; an empty list if the key is not found.
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted: without one key that is waited for, the request is lost with its batch.
@@ -202,11 +225,23 @@ class Batches:
         wanted: Sequence[KeyedRequest],
         images: ImageStore,
     ) -> set[str]:
-        """Submit requests to the model's provider; returns the batches that hold them.
+        """Submit requests to the model's provider.
 
-        A request that another process submitted meanwhile is in a batch of that process. One that
-        cannot be sent is lost, and its outcome is there as soon as it is asked again. Raises
-        BatchError.
+        A request that another process submitted meanwhile stays in that process's batch. A request that
+        cannot be sent is stored as failed.
+
+        Args:
+            spec: The entry of the model.
+            stage: The stage that asks.
+            run: The run that asks.
+            wanted: The requests.
+            images: The store with their images.
+
+        Returns:
+            The ids of the batches that contain the requests.
+
+        Raises:
+            BatchError: The provider did not accept a batch.
         """
         client, awaited = (await self._clients.of(spec)).api, set[str]()
         files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
@@ -387,7 +422,16 @@ class Batches:
 
 
 def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:
-    """Poll every batch that has not ended; returns a sentence for each that could not be polled."""
+    """Poll every batch that has not ended.
+
+    Args:
+        registry: The models.
+        ledger: The ledger, which stores the results.
+        launcher: Starts the mock model server if a batch needs it.
+
+    Returns:
+        An error message for each batch that could not be polled.
+    """
 
     troubles: list[str] = []
 

@@ -24,18 +24,18 @@ class BudgetReached(UserError):
 
 
 class Budget:
-    """US dollars that one run may spend. Used from one event loop at a time.
+    """The US dollars that one run may spend. One event loop at a time uses it.
 
-    A call reserves the most that it can cost before it is sent, and releases what it did not cost. If a
-    model bills more than was estimated, its later calls reserve as many times more. So the limit is
-    passed at most by calls that were in flight when the first bill came.
+    A call reserves its highest cost before it is sent, and releases the difference to its actual cost.
+    If a model bills more than its estimate, later calls reserve more by the same factor. So only the
+    calls in flight at the first such bill can exceed the limit.
 
     Args:
-        limit_usd: What the run's chain may spend; None for no limit.
-        chain: The row of the chain, None without a limit. Its runs share the row, and each compares it
-            with the limit that it was given.
-        earlier_usd: What the run, in an earlier process, and those that it retries or continues have
-            spent. It is shown with what this process spends.
+        limit_usd: The limit of the run's chain; None for no limit.
+        chain: The budget row of the chain; None without a limit. All runs of the chain share the row,
+            and each run compares it with its own limit.
+        earlier_usd: The costs of earlier processes of this run and of the runs that it retries or
+            continues. They are added to `spent_usd`.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Budget:
 
     @property
     def spent_usd(self) -> float:
-        """What this run has spent, and those that it retries or continues."""
+        """The US dollars spent by this run and by the runs that it retries or continues."""
         return self._earlier + self._own
 
     async def reserve(self, model: str, estimate_usd: float) -> float:
@@ -90,11 +90,25 @@ class Budget:
         return usd
 
     def highest(self, model: str, estimate_usd: float) -> float:
-        """What a call may cost by what the model billed for others: more than estimated, perhaps."""
+        """Estimate the highest cost of a call from the bills of the model so far.
+
+        Args:
+            model: The model, an entry of models.yaml.
+            estimate_usd: The highest cost by the estimate of the request.
+
+        Returns:
+            US dollars, at least `estimate_usd`.
+        """
         return estimate_usd * self._rates[model]
 
     def billed(self, model: str, estimate_usd: float, usd: float) -> None:
-        """The model billed `usd` for a call that was estimated to cost `estimate_usd` at most."""
+        """Record the bill of a call.
+
+        Args:
+            model: The model, an entry of models.yaml.
+            estimate_usd: The highest cost by the estimate of the request.
+            usd: The actual cost.
+        """
         if estimate_usd > 0:
             self._rates[model] = max(self._rates[model], usd / estimate_usd)
 
@@ -117,7 +131,12 @@ class Budget:
         self._add(-usd, usd)
 
     def settle(self, reserved_usd: float, cost_usd: float) -> None:
-        """Release a reservation and spend `cost_usd` of it."""
+        """Release a reservation and book the actual cost.
+
+        Args:
+            reserved_usd: The reserved US dollars.
+            cost_usd: The actual cost.
+        """
         self._in_flight -= 1
         self._own += cost_usd
         try:
@@ -128,7 +147,7 @@ class Budget:
                     waiting.set_result(None)
 
     def finish(self, ancestors: Sequence[str]) -> None:
-        """The work of these runs is done: the next run that names them has a budget of its own."""
+        """End the chain of these runs: a later run that names them starts a new budget."""
         if self._chain is not None:
             self._chain.finish(ancestors)
 

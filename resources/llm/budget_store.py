@@ -1,7 +1,7 @@
-"""The store of budgets: one row for each run chain, which all processes of its runs charge.
+"""The store of budgets: one row for each run chain, shared by all processes of its runs.
 
-A chain is a run with the runs that it retries or continues, and those that share LOOM_BUDGET_USD with
-it. The store may be deleted while nothing runs: what runs have spent is in the ledger, too.
+A chain is a run, the runs that it retries or continues, and the runs that share LOOM_BUDGET_USD with
+it. The store may be deleted while no run is active, because the ledger also has the costs of runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,16 +101,29 @@ class ChainBudget:
             self._chain = _join(connection, ledger, family, others, together)
 
     def charge(self, usd: float, limit: float) -> bool:
-        """Reserve `usd`; returns False if all that is spent and reserved would pass `limit`."""
+        """Reserve US dollars.
+
+        Args:
+            usd: The US dollars to reserve.
+            limit: The limit of the run.
+
+        Returns:
+            Whether they were reserved: False if the sum of spent and reserved dollars would exceed the
+            limit.
+        """
         values = {"usd": usd, "limit": limit + ROUNDING_USD}
         with self._transaction() as connection:
             return connection.execute(_CHARGE, self._values(values)).rowcount == 1
 
     def change(self, reserved_usd: float, spent_usd: float) -> None:
-        """Add to what is reserved and to what is spent.
+        """Add to the reserved and to the spent US dollars; negative numbers subtract.
+
+        Args:
+            reserved_usd: The change of the reserved dollars.
+            spent_usd: The change of the spent dollars.
 
         Raises:
-            StoreError: The store is away. The next transaction makes the change.
+            StoreError: The store is unreachable. The next transaction makes the change.
         """
         self._due_reserved += reserved_usd
         self._due_spent += spent_usd
@@ -118,13 +131,13 @@ class ChainBudget:
             pass
 
     def read(self) -> tuple[float, float]:
-        """What is spent, and what is reserved, in US dollars."""
+        """Return the spent and the reserved US dollars."""
         with self._store.read() as connection:
             spent, reserved = connection.execute(_READ, {"of_chain": self._chain}).one()
         return spent + self._due_spent, reserved + self._due_reserved
 
     def finish(self, ancestors: Sequence[str]) -> None:
-        """The work of these runs is done: the next run that names them begins a chain of its own."""
+        """End the chain of these runs: a later run that names them starts a new chain."""
         with self._store.transaction() as connection:
             connection.execute(delete(RUNS).where(RUNS.c.run.in_(ancestors)))
 
@@ -158,9 +171,10 @@ def _join(
     at_work: Sequence[str],
     together: bool,
 ) -> str:
-    """The chain of a run and its ancestors, the `family`; the costs of new ones are added to its row.
+    """Find or create the chain of a run and its ancestors, and add the costs of new members to its row.
 
-    If no other run of the chain is at work, reservations are those of killed processes, and end.
+    If no other run of the chain is active, its reservations are left over from killed processes and are
+    released.
     """
     chains = select(RUNS.c.run, RUNS.c.chain)
     chain_of_run = {

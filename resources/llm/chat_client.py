@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 
 class ChatClient:
-    """Sends bodies to one model's `chat/completions`, without retries.
+    """Sends bodies to `chat/completions` of one model's server, without retries.
 
-    `api` gives address, key and timeouts, `http` sends; `headers` are added, and replace those of the
-    same name, the key's among them.
+    Attributes:
+        api: Base URL, key and timeouts.
+        http: The HTTP client.
+        headers: Additional headers. They replace headers of the same name, also that of the key.
     """
 
     def __init__(

@@ -92,7 +92,7 @@ class CircuitBreaker:
             raise
 
     def replied(self) -> None:
-        """Close the breaker: the server replied with anything but an error of its own."""
+        """Close the breaker: the server replied, and not with a server error."""
         self._failures = self._openings = 0
         self._last_error = ""
         self._seconds_before = 0.0

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 async def stay_with_server(response: httpx2.Response) -> None:
-    """A hook of an HTTP client: a redirect to elsewhere becomes a plain response, which is an error.
+    """Turn a redirect to another server into an error response (a hook of the HTTP client).
 
-    Credentials in the new address are left out: those of the request are sent again.
+    Credentials in the new address are ignored, and the request's own credentials are sent again.
     """
     if not response.has_redirect_location:
         return
@@ -63,7 +63,7 @@ class ProxyNotSupported(UserError):
 
 
 class ModelClient(NamedTuple):
-    """What speaks to one model's server: `chat` for completions, `api` for files and batches."""
+    """The clients of one model's server: `chat` for completions, `api` for files and batches."""
 
     api: "AsyncOpenAI"
     chat: "ChatClient"

@@ -49,7 +49,12 @@ class Concurrency:
         self._rest = 0
 
     def answered(self, sent_at: float, now: float) -> None:
-        """Count an answer that came while as many requests were in flight as are allowed."""
+        """Count an answer that came while the allowed number of requests was in flight.
+
+        Args:
+            sent_at: The time when the request was sent.
+            now: The current time of the same clock.
+        """
         if sent_at < self._since:
             return  # It was sent under another concurrency.
         self._seconds.append(now - sent_at)
@@ -58,7 +63,12 @@ class Concurrency:
             self._set(self._after(_Round(self.allowed, max(mean, 1e-9))), now)
 
     def timed_out(self, sent_at: float, now: float) -> None:
-        """Halve, once for all attempts that were sent under one concurrency."""
+        """Halve the concurrency, once for all attempts that were sent at this concurrency.
+
+        Args:
+            sent_at: The time when the request was sent.
+            now: The current time of the same clock.
+        """
         if sent_at >= self._since:
             self.halve(now)
 
@@ -98,6 +108,6 @@ def _within(seconds: float, done: _Round) -> int:
 
 
 def _is_queuing(before: _Round, done: _Round) -> bool:
-    """Whether answers got slower with more requests in flight as those of a full server do."""
+    """Tell whether answers got slower with more requests in flight, as those of a full server do."""
     growth = done.allowed / before.allowed - 1
     return growth > 0 and done.seconds > before.seconds * (1 + QUEUED * growth)

@@ -94,7 +94,7 @@ def discover(url: str, key: str | None = None) -> ModelServer:
 
 
 def _bases(address: str) -> Iterator[str]:
-    """Base URLs that an address may stand for, the likeliest first."""
+    """Base URLs that an address may mean, the most likely one first."""
     for ending in _ENDINGS:
         address = address.removesuffix(ending)
     address = address.rstrip("/")

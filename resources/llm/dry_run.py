@@ -36,7 +36,7 @@ STAND_IN = ModelSpec.model_validate(
 
 
 def _stand_in(spec: ModelSpec) -> ModelSpec:
-    """Who answers for a model: one of the offline server's, itself where it is one of them."""
+    """The model that answers in a dry run: a mock model, or the model itself if it is one."""
     itself = {"model": spec.model, "token_limit": spec.token_limit}
     sent = {"max_side": spec.max_side, "detail": spec.detail}
     return STAND_IN.model_copy(update=sent | (itself if spec.provider == "offline" else {}))
@@ -44,7 +44,7 @@ def _stand_in(spec: ModelSpec) -> ModelSpec:
 
 @dataclass
 class Forecast:
-    """What a stage would send to a model: likely counts, and the highest possible cost."""
+    """The calls that a stage would send to a model: likely counts and the highest possible cost."""
 
     usage: Usage = field(default_factory=Usage)
     at_most_usd: float = 0.0
@@ -71,12 +71,20 @@ class DryGateway(Gateway):
         """Answers of the offline server by the request's key; a run would find them in its ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
-        """Model calls that are forecast."""
+        """Create model calls that only forecast.
+
+        Args:
+            stage: The stage.
+            trials: The canaries of the stage.
+
+        Returns:
+            The model calls.
+        """
         return DryModelCalls(self, stage, trials)
 
 
 class DryModelCalls(ModelCalls):
-    """Answers from the ledger, or of the offline server at the price of the model it stands in for."""
+    """Answers from the ledger, or from the mock model server at the price of the real model."""
 
     def __init__(self, gateway: DryGateway, stage: str, trials: Canaries):
         super().__init__(gateway.context, stage, trials)

@@ -1,4 +1,4 @@
-"""What to change in models.yaml about a server's error."""
+"""Advice on a server's error: the change of models.yaml that would prevent it."""
 
 import re
 
@@ -13,9 +13,14 @@ _READ = 2000
 
 
 def advised(error: ServerError, spec: ModelSpec) -> str:
-    """One line with what to change in models.yaml about an error, and what the server says.
+    """Describe a server's error with the setting of models.yaml that would prevent it.
 
-    Empty where no setting would help. Secrets are masked.
+    Args:
+        error: The error.
+        spec: The entry of the model.
+
+    Returns:
+        One line with masked secrets; empty if no setting would help.
     """
     # Masked before a name is cut out of it, which could be a part of a secret.
     error = ServerError(error.status, *(mask(text, spec) for text in error[1:]))

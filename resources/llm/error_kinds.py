@@ -1,8 +1,7 @@
 """Classification of server errors by status, then by type, code and text of the body.
 
-The wordings are data: those of refusals, balances, keys, lengths and rates in `server_wordings.py`,
-those of parameters here. An error that nothing classifies costs one request and shows what the server
-said.
+`server_wordings.py` has the wordings of refusals, balances, keys, lengths and rates as data; this
+module has those of parameters. An unclassified error costs one request and shows the server's message.
 """
 
 import re
@@ -31,9 +30,15 @@ _READ = 2000
 def kind_of(error: ServerError) -> FailureKind:
     """Classify an error.
 
-    `auth` stands for errors that every request with this key meets: a refused key, an empty account.
-    A 403 without words about the key costs one request (`bad_request`): firewalls and moderation answer
-    403 to single prompts.
+    `auth` means that every request with this key fails: a refused key or an empty account. A 403 that
+    does not mention the key is a `bad_request` and costs one request, because firewalls and moderation
+    answer 403 to single prompts.
+
+    Args:
+        error: The error.
+
+    Returns:
+        The kind of failure.
     """
     status, text = error.status, error.text
     names = {error.code, error.type}

@@ -40,9 +40,17 @@ def largest_tiles(spec: ModelSpec) -> int:
 
 
 def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
-    """Tokens of an image of so many pixels as it is sent: OpenAI shrinks it, then cuts it into tiles.
+    """Estimate the tokens of an image by OpenAI's rule: shrink it, then cut it into tiles.
 
-    By GPT-4o's counts an image of 1024 by 500 pixels is 425, two tiles.
+    With GPT-4o's counts an image of 1024 by 500 pixels takes 425 tokens, two tiles.
+
+    Args:
+        spec: The entry of the model.
+        width: The width of the sent image in pixels.
+        height: The height of the sent image in pixels.
+
+    Returns:
+        The tokens.
     """
     if spec.detail == "low":
         return spec.image_counts.base
@@ -57,7 +65,7 @@ def grid_sides(n_images: int) -> int:
 
 
 def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
-    """Images of the largest size that a request comes to as it is sent."""
+    """The number of images of the largest size that a request corresponds to."""
     n_images = len(request.image_ids)
     match request.images_done(spec):
         case "grid":
@@ -79,7 +87,15 @@ def tokens_of_words(n_words: int) -> int:
 
 
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
-    """Likely number of tokens of a request's prompt."""
+    """Estimate the tokens of a request's prompt, with images of the largest size that is sent.
+
+    Args:
+        request: The request.
+        spec: The entry of its model.
+
+    Returns:
+        The likely number of tokens.
+    """
     return text_tokens("".join(texts_of(request))) + _images_sent(request, spec) * image_tokens(
         spec
     )
@@ -88,9 +104,15 @@ def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
 def likely_prompt_tokens(
     request: ChatRequest, spec: ModelSpec, size_of: Callable[[str], tuple[int, int]]
 ) -> int:
-    """Likely number of tokens of a request's prompt with its images as large as they are.
+    """Estimate the tokens of a request's prompt, with the actual sizes of its images.
 
-    `size_of` gives the pixels in which an image is sent.
+    Args:
+        request: The request.
+        spec: The entry of its model.
+        size_of: Returns width and height in pixels of an image as it is sent.
+
+    Returns:
+        The likely number of tokens.
     """
     if request.images_done(spec) != "all":
         return prompt_tokens(request, spec)
@@ -100,9 +122,16 @@ def likely_prompt_tokens(
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
-    """Tokens of the prompt and of the longest answer allowed.
+    """Estimate the tokens of the prompt and of the longest allowed answer.
 
-    The limit of tokens per minute is charged with these until the answer is there.
+    The limit of tokens per minute is charged with this number until the answer arrives.
+
+    Args:
+        request: The request.
+        spec: The entry of its model.
+
+    Returns:
+        The number of tokens.
     """
     return prompt_tokens(request, spec) + spec.longest_answer(request.params)
 

@@ -11,12 +11,12 @@ _MOST_EVENTS = 200_000
 
 
 class EventStream(NamedTuple):
-    """What a body of events holds.
+    """The content of a response body of server-sent events.
 
     Attributes:
-        completion: The completion, as a reply without a stream would have it. None where the stream
-            breaks off before its last event, or is not a stream.
-        usage: The last counts of tokens.
+        completion: The completion in the form of a reply without a stream. None if the stream breaks
+            off before its last event, or if the body is not a stream.
+        usage: The last token counts.
         has_events: Whether the body has events with data.
     """
 

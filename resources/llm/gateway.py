@@ -38,13 +38,16 @@ R = TypeVar("R")
 
 
 class Gateway:
-    """Sends requests to the registry's models; a request that was answered is never sent again.
+    """Sends requests to the registry's models. An answered request is never sent again.
 
-    `run` names the run that pays, `budget_usd` is what it may spend (None: no limit), together with its
-    `ancestors`, the runs that it retries or continues; and, if it is spent `together`, with the runs
-    `at_work` (`budget_store.py`). `launcher` starts the mock model server, which answers for models
-    of the provider `offline`. Raises RegistryError at once when the profile is unknown or one of its
-    models lacks its key, StoreError when the ledger is damaged.
+    `run` names the run that pays and `budget_usd` its limit (None: no limit), shared with its
+    `ancestors`, the runs that it retries or continues; with `together` also with the active runs
+    `at_work` (`budget_store.py`). `launcher` starts the mock model server for models of the provider
+    `offline`.
+
+    Raises:
+        RegistryError: The profile is unknown, or one of its models has no key.
+        StoreError: The ledger is damaged.
     """
 
     needs_keys = True
@@ -82,7 +85,19 @@ class Gateway:
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
     ) -> tuple[list[Outcome], Usage]:
-        """Outcomes of `requests` in their order, and what they cost."""
+        """Send requests.
+
+        Args:
+            stage: The stage that asks.
+            requests: The requests.
+            on_progress: Is called with progress reports.
+
+        Returns:
+            The outcomes in the order of the requests, and the usage.
+
+        Raises:
+            Exception: The errors of `map`.
+        """
         return self.map(stage, requests, ModelCalls.complete, on_progress)
 
     def map(
@@ -94,19 +109,32 @@ class Gateway:
         apart: Callable[[T], str] | None = None,
         by_prompt: bool = False,
     ) -> tuple[list[R], Usage]:
-        """The results of `work` on every item, concurrently; `work` may make several calls an item.
+        """Run `work` on every item concurrently; `work` may make several calls for an item.
 
-        Raises AuthError as soon as a provider refuses a key, ModelGivenUp when all of a model's first
-        results failed for one reason, BudgetReached when the next call could exceed the run's budget,
-        WaitingForBatch when items wait for a batch, BatchError when a batch cannot be submitted,
-        StoreError as soon as the ledger cannot be read or written, or is no longer in its place.
-        Answers that came before stay in the ledger.
+        Answers that arrived before an error stay in the ledger.
 
-        `apart` gives the model that an item asks, where several models are asked side by side. Each
-        has its own workers then, so that a slow one does not hold up the others, and one that refuses
-        its key or is given up ends its own requests only, as failures of the kind `given_up`.
-        With `by_prompt` a model whose first replies to one prompt cannot be used is given up for that
-        prompt alone (PromptGivenUp): `work` may leave out what needs it, and the others go on.
+        Args:
+            stage: The stage that asks.
+            items: The items.
+            work: Computes the result of one item with the given model calls.
+            on_progress: Is called with progress reports.
+            apart: Returns the model that an item asks, if several models are asked at the same time.
+                Each model then has its own workers, so a slow model does not delay the others. A model
+                that refuses its key or is given up only ends its own requests (failures of the kind
+                `given_up`).
+            by_prompt: Whether a model whose first replies to one prompt cannot be used is given up for
+                that prompt only (PromptGivenUp).
+
+        Returns:
+            The results in the order of the items, and the usage.
+
+        Raises:
+            AuthError: A provider refuses a key.
+            ModelGivenUp: All first results of a model failed for one reason.
+            BudgetReached: The next call could exceed the run's budget.
+            WaitingForBatch: Items wait for a batch.
+            BatchError: A batch cannot be submitted.
+            StoreError: The ledger cannot be read or written, or was moved.
         """
         with _less_garbage_collection():
             for retries in reversed(range(1 + OUTAGES)):
@@ -162,7 +190,15 @@ class Gateway:
         return [results[index] for index in range(len(items))], calls.usage
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
-        """The model calls of a stage, a context manager."""
+        """Create the model calls of a stage, a context manager.
+
+        Args:
+            stage: The stage.
+            trials: The canaries of the stage.
+
+        Returns:
+            The model calls.
+        """
         return ModelCalls(self.context, stage, trials)
 
     def _workers(self) -> int:

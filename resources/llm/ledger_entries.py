@@ -21,7 +21,7 @@ _VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
 
 
 class LedgerRequest(NamedTuple):
-    """What a reply replies to: the request's key and canonical form, and who asked it how."""
+    """The request behind a reply: its key, its canonical form, its stage and its run."""
 
     key: str
     request: dict[str, object]
@@ -34,7 +34,18 @@ class LedgerRequest(NamedTuple):
 def entry_from_reply(
     reply: Reply, spec: ModelSpec, ledger_request: LedgerRequest, seconds: float, attempts: int
 ) -> Call | Charge:
-    """What the ledger keeps of a reply, as a call or, if it would be asked again, as a charge."""
+    """Convert a reply to a ledger entry.
+
+    Args:
+        reply: The reply.
+        spec: The entry of the model.
+        ledger_request: The request.
+        seconds: The time of the call.
+        attempts: The number of attempts.
+
+    Returns:
+        A call; a charge if the request would be sent again.
+    """
     kind, detail = _kind(reply)
     call = _call(reply, spec, ledger_request, kind or ANSWERED, seconds, attempts)
     return call if kind in (None, *KEPT_KINDS) else call.as_charge(detail)
@@ -43,13 +54,33 @@ def entry_from_reply(
 def unreadable(
     billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, ledger_request: LedgerRequest
 ) -> Charge:
-    """The charge of a reply that was billed and cannot be read."""
+    """Make the charge of a reply that was billed and cannot be read.
+
+    Args:
+        billed: The billed tokens of prompt and reply.
+        body: The body of the response.
+        detail: Why it cannot be read.
+        spec: The entry of the model.
+        ledger_request: The request.
+
+    Returns:
+        The charge.
+    """
     reply = Reply(body, None, "unknown", None, False, *billed)
     return _call(reply, spec, ledger_request, "bad_response", 0.0, 0).as_charge(detail)
 
 
 def unanswered(failure: Failure, spec: ModelSpec, ledger_request: LedgerRequest) -> Charge:
-    """The entry of a request whose attempts all failed: it cost nothing, and its cause is kept."""
+    """Make the entry of a request whose attempts all failed. It costs nothing and keeps the cause.
+
+    Args:
+        failure: The failure.
+        spec: The entry of the model.
+        ledger_request: The request.
+
+    Returns:
+        The charge.
+    """
     reply = Reply("", None, "unknown", None, False, 0, 0)
     return _call(reply, spec, ledger_request, failure.kind, 0.0, 0).as_charge(failure.detail)
 

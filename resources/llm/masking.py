@@ -1,7 +1,6 @@
-"""Secrets taken out of what a provider sends: keys, secret headers, credentials of an address.
+"""Masks secrets in responses: keys, secret headers and credentials of an address.
 
-A server may send back what it was sent. Which forms are masked, and which are not, is said in
-docs/guides/asking-models.md.
+A server may echo the request. docs/guides/asking-models.md lists the forms that are masked.
 """
 
 import json
@@ -44,7 +43,15 @@ def mask(text: str, spec: ModelSpec) -> str:
 
 
 def masked(reply: Reply, spec: ModelSpec) -> Reply:
-    """A reply with the secrets masked in all that it says."""
+    """Mask the secrets in all texts of a reply.
+
+    Args:
+        reply: The reply.
+        spec: The entry of the model, with its secrets.
+
+    Returns:
+        The masked reply.
+    """
     if not spec.secrets():
         return reply
     return reply._replace(
@@ -92,7 +99,9 @@ def _forms(secrets: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
-    """What base64 makes of a secret wherever it stands, without what the bytes beside it change."""
+    """The base64 forms of a secret at each offset, without the characters that depend on adjacent
+    bytes.
+    """
     for n_before in range(3):
         n_bytes = n_before + len(secret)
         whole = slice(math.ceil(n_before * 8 / 6), n_bytes * 8 // 6)

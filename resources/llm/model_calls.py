@@ -131,11 +131,21 @@ class ModelCalls:
         ledger.mark_read(self._readings.keys() - parseable - before, parseable=False)
 
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
-        """The outcome of one request, which is a result of its model (`trial.py`).
+        """Get the outcome of one request, and count it as a result of its model (`trial.py`).
 
-        Where it `can_be_shorter` and fails with one of LENGTH_KINDS, it is no result: the asker sends a
-        shorter one. Nor is `text_only`, which says nothing about requests without images.
-        Raises ModelGivenUp, and what `outcome_of` raises.
+        A `text_only` failure is not counted, because it says nothing about requests without images.
+
+        Args:
+            request: The request.
+            can_be_shorter: Whether the caller sends a shorter request after a failure of LENGTH_KINDS.
+                Such a failure is not counted.
+
+        Returns:
+            The outcome.
+
+        Raises:
+            ModelGivenUp: The first results of the model all failed.
+            Exception: The errors of `outcome_of`.
         """
         async with self.trial(request) as trial:
             outcome = await self.outcome_of(request)
@@ -156,10 +166,16 @@ class ModelCalls:
         return self.trials.of(self.context.registry.model(request.model), request.prompt_version)
 
     def count_result(self, request: ChatRequest, loss: Loss | None) -> None:
-        """Count a result, by why it failed if it did.
+        """Count a result of a model.
 
-        Raises ModelGivenUp, which ends the stage; where prompts are tried apart, PromptGivenUp for
-        what its asker may leave out.
+        Args:
+            request: The request.
+            loss: Why it failed; None if it did not.
+
+        Raises:
+            ModelGivenUp: The first results of the model all failed: the stage ends.
+            PromptGivenUp: The first results with this prompt all failed, and prompts are tried
+                separately.
         """
         trial = self.trial(request)
         if not trial.add(loss):
@@ -213,8 +229,13 @@ class ModelCalls:
         return not has_worked or self._refused_keys[spec.name] >= FIRST_RESULTS
 
     def count_reading(self, key: str, *, parseable: bool) -> None:
-        """Count whether the answer to a request, or one to its repairs, was read. The ledger is told at
-        the end, in one transaction."""
+        """Count whether an answer, or one of its repairs, could be parsed. The ledger is updated at the
+        end of the stage in one transaction.
+
+        Args:
+            key: The key of the request.
+            parseable: Whether an answer could be parsed.
+        """
         self._readings[key] = parseable
         self.usage.unread += not parseable
 

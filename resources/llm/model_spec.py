@@ -1,4 +1,4 @@
-"""One model of `models.yaml`: what it is called, who answers for it, how it is asked, what it costs."""
+"""One entry of `models.yaml`: the model's name, its server, its request settings and its prices."""
 
 import os
 import re
@@ -100,7 +100,7 @@ class RetryWait(_Section):
 
 
 class FromEnvironment(_Section):
-    """A value that stands in an environment variable, as a secret does."""
+    """A value that is read from an environment variable, as secrets are."""
 
     env: str
 
@@ -199,7 +199,7 @@ class ModelSpec(_Section):
 
     @property
     def image_counts(self) -> ImageTokens:
-        """What an image is estimated at: as the entry says, else by GPT-4o's counts."""
+        """The token counts of an image: those of the entry, else GPT-4o's."""
         return self.image_tokens or ImageTokens.model_validate({})
 
     def counts_images(self) -> bool:
@@ -215,15 +215,24 @@ class ModelSpec(_Section):
         )
 
     def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
-        """US dollars for one call, by itself or in a batch."""
+        """Compute the cost of one call.
+
+        Args:
+            prompt_tokens: Tokens of the prompt.
+            completion_tokens: Tokens of the reply.
+            via: `live` or `batch`.
+
+        Returns:
+            US dollars.
+        """
         part = self.price.batch if via == "batch" else 1.0
         in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
         return in_full * part / 1_000_000
 
     def params(self, stage_params: Mapping[str, Any]) -> dict[str, Any]:
-        """The sampling parameters that are sent, made of those that a stage asks for.
+        """Merge a stage's sampling parameters with those of the entry, which take precedence.
 
-        What the entry sets goes before what the stage asks; a temperature of `none` is not sent.
+        A temperature of `none` is not sent.
         """
         sent = dict(stage_params)
         limit = self.token_limit.tokens or sent.pop("max_tokens", None)
@@ -295,9 +304,9 @@ class ModelSpec(_Section):
         return limit
 
     def address(self) -> str | None:
-        """Base URL from the entry or its environment variable, as it stands there.
+        """The base URL of the entry or of its environment variable.
 
-        None for the offline server of a run, and where OpenAI's own address is meant.
+        None for the mock model server of a run and for OpenAI's own address.
         """
         return self.base_url or os.environ.get(self.base_url_env or "") or None
 
@@ -324,11 +333,11 @@ class ModelSpec(_Section):
             ) from None
 
     def endpoint(self) -> str:
-        """Who answers for this entry: `identity`, or else the server's address without credentials, and
-        the headers by which a gateway may choose who answers.
+        """The identity of the server: `identity`, or else the address without credentials and the
+        routing headers.
 
-        Part of a request's key: answers of one server are never given as those of another. Every
-        offline server answers by the same rules, so their endpoint is one.
+        It is part of a request's key, so answers of one server are never returned as those of another.
+        All mock model servers have one endpoint, because they answer by the same rules.
         """
         if self.identity:
             return self.identity
@@ -338,7 +347,7 @@ class ModelSpec(_Section):
         return f"{server.shown} ({self.routes()})" if self.routes() else server.shown
 
     def answerer(self) -> str:
-        """Who answers, and what the model is called there."""
+        """The endpoint with the model's name on that server."""
         return f"{self.endpoint()} {self.model}"
 
     def headers(self) -> dict[str, str]:
@@ -349,9 +358,8 @@ class ModelSpec(_Section):
         }
 
     def routes(self) -> str:
-        """The headers by which a gateway may choose who answers: those that are no secrets.
-
-        Empty with an `identity`, which says who answers.
+        """The headers by which a gateway may select the model, without secret ones. Empty with an
+        `identity`.
         """
         named = sorted(
             f"{name.lower()}: {value}"
@@ -363,9 +371,9 @@ class ModelSpec(_Section):
         return "" if self.identity else ", ".join(named)
 
     def secrets(self) -> tuple[str, ...]:
-        """Everything that must not be shown of what is sent: keys, secret headers, credentials.
+        """The values of a request that must not be displayed: keys, secret headers and credentials.
 
-        A header is secret if its value comes from the environment or its name says so.
+        A header is secret if its value comes from the environment or its name indicates a secret.
         """
         secrets = [os.environ.get(self.api_key_env or "", "")]
         for name, header in self.extra_headers.items():

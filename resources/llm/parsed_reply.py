@@ -20,9 +20,11 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class ParsedReply(Generic[V]):
-    """The last call made for a request, and the value parsed from its reply or why there is none.
+    """The last call of a request, with the parsed value or the reason why there is none.
 
-    One of `value` and `loss` is None; `loss` is a reason code and a sentence.
+    Attributes:
+        value: The parsed value; None after a loss.
+        loss: A reason code and a sentence; None if there is a value.
     """
 
     key: str
@@ -32,7 +34,9 @@ class ParsedReply(Generic[V]):
 
     @property
     def cut_off(self) -> bool:
-        """Whether the token limit left no room for the reply: the same request would end alike."""
+        """Whether the token limit cut the reply off, so that the same request would end in the same
+        way.
+        """
         return self.loss is not None and self.loss[0] in KEPT_KINDS
 
 

@@ -1,8 +1,7 @@
-"""Headers by which a provider says how long nothing more should be sent.
+"""Headers of rate limits.
 
-`retry-after-ms` and `Retry-After` go with a refusal; `x-ratelimit-*` (OpenAI and those that speak its
-protocol) and `anthropic-ratelimit-*` say with any reply what is left of a limit and when it is full
-again.
+`retry-after-ms` and `Retry-After` come with a refusal. `x-ratelimit-*` (OpenAI and compatible servers)
+and `anthropic-ratelimit-*` come with every reply and name the rest of a limit and its reset.
 """
 
 import re
@@ -30,7 +29,7 @@ def refusal_pause(headers: "Headers") -> float | None:
 
 
 def pause_until_reset(headers: "Headers") -> float:
-    """Seconds until the limits of which nothing is left are full again; 0 if there is none."""
+    """Return the seconds until all exhausted limits are reset; 0 if no limit is exhausted."""
     limits = dict(_of_limits(headers.raw))
     pauses = [0.0]
     for name, value in limits.items():

@@ -49,9 +49,14 @@ class SlidingMinute:
         self._line = WaitingLine()
 
     async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> WindowUsage:
-        """Take `units`, once they fit and no `pause`, in seconds, is left.
+        """Take units as soon as they fit into the limit.
 
-        More units than the limit count as the whole limit.
+        Args:
+            units: The units. More than the limit count as the whole limit.
+            pause: Returns the seconds for which nothing may be sent.
+
+        Returns:
+            The usage, for `correct`.
         """
         units = min(units, self.limit)
         async with self._line.turn():
@@ -64,7 +69,12 @@ class SlidingMinute:
             return entry
 
     def correct(self, entry: WindowUsage, units: float) -> None:
-        """Make an entry count as `units`."""
+        """Replace the units of a usage by the actual ones.
+
+        Args:
+            entry: The usage.
+            units: The actual units.
+        """
         if not self._taken or entry.at < self._taken[0].at:
             return
         self._sum += units - entry.units

@@ -35,13 +35,14 @@ RESERVED = {RULE, PANEL, PEOPLE}
 
 
 class Profile(BaseModel):
-    """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
+    """The models of each role: the writer builds, each judge scores, the models of `evaluate` are
+    compared.
 
-    Steps of building may have models of their own, as in MMDU another model summarizes than asks (B.1):
-    `summary`, `question`, `answer`, `rewrite`, `check`; the writer has those that are not named. Who
-    only evaluates needs no writer. `evaluate` may name what calibrates them beside the models
-    (`methods/evaluation/contestants.py`). The extractor reads answers that no rule can read; without
-    one the first judge does. A profile with one judge may say `judge` in place of `judges`.
+    Building steps can have their own models (`summary`, `question`, `answer`, `rewrite`, `check`), as
+    MMDU uses different models for summaries and questions (B.1); the default is the writer. A profile
+    that only evaluates needs no writer. `evaluate` may include baselines and ablations
+    (`methods/evaluation/candidates.py`). The extractor reads answers that no rule can read; the default
+    is the first judge. A profile with one judge can set `judge` instead of `judges`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -187,7 +188,17 @@ def active_profile() -> str:
 
 
 def load_registry(path: Path | None = None) -> Registry:
-    """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
+    """Load a registry.
+
+    Args:
+        path: The file; None for the configured one.
+
+    Returns:
+        The registry.
+
+    Raises:
+        RegistryError: The file is not valid; the message names the problem.
+    """
     path = path or registry_path()
     try:
         return registry_of(read_file(path).decode(), path)

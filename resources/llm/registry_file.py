@@ -75,7 +75,16 @@ def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str 
 
 
 def by_hand(name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
-    """What a person has to add to models.yaml; the arguments are those of `with_model`."""
+    """Describe the change of models.yaml that a person has to make.
+
+    Args:
+        name: The name of the entry.
+        entry: The entry to add; None if it exists.
+        profile: The profile to add the model to; None for no profile.
+
+    Returns:
+        A sentence with the YAML.
+    """
     evaluated = f"`evaluate` of the profile {profile}"
     if entry is None:
         return f"Add {name} to {evaluated} yourself."
@@ -103,7 +112,7 @@ def _flow(value: object) -> str:
 
 
 def _value(node: yaml.Node | None, key: str) -> yaml.Node:
-    """The node under a key of a mapping. Raises LookupError where there is none."""
+    """The node of a key in a mapping. Raises LookupError if the key is missing."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if isinstance(name, yaml.ScalarNode) and name.value == key:

@@ -17,7 +17,9 @@ Kind = tuple[str, str, str, str, int]
 
 
 class ReAskPlan(NamedTuple):
-    """What is asked for again: a sentence with the number of answers, and the stages that use them."""
+    """The answers that will be requested again: a message with their number, and the stages that use
+    them.
+    """
 
     message: str
     stages: list[str]
@@ -92,7 +94,7 @@ def _again(n_answers: Mapping[str, int]) -> ReAskPlan:
 
 
 def _nothing(kinds: Sequence[Kind], renewal: ReAskDecision) -> str:
-    """Which of what was given has no answer, and what is called like it."""
+    """Name the argument that matches no answer, with similar names."""
     versions = {version for *_, version, _ in kinds}
     filters = {
         "model": (renewal.model, {f"{endpoint} {model}" for endpoint, model, *_ in kinds}),

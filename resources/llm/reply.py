@@ -56,7 +56,7 @@ class BadResponse(Exception):
 
 
 def exceeds_limit(spec: ModelSpec) -> str:
-    """What is said of a reply that is larger than its model's entry allows, live or in a batch."""
+    """The message for a reply that exceeds the size limit of its model's entry."""
     return (
         f"The reply is larger than the {spec.max_reply_bytes} bytes that max_reply_bytes of "
         f"{spec.name} allows: raise it if such replies are right."
@@ -64,11 +64,14 @@ def exceeds_limit(spec: ModelSpec) -> str:
 
 
 class Reply(NamedTuple):
-    """A completion; `text` is what was said, without the reasoning, and may be empty.
+    """A completion.
 
-    `called_tools` says that the model asked for a tool, which nobody offered. `model` is the one that
-    the reply names. `claimed_tokens` are those that it counts where nobody believes them: then the
-    counts are estimates.
+    Attributes:
+        text: The answer without the reasoning; may be empty.
+        called_tools: Whether the model called a tool, although none was offered.
+        model: The model that the reply names.
+        claimed_tokens: The token counts of the reply if they are not plausible; then the other counts
+            are estimates.
     """
 
     text: str
@@ -86,14 +89,14 @@ class Reply(NamedTuple):
 
 @dataclass
 class _ReplyText:
-    """What a message says, by what it is."""
+    """The texts of a message by kind."""
 
     text: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
 
     def add(self, content: object, kind: object = "text") -> None:
-        """Add a text, nothing, or a list of parts. Raises TypeError for anything else."""
+        """Add a text, a list of parts, or None. Raises TypeError for other types."""
         if isinstance(content, list):
             for part in content:
                 if isinstance(part, dict):
@@ -117,10 +120,17 @@ class _ReplyText:
 
 
 def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
-    """The completion in a response's body. Raises BadResponse unless it is there and complete.
+    """Read the completion in a response body.
 
-    `prompt_tokens` gives the estimate that is used where the server sends no counts, as some servers
-    of open models do: the answer is good, and sending the request again would bring no counts.
+    Args:
+        body: The body.
+        prompt_tokens: Returns an estimate, for servers that send no token counts.
+
+    Returns:
+        The reply.
+
+    Raises:
+        BadResponse: The body has no complete completion.
     """
     try:
         decoded = from_json(body.removeprefix(codecs.BOM_UTF8), most=None)
@@ -140,7 +150,18 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
 
 
 def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
-    """The completion in a decoded JSON body, as for `read_reply`. Raises BadResponse."""
+    """Read the completion in a decoded JSON body.
+
+    Args:
+        body: The decoded body.
+        prompt_tokens: Returns an estimate, for servers that send no token counts.
+
+    Returns:
+        The reply.
+
+    Raises:
+        BadResponse: The body has no complete completion.
+    """
     counts = _counts(body)
     if (error := error_in_reply(body)) is not None:
         raise _unread(f"The reply holds an error: {error.message}", counts, body, error)
@@ -187,10 +208,17 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
 
 
 def answer_in_reasoning_field(reply: Reply, spec: ModelSpec) -> Reply:
-    """The reply, with its reasoning as its answer too if a server put the answer there.
+    """Use the reasoning as the answer if the server put the answer into the reasoning field.
 
-    A reasoning parser of a server takes a whole answer for reasoning if the model does not think. That
-    is so if the entry has no setting that makes the model think, and the reply ended by itself.
+    The reasoning parser of a server takes a complete answer for reasoning if the model does not reason.
+    This is assumed if the entry has no setting that enables reasoning and the reply ended by itself.
+
+    Args:
+        reply: The reply.
+        spec: The entry of the model.
+
+    Returns:
+        The reply.
     """
     ended = reply.finish_reason.lower() in _ENDED_BY_ITSELF
     if not (reply.only_reasoning_field and reply.reasoning and ended) or spec.asks_for_reasoning():
@@ -201,7 +229,7 @@ def answer_in_reasoning_field(reply: Reply, spec: ModelSpec) -> Reply:
 
 
 def _reasoning_parts(message: dict[str, Any]) -> str:
-    """The reasoning that stands in parts, as texts or summaries; others are encrypted."""
+    """Join the reasoning parts that are texts or summaries; encrypted parts are skipped."""
     parts = message.get(_REASONING_PARTS)
     dicts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     texts = [part.get("text") or part.get("summary") for part in dicts]
@@ -209,7 +237,7 @@ def _reasoning_parts(message: dict[str, Any]) -> str:
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
-    """The message of a choice; empty where it says instead why there is none, as Gemini's do."""
+    """The message of a choice; empty if the choice gives a reason instead, as Gemini's choices do."""
     stopped = isinstance(choice.get("finish_reason"), str) and choice["finish_reason"] != "stop"
     message: dict[str, Any] = (choice.get("message") or {}) if stopped else choice["message"]
     return message

@@ -46,14 +46,16 @@ KEPT_KINDS = ("truncated", "reasoning_only")
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One chat request: a model of the registry, messages, parameters, the prompt's version.
+    """One chat request.
 
-    `schema` is the JSON schema of the reply, for endpoints that support structured output.
-    `task` is the prompt's, for the mock model server; None where no prompt file was used. It is no
-    part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
-    was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
-    whatever the model's entry says. `n_words` is how many words the reply is likely to have, by
-    what it is asked for: it is for estimates, and no part of the canonical form.
+    Attributes:
+        schema: The JSON schema of the reply, for servers that support structured output.
+        task: The prompt's task, for the mock model server; None without a prompt file. Not part of the
+            canonical form.
+        replicate: The number of the repetition of a request.
+        renewal: How often the request was invalidated (`re_ask.py`).
+        in_a_grid: Whether all images are sent as one numbered image, independent of the model's entry.
+        n_words: The likely number of words of the reply, for estimates. Not part of the canonical form.
     """
 
     model: str
@@ -112,7 +114,7 @@ class ChatRequest:
         ]
 
     def _fewer_images(self, spec: ModelSpec) -> dict[str, object]:
-        """What is done with its images where they are not sent as they are."""
+        """The part of the canonical form for images that are not sent unchanged."""
         done = self.images_done(spec)
         if done == "all":
             return {}
@@ -120,9 +122,11 @@ class ChatRequest:
         return {"many_images": done, **sampled}
 
     def images_done(self, spec: ModelSpec) -> Literal["all", "fail", "grid", "sample"]:
-        """What is done with its images: all are sent, or the grid that it asks for, or what the model's
-        entry says of more images than the model takes; with `fail` the request is not sent. A model
-        that takes no images takes no picture of them either."""
+        """Return how the images are sent.
+
+        The request's own grid takes precedence over the entry's setting for too many images. With
+        `fail` the request is not sent. A model without image input does not get a grid either.
+        """
         if self.image_ids and spec.max_images == 0:
             return "fail"
         if self.in_a_grid and self.image_ids:
@@ -137,11 +141,13 @@ def request_key(canonical: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer that is in the ledger; `cached` if it was there before the request was made.
+    """An answer in the ledger.
 
-    `reasoning` is what the model thought before it, where the server says. `answered_as` is the model
-    that the reply names, where that is another; `claimed_tokens` are those that it counts, where they
-    are not believed and the counts here are estimates.
+    Attributes:
+        cached: Whether it was in the ledger before the request was made.
+        reasoning: The model's reasoning, if the server returned it.
+        answered_as: The model that the reply names, if it is another one.
+        claimed_tokens: Token counts of the reply that are not plausible; then the counts are estimates.
     """
 
     key: str

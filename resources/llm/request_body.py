@@ -27,20 +27,46 @@ class DataUrlSource(Protocol):
     """Gives the data URLs of images, as the image store does."""
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
-        """That of an image, at most `max_side` pixels high and wide."""
+        """Return an image as base64-encoded JPEG.
+
+        Args:
+            image_id: The image.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The base64 text.
+        """
         ...
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """That of one numbered picture of the images."""
+        """Return one numbered image of several images as base64-encoded JPEG.
+
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The base64 text.
+        """
         ...
 
 
 def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> Json:
-    """The body of a chat completion request, sent live or as a line of a batch.
+    """Make the body of a chat completion request, for a live call or a line of a batch.
 
-    The mock model server is told the prompt's task in `metadata`; no other provider is. Raises
-    resources.images.store.ImageNotStored, and resources.settings.prompts.PromptError where that task is
-    missing.
+    Only the mock model server gets the prompt's task, in `metadata`.
+
+    Args:
+        request: The request.
+        spec: The entry of its model.
+        images: The source of its images.
+
+    Returns:
+        The body.
+
+    Raises:
+        ImageNotStored: An image is missing in the store.
+        PromptError: A request to the mock model server has no task.
     """
     body: Json = {
         "model": spec.model,
@@ -169,7 +195,12 @@ class RefusedImages:
             self._answered.add(request.model)
 
     def add(self, request: ChatRequest, detail: str) -> None:
-        """The server refused a request because it has images; `detail` is the failure's."""
+        """Record that the server refused a request because of its images.
+
+        Args:
+            request: The request.
+            detail: The message of the failure.
+        """
         if request.image_ids and request.model not in self._answered:
             self._refused[request.model] = detail
 
@@ -184,9 +215,9 @@ _MARK = secrets.token_hex(16)
 
 
 class _Marks:
-    """Gives a mark in place of each data URL, which `filled` puts back.
+    """Replaces each data URL by a mark while the JSON is encoded; `filled` puts the URLs back.
 
-    Such a URL stands in JSON as it is, and finding that out takes longer than encoding all the rest.
+    Escaping the long URLs would take longer than encoding the rest.
     """
 
     def __init__(self, images: ImageStore):
@@ -213,9 +244,19 @@ class RequestTooLarge(Exception):
 
 
 def encoded_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:
-    """The body of a request as ASCII, on one line.
+    """Encode the body of a request as ASCII JSON on one line.
 
-    Raises RequestTooLarge, resources.images.store.ImageNotStored.
+    Args:
+        request: The request.
+        spec: The entry of its model.
+        images: The store with its images.
+
+    Returns:
+        The body.
+
+    Raises:
+        RequestTooLarge: The body exceeds the model's limit.
+        ImageNotStored: An image is missing in the store.
     """
     marks = _Marks(images)
     json_ = json.dumps(wire_body(request, spec, marks), separators=(",", ":"), allow_nan=False)

@@ -1,4 +1,4 @@
-"""The keys of a stage's requests: under which its answers stand in the ledger."""
+"""Request keys: the ids of a stage's answers in the ledger."""
 
 from dataclasses import replace
 from typing import NamedTuple

@@ -40,7 +40,11 @@ class RequestLocks:
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncIterator[None]:
-        """Hold the lock of the request `key` (hex); waits until nobody else holds it."""
+        """Hold the lock of a request; waits until it is free.
+
+        Args:
+            key: The key of the request, in hex.
+        """
         # Two keys share a byte by a chance of 1 in 2^60; one request then waits for the other.
         offset, pause = int(key[:15], 16), _FIRST_PAUSE
         while not await self._take(offset):

@@ -1,4 +1,4 @@
-"""What all stages of one run share when they ask models."""
+"""The context that all stages of a run share for model calls."""
 
 from dataclasses import dataclass, field
 

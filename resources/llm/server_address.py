@@ -44,9 +44,10 @@ class ServerAddress:
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be shown: the credentials, as they are sent, too, and values of the query.
+        """The parts that must not be displayed: credentials, also in their encoded form, and query
+        values.
 
-        A user is a secret if there is no password; the padding of base64 may be cut off.
+        A user name without a password is a secret. The padding of base64 may be missing.
         """
         secrets = [value for name, value in self.query if name.lower() not in _NO_SECRETS]
         if self.user or self.password:
@@ -95,7 +96,15 @@ class Proxy(NamedTuple):
         return self.address.lower().startswith("socks")
 
     def at(self, host: str, port: int | None) -> bool:
-        """Whether the proxy listens at this host and port."""
+        """Tell whether the proxy listens at an address.
+
+        Args:
+            host: The host.
+            port: The port; None for the default one.
+
+        Returns:
+            Whether it does.
+        """
         address = self.address if "://" in self.address else f"http://{self.address}"
         parts = urlsplit(address)
         return parts.hostname == host and (parts.port or 80) == port

@@ -1,7 +1,7 @@
-"""The error of a model server: reading it from a response's body.
+"""Reads the error of a model server from a response body.
 
-Servers word the same error in many forms. `error_kinds.py` classifies what is read here, and
-`error_advice.py` says what to change in models.yaml.
+Servers have many formats for the same error. `error_kinds.py` classifies errors, and `error_advice.py`
+names the setting of models.yaml that would prevent one.
 """
 
 import re
@@ -52,7 +52,9 @@ class ServerError(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What patterns search: message, code, type and details, with names split into words."""
+        """The text that patterns search: message, code, type and details, with names split into
+        words.
+        """
         text = "\n".join((self.message[:_READ], self.code, self.type, self.details[:_READ]))
         return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", text)
 
@@ -174,7 +176,7 @@ def _message(value: object) -> str:
 
 
 def _upstream(fields: dict[str, object]) -> str:
-    """What the server behind a router said, which routers pass on as `metadata.raw`."""
+    """The message of the server behind a router, which routers pass on as `metadata.raw`."""
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     if not isinstance(raw, str):

@@ -56,10 +56,10 @@ class StoreCalls:
     def later(
         self, function: Callable[[], T], then: Callable[[T], object] = lambda result: None
     ) -> None:
-        """Call a function for which nobody waits, within a running loop.
+        """Call a function without waiting for it, within a running loop.
 
         Args:
-            function: The function. Where a server is asked, its errors are left to the next call.
+            function: The function. If the store is on a server, the next call reports its errors.
             then: Is called in the loop with the result.
         """
         if self._threads is None:

@@ -134,7 +134,15 @@ class Canaries:
         self._given_up: dict[str, str] = {}
 
     def of(self, spec: ModelSpec, prompt_version: str) -> Canary:
-        """The trial of one model, the same one for the whole stage, or for all versions of a prompt."""
+        """Return the canary of a model: one for the whole stage, or one for each prompt.
+
+        Args:
+            spec: The entry of the model.
+            prompt_version: The version of the prompt.
+
+        Returns:
+            The canary.
+        """
         prompt = prompt_version.partition("@")[0] if self._by_prompt else ""
         trials = self._of[spec.name]
         if prompt not in trials:
@@ -144,7 +152,12 @@ class Canaries:
         return trials[prompt]
 
     def give_up(self, spec: ModelSpec, why: str) -> None:
-        """Ask a model no more, with whatever prompt."""
+        """Stop asking a model, with any prompt.
+
+        Args:
+            spec: The entry of the model.
+            why: The reason.
+        """
         self._given_up[spec.name] = why
         for trial in self._of[spec.name].values():
             if trial.given_up is None:

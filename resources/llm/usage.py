@@ -25,9 +25,10 @@ _MARKS = 720
 
 
 class ProgressSnapshot(NamedTuple):
-    """What was done at one moment: items, their requests, all requests, those of them that were sent.
+    """Counts at one moment: finished items, their requests, all requests, and the requests that were
+    sent.
 
-    Requests that are not sent, as the ledger answers them, take no time.
+    Requests that the ledger answers are not sent and take no time.
     """
 
     at: float
@@ -38,15 +39,20 @@ class ProgressSnapshot(NamedTuple):
 
     @classmethod
     def of_units(cls, at: float, units: int) -> "ProgressSnapshot":
-        """Work of which each unit takes as long as another."""
+        """A snapshot of work whose units take equal time.
+
+        Args:
+            at: The time.
+            units: The number of finished units.
+        """
         return cls(at, units, units, units, units)
 
 
 class ItemRate:
-    """How fast items are done.
+    """The rate of a stage and its estimated remaining time.
 
-    Requests in flight come back together, and a stage may start slowly. So the pace is that of the
-    latest time in which at least as many requests were answered as are in flight, not the mean.
+    The rate is taken over the latest period in which at least as many requests were answered as are in
+    flight. A mean over the whole stage would include its slow start.
     """
 
     def __init__(self, at: float, items: int = 0):
@@ -54,7 +60,7 @@ class ItemRate:
         self._marks = deque([ProgressSnapshot.of_units(at, items)], maxlen=_MARKS)
 
     def mark(self, mark: ProgressSnapshot) -> None:
-        """What is done by now."""
+        """Add a snapshot."""
         self._marks.append(mark)
 
     def per_second(self) -> float:
@@ -65,7 +71,15 @@ class ItemRate:
         return (now.requests - before.requests) / max(now.at - before.at, 1e-9)
 
     def seconds_left(self, n_left: int, in_flight: int = 0) -> float | None:
-        """Seconds that `n_left` items will take; None while too little is done to tell."""
+        """Estimate the remaining time.
+
+        Args:
+            n_left: The number of remaining items.
+            in_flight: The number of requests in flight.
+
+        Returns:
+            Seconds; None if too little is finished for an estimate.
+        """
         now = self._marks[-1]
         self._at_once = max(self._at_once, in_flight)
         if n_left == 0:
@@ -98,9 +112,8 @@ ALL_MODELS = ""
 
 @dataclass
 class Usage:
-    """Counts of one stage; tokens and cost are those of calls that were sent, not of cache hits.
-
-    Tokens and cost of failed calls that were paid for are included.
+    """Counts of one stage. Tokens and cost are those of sent calls, also of failed ones, without
+    cache hits.
     """
 
     calls: int = 0
@@ -139,7 +152,12 @@ class Usage:
     """Why the latest attempt failed; empty if it got an answer."""
 
     def count(self, outcome: Outcome, model: str) -> None:
-        """Add one outcome of a request to `model`."""
+        """Add the outcome of a request.
+
+        Args:
+            outcome: The outcome.
+            model: The model, an entry of models.yaml.
+        """
         self.outcomes_of[model] += 1
         if item := _requests_of_item.get():
             item[0] += 1
@@ -180,7 +198,7 @@ class Usage:
         return self.outcomes_of[model], self.sent_of[model]
 
     def metadata(self) -> dict[str, int | float | str]:
-        """The counts by their names in the UI; those of odd replies where there are any."""
+        """Return the counts by their names in the UI; unusual replies only if there are any."""
         odd: dict[str, int | str] = {
             "replies that name another model": self.other_models.total(),
             "models that they name": _most(self.other_models),
@@ -205,7 +223,7 @@ class Usage:
 
     @property
     def advice(self) -> str:
-        """What to do about replies that could not be read: a sentence, empty where there are none."""
+        """How to fix replies that could not be parsed: one sentence, empty if there are none."""
         return unread_sentence(self.stage, self.unread) if self.unread else ""
 
 
@@ -219,7 +237,15 @@ def asking_unread_again(stage: str) -> str:
 
 
 def unread_sentence(stage: str, n: int) -> str:
-    """How many replies of a stage could not be read, and what has them asked for again."""
+    """Describe unparseable replies and how to request them again.
+
+    Args:
+        stage: The stage.
+        n: The number of replies.
+
+    Returns:
+        One sentence.
+    """
     return (
         f"{n} {'replies' if n > 1 else 'reply'} could not be read: correct the model's server, its "
         f"entry in models.yaml or the prompt; then {asking_unread_again(stage)} has "

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager, suppress
 
 
 class WaitingLine:
-    """Lets one task at a time in, in order; that task may sleep until something changes.
+    """A queue of tasks that wait for a limit. The first task checks the limit and may sleep until a
+    change.
 
-    It outlives a stage, and each stage has an event loop of its own.
+    The queue outlives a stage; each stage has its own event loop.
     """
 
     def __init__(self) -> None:

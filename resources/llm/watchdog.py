@@ -1,6 +1,6 @@
-"""A line for a stage in which nothing has moved for minutes: it names what is waited for.
+"""Logs a line when a stage has made no progress for minutes, and names the event that it waits for.
 
-Regular progress is `usage.py`.
+`usage.py` reports regular progress.
 """
 
 import asyncio
@@ -53,6 +53,6 @@ async def watch(
 
 
 def _most_waited_for() -> str:
-    """What tasks wait for, the most frequent first."""
+    """The events that tasks wait for, the most frequent first."""
     counts = Counter(what for task, what in list(_waited_for.items()) if not task.done())
     return ", ".join(f"{what} ({n})" for what, n in counts.most_common()) or "nothing that it knows"

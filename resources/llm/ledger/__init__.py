@@ -1,7 +1,7 @@
-"""The ledger of model calls, in one store, behind three classes.
+"""The ledger of model calls: one store behind three classes.
 
-`Ledger` knows what was answered and what it cost, `BatchState` what is on its way through batches;
-`LedgerReader` reads it for people and changes nothing. All others use these.
+`Ledger` has answers and costs, `BatchState` has requests in batches, and `LedgerReader` reads the
+ledger for people without changing it. Other modules only use these classes.
 """
 
 from resources.llm.ledger.batch_state import BatchState

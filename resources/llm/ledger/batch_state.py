@@ -1,8 +1,8 @@
-"""What the ledger knows of requests on their way through batches.
+"""The state of requests in batches.
 
-Kept in the ledger's file, so that it outlives every process: a batch may take a day. An item is
-`waiting` in a batch, to be asked `again` after one that expired, or `failed` for good until that is
-told.
+It is stored in the ledger's file, so that it outlives every process: a batch may take a day. An item is
+`waiting` in a batch, to be asked `again` after a batch that expired, or `failed` until the failure is
+reported.
 """
 
 from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ class BatchItem(NamedTuple):
 
 
 class LostRequest(NamedTuple):
-    """A request that came back without an answer; `charge` is what it cost all the same."""
+    """A batch request without an answer; `charge` is its cost."""
 
     key: str
     kind: FailureKind
@@ -97,12 +97,12 @@ class BatchState:
         return None if row is None else _item(row)
 
     def waiting(self, batch: str) -> dict[str, BatchItem]:
-        """What waits in a batch, by key."""
+        """Return the waiting items of a batch by key."""
         where = BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
         return {item.key: item for item in self._items(*where)}
 
     def batches(self, *, still_open: bool = False) -> list[Batch]:
-        """Every batch there was, or those that have not ended; oldest first."""
+        """Return all batches, the oldest first; with `still_open` only those that have not ended."""
         query = select(BATCHES).order_by(BATCHES.c.created_at, BATCHES.c.batch)
         if still_open:
             query = query.where(BATCHES.c.ended_at.is_(None))
@@ -110,7 +110,16 @@ class BatchState:
             return [Batch(*row) for row in connection.execute(query)]
 
     def hand_over(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
-        """Put items into a new batch; the keys of those that no other process was quicker with."""
+        """Put items into a new batch.
+
+        Args:
+            batch: The id of the batch.
+            model: The model, an entry of models.yaml.
+            items: The items.
+
+        Returns:
+            The keys of the items that were put in; another process was faster with the others.
+        """
         with self._store.transaction() as connection:
             own_keys = {item.key for item in items if _take(connection, batch, item)}
             if own_keys:
@@ -119,7 +128,12 @@ class BatchState:
         return own_keys
 
     def wait(self, run: str, batches: Iterable[str]) -> None:
-        """A run stops to wait for these batches."""
+        """Record that a run stops and waits for batches.
+
+        Args:
+            run: The run.
+            batches: The ids of the batches.
+        """
         with self._store.transaction() as connection:
             for batch in batches:
                 wait = insert_missing(connection.dialect.name, BATCH_WAITS).values(
@@ -141,12 +155,17 @@ class BatchState:
             return list(connection.execute(query).scalars())
 
     def resumed(self, run: str) -> None:
-        """A run waits no more: it was run again, or nobody wants it to be."""
+        """Record that a run no longer waits, because it was run again or will not be."""
         with self._store.transaction() as connection:
             connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.run == run))
 
     def submitted(self, batch: str, remote_id: str) -> None:
-        """The provider has taken the batch."""
+        """Record that the provider accepted a batch.
+
+        Args:
+            batch: The id of the batch.
+            remote_id: The provider's id of the batch.
+        """
         with self._store.transaction() as connection:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(remote_id=remote_id, status="submitted"))
@@ -161,13 +180,23 @@ class BatchState:
             connection.execute(delete(BATCHES).where(BATCHES.c.batch == batch))
 
     def seen(self, batch: str, status: str) -> None:
-        """What the provider says of a batch that has not ended."""
+        """Record the provider's status of a batch that has not ended.
+
+        Args:
+            batch: The id of the batch.
+            status: The provider's word for the status.
+        """
         with self._store.transaction() as connection:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(status=status))
 
     def take_in(self, batch: str, results: Sequence[Call | LostRequest]) -> None:
-        """Keep answers and let their items go, note losses; all of it or nothing, and once."""
+        """Store the answers and losses of a batch in one transaction; a second call changes nothing.
+
+        Args:
+            batch: The id of the batch.
+            results: The calls and the losses.
+        """
         with self._store.transaction() as connection:
             for result in results:
                 if isinstance(result, LostRequest):
@@ -177,9 +206,14 @@ class BatchState:
                 connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.key == result.key))
 
     def ended(self, batch: str, status: str, rest: LostRequest) -> None:
-        """A batch is over; what still waits in it is lost as `rest` says, whatever its key.
+        """Record that a batch has ended.
 
-        Where somebody cancelled it, what waits is let go, and no run is run again for it.
+        If the batch was cancelled, its waiting items are released and no run is resumed.
+
+        Args:
+            batch: The id of the batch.
+            status: The provider's word for the status.
+            rest: The loss of the items that still wait; its key is not used.
         """
         waiting_keys = self.waiting(batch)
         with self._store.transaction() as connection:
@@ -199,7 +233,12 @@ class BatchState:
                 connection.execute(delete(BATCH_ITEMS).where(*lost))
 
     def reported_all(self, stage: str, kind: FailureKind) -> None:
-        """All losses of a stage of this kind were reported at once, as `reported` does it."""
+        """Record that all losses of a kind were reported.
+
+        Args:
+            stage: The stage.
+            kind: The kind of failure.
+        """
         with self._store.transaction() as connection:
             of_kind = BATCH_ITEMS.c.stage == stage, BATCH_ITEMS.c.kind == kind
             failed = BATCH_ITEMS.c.state == "failed"

@@ -94,7 +94,24 @@ def outcome_of(
     *,
     cached: bool,
 ) -> Outcome:
-    """A kept reply as its asker sees it: an answer, or why it is none."""
+    """Convert a stored reply to an outcome.
+
+    Args:
+        key: The key of the request.
+        outcome: The stored outcome: `answered`, or one of KEPT_KINDS.
+        response: The text of the reply.
+        finish_reason: The server's finish reason.
+        prompt_tokens: Tokens of the prompt.
+        completion_tokens: Tokens of the reply.
+        cost_usd: The cost in US dollars.
+        reasoning: The reasoning, if the server returned it.
+        answered_as: The model that the reply names, if it is another one.
+        claimed_tokens: Token counts of the reply that are not plausible.
+        cached: Whether the reply was stored before the request was made.
+
+    Returns:
+        A completion or a failure.
+    """
     paid = prompt_tokens, completion_tokens, cost_usd
     claims = answered_as, claimed_tokens
     if outcome in (ANSWERED, UNREAD):
@@ -104,7 +121,15 @@ def outcome_of(
 
 
 def why_no_answer(outcome: str, completion_tokens: int) -> str:
-    """Why a kept reply whose outcome is one of KEPT_KINDS is no answer."""
+    """Explain why a stored reply of one of KEPT_KINDS is not an answer.
+
+    Args:
+        outcome: The stored outcome.
+        completion_tokens: Tokens of the reply.
+
+    Returns:
+        A sentence.
+    """
     return _WHY[outcome].format(tokens=completion_tokens)
 
 
@@ -137,7 +162,7 @@ class Charge(NamedTuple):
 
 
 def pack(request: Mapping[str, object]) -> bytes:
-    """A canonical request as it is kept: pages repeat in it, so it packs well."""
+    """Compress a canonical request for storage."""
     text = canonical_json(request).encode()
     # Setting up a window takes longer than packing a short text: it is no larger than the text.
     window = min(max(len(text).bit_length(), _SMALLEST_WINDOW), zlib.MAX_WBITS)

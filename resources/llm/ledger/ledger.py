@@ -61,7 +61,7 @@ _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
 class RunCost(NamedTuple):
-    """What a run paid for calls of one stage to one model, answered or lost; tokens are counts."""
+    """The cost and the token counts of a run's calls in one stage to one model, answered or lost."""
 
     stage: str
     model: str
@@ -83,7 +83,16 @@ class ReAskDecision(NamedTuple):
     prompt: str | None
 
     def covers(self, model: str, stage: str, prompt_version: str) -> bool:
-        """Whether it is about requests to this model, of this stage, with this version of a prompt."""
+        """Tell whether the decision applies to a request.
+
+        Args:
+            model: The model that answers.
+            stage: The stage.
+            prompt_version: The version of the prompt.
+
+        Returns:
+            Whether it applies.
+        """
         return (
             self.model in (None, model)
             and self.stage in (None, stage)
@@ -100,7 +109,7 @@ class Ledger:
         self._store = open_store(LEDGER, self.path)
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next call opens others."""
+        """Close the idle connections. A later call opens new ones."""
         self._store.close()
 
     @property
@@ -157,7 +166,7 @@ class Ledger:
                 yield _unpacked(Call(*row))
 
     def renew(self, renewal: ReAskDecision) -> None:
-        """From now on ask anew what is like `renewal`; the answers that there are stay."""
+        """Store a decision to ask requests again. Existing answers stay."""
         with self._store.transaction() as connection:
             connection.execute(insert(RENEWALS), {**renewal._asdict(), "created_at": now()})
 
@@ -182,7 +191,12 @@ class Ledger:
             return {name: n for name, n in connection.execute(query)}
 
     def mark_read(self, keys: Set[str], *, parseable: bool) -> None:
-        """Keep whether these answers could be read."""
+        """Store whether answers could be parsed.
+
+        Args:
+            keys: The keys of the requests.
+            parseable: Whether they could be parsed.
+        """
         if not keys:
             return
         after, before = (ANSWERED, UNREAD) if parseable else (UNREAD, ANSWERED)
@@ -222,7 +236,15 @@ class Ledger:
             return [(*row,) for row in connection.execute(query)]
 
     def mean_completion(self, stage: str, model: str) -> float | None:
-        """Tokens of the mean answer that a stage had from a model; None where it had none."""
+        """Return the mean length of a model's answers in a stage.
+
+        Args:
+            stage: The stage.
+            model: The model.
+
+        Returns:
+            Tokens; None if there are no answers.
+        """
         mean = select(func.avg(CALLS.c.completion_tokens))
         with self._store.read() as connection:
             result = connection.execute(mean.where(CALLS.c.stage == stage, CALLS.c.model == model))
@@ -236,7 +258,7 @@ class Ledger:
             return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
 
     def costs_of(self, run: str) -> list[RunCost]:
-        """What a run paid, by stage and model, the most expensive first."""
+        """Return the costs of a run by stage and model, the highest first."""
         calls = PAID_CALLS.c
         cost = func.sum(calls.cost_usd)
         query = (
@@ -252,8 +274,15 @@ class Ledger:
             return [RunCost(*row) for row in connection.execute(query)]
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
-        """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in
-        `file.py`, answered calls as they were committed, then charges."""
+        """Return the cost of every call and charge: calls in the order of their commits, then charges.
+
+        Args:
+            columns: Columns of the view `paid_calls` in `file.py`.
+            n_rows: The number of rows of a chunk.
+
+        Returns:
+            Chunks of rows.
+        """
         names: list[ColumnElement[Any]] = [column(name) for name in columns]
         query = select(*names).select_from(PAID_CALLS)
         with self._store.streamed() as connection:
@@ -283,7 +312,15 @@ ROWS_AT_ONCE = 2000
 
 
 def read_paid_calls(ledger: Ledger, schema: "pa.Schema") -> "pa.Table":
-    """Every paid call in the columns and types of `schema`: answered calls, then charges."""
+    """Read every paid call into an Arrow table: answered calls, then charges.
+
+    Args:
+        ledger: The ledger.
+        schema: The columns with their types.
+
+    Returns:
+        The table.
+    """
     import pyarrow as pa
 
     batches = []

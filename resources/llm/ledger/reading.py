@@ -53,9 +53,12 @@ def _in_request(text: str, packed: bytes) -> bool:
 
 
 class CallFilter(NamedTuple):
-    """Which calls are listed; None is any. `run` is the beginning of a run's id, `cost_usd` the least.
+    """The filter of a list of calls; None means any.
 
-    `text` stands in the request, the reply, the reasoning or the detail, in upper or lower case.
+    Attributes:
+        run: The beginning of a run's id.
+        cost_usd: The lowest cost.
+        text: Text of the request, the reply, the reasoning or the detail, case-insensitive.
     """
 
     stage: str | None = None
@@ -85,10 +88,13 @@ class LedgerRowId(NamedTuple):
 
 
 class LedgerRow(NamedTuple):
-    """A row of a page.
+    """A row of a page of calls.
 
-    `opening` has the first characters of the reply, `reasoning` those of the reasoning where there is
-    no reply. `seconds` is None for a charge, `detail` for a call.
+    Attributes:
+        opening: The first characters of the reply.
+        reasoning: The first characters of the reasoning, if there is no reply.
+        seconds: The time of the call; None for a charge.
+        detail: Why a charge brought no answer; None for a call.
     """
 
     name: LedgerRowId
@@ -120,11 +126,17 @@ class LedgerPage(NamedTuple):
 
 
 class LedgerEntry(NamedTuple):
-    """One call or charge with its texts; `n_reply` and `n_reasoning` are the characters that there are.
+    """One call or charge with its texts.
 
-    `request` is None where its row is damaged. `seconds` and `attempts` are None, and
-    `detail` says why, for what brought no answer. `answered_as` and `claimed_tokens` are what the reply
-    says of itself, where it names another model and where its token counts are not believed.
+    Attributes:
+        n_reply: The length of the reply in characters.
+        n_reasoning: The length of the reasoning in characters.
+        request: The canonical request; None if its row is damaged.
+        seconds: The time of the call; None for a charge.
+        attempts: The number of attempts; None for a charge.
+        detail: Why a charge brought no answer.
+        answered_as: The model that the reply names, if it is another one.
+        claimed_tokens: Token counts of the reply that are not plausible.
     """
 
     name: LedgerRowId
@@ -209,7 +221,16 @@ class LedgerReader:
         self.path = path
 
     def page(self, wanted: CallFilter, before: LedgerCursor, n_rows: int) -> LedgerPage:
-        """The `n_rows` newest rows that `wanted` lets through, from a place on."""
+        """Read the newest rows that match a filter.
+
+        Args:
+            wanted: The filter.
+            before: The position after which rows are read.
+            n_rows: The number of rows.
+
+        Returns:
+            The page.
+        """
 
         def question(connection: Connection) -> LedgerPage:
             bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
@@ -230,7 +251,14 @@ class LedgerReader:
         return self._ask(question)
 
     def entry(self, name: LedgerRowId) -> LedgerEntry | None:
-        """One call or charge. A key without a call is that of its newest charge, if that is found."""
+        """Read one call or charge.
+
+        Args:
+            name: The id of the row. A key without a call means the newest charge of that key.
+
+        Returns:
+            The entry; None if there is no such row.
+        """
 
         def question(connection: Connection) -> LedgerEntry | None:
             if name.charge is None:
@@ -247,7 +275,15 @@ class LedgerReader:
         return self._ask(question)
 
     def whole_text(self, name: LedgerRowId, kind: Text) -> str | None:
-        """The whole reply of a call or charge, or its whole reasoning; None where there is none."""
+        """Read the complete reply or reasoning of a call or charge.
+
+        Args:
+            name: The id of the row.
+            kind: Which of the two texts.
+
+        Returns:
+            The text; None if there is none.
+        """
 
         def question(connection: Connection) -> str | None:
             table = CALLS if name.charge is None else CHARGES

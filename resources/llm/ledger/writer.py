@@ -46,11 +46,11 @@ def _may_pass(error: BaseException) -> bool:
 
 
 class LedgerWriter:
-    """Commits calls in batches while its block is entered; `add` returns when its call is durable.
+    """Commits calls in batches; `add` returns once its call is durable. A context manager.
 
-    After a commit that failed `usable` waits while it is tried again, and raises what it raised once it
-    failed for good: nothing more is to be asked. Answers that are on their way are still taken, as they
-    may be kept all the same.
+    After a failed commit `usable` waits for the next try, and raises the error once the commit failed
+    for good, so that no more requests are sent. Answers that are in flight are still accepted, because
+    a later commit may succeed.
     """
 
     def __init__(self, ledger: Ledger):

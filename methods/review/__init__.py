@@ -1,9 +1,9 @@
 """Human review as pure functions.
 
-`kinds.py`: the content of each kind of item, and what people may change in it. `faults.py`: what is
-wrong with a change. `decisions.py`: what a decision is and when it is valid. `process.py`: the status
-of an item, and who may decide next. `resolution.py`: what an item's decisions mean for a release.
-`differences.py`: what changed between two contents.
+`kinds.py`: the content of each kind of item and its editable fields. `faults.py`: validation of edits.
+`decisions.py`: decisions and their validation. `process.py`: the status of an item and the next
+reviewer. `resolution.py`: the effect of an item's decisions on a release. `differences.py`: word
+differences of two contents.
 """
 
 from methods.review.decisions import (

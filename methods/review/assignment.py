@@ -1,4 +1,4 @@
-"""Which items a person is given, and in which order: assignments of a lead, and priorities."""
+"""Assignments of items to reviewers, and the order of items."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,15 @@ Progress = Literal["open", "done", "waiting"]
 
 @dataclass(frozen=True)
 class Assignment:
-    """Items that a person is to decide in a round: `share` of those of a kind and a bucket.
+    """Items that a reviewer decides in a round: a share of a kind and a bucket.
 
-    None means any kind, or all buckets. Items lie at places from 0 to 1 by the hash of their image set;
-    the assignment has those from `start` on, and goes on at 0 after 1. `bucket` is 1 to BUCKETS.
+    Each item has a position from 0 to 1, the hash of its image set. The assignment has the items from
+    `start` on, and continues at 0 after 1.
+
+    Attributes:
+        kind: The kind of items; None for all kinds.
+        bucket: The bucket, 1 to BUCKETS; None for all buckets.
+        share: The share of these items, above 0 and at most 1.
     """
 
     assignment_id: int
@@ -40,7 +45,15 @@ class Assignment:
     share: float
 
     def covers(self, kind: str, place: float) -> bool:
-        """Whether an item of `kind` at `place` is among its items."""
+        """Tell whether an item is assigned.
+
+        Args:
+            kind: The kind of the item.
+            place: The position of the item, 0 to 1.
+
+        Returns:
+            Whether it is.
+        """
         if self.kind not in (None, kind):
             return False
         bucket, within = divmod(place * BUCKETS, 1)
@@ -89,10 +102,12 @@ def next_start(
 
 
 class AssignmentDoubt(NamedTuple):
-    """What a lead may not have meant: `why`, about an assignment.
+    """A possible mistake in an assignment.
 
-    `over`: with it some of its items are kept for `people`, of whom `most` decide each.
-    `twice`: the person has some of its items by an earlier assignment. `none`: it has no items.
+    Attributes:
+        why: `over`: more reviewers (`people`) are assigned some of the items than decide each (`most`).
+            `twice`: an earlier assignment gives the reviewer some of the items. `none`: there are no
+            items.
     """
 
     why: Literal["over", "twice", "none"]

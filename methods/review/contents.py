@@ -12,10 +12,15 @@ Made = Mapping[str, Any]
 
 
 def content_of(row: Made) -> Content:
-    """The content of a generated item; `row` has its `kind` and all that the kind's keys are made of.
+    """Make the content of a generated item.
 
-    Of multiple choice `choices` are a list in order of letter; a translation has them and `question`
-    and `hint` of the item, and the same of its own in `target`.
+    Args:
+        row: The `kind` and the fields of the kind's keys. For multiple choice, `choices` is a list in
+            the order of the letters. A translation has `choices`, `question` and `hint` of the item,
+            and its own in `target`.
+
+    Returns:
+        The content.
     """
     kind = row["kind"]
     if kind == "multiple_choice":

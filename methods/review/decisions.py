@@ -78,9 +78,13 @@ def queue_item(row: Mapping[str, Any]) -> QueueItem:
 class Decision:
     """One person's decision in one round on one exact content.
 
-    `edits` is the whole new content; `seconds` the time spent; `decided_at` ISO 8601; `event_id` is
-    given by the store, None before. Two decisions with the same `source_hash` are the same decision;
-    None stands for the hash of everything in it, the time included (`source_hash_of`).
+    Attributes:
+        edits: The complete new content.
+        seconds: The time spent.
+        decided_at: The time, ISO 8601.
+        event_id: The id in the store; None before it is stored.
+        source_hash: The identity of the decision. None stands for the hash of all fields including the
+            time (`source_hash_of`).
     """
 
     item_id: str

@@ -1,4 +1,4 @@
-"""What changed between two contents, word by word."""
+"""Word differences of two contents."""
 
 import re
 from collections.abc import Mapping, Sequence

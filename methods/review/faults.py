@@ -1,4 +1,4 @@
-"""What is wrong with a change of a content, and where."""
+"""Validation of edited contents: the error and its position."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -9,10 +9,13 @@ Path = tuple[str | int, ...]
 
 
 class EditFault(ValueError):
-    """A change that is not valid: `sentence`, whose {names} stand for `values`, says why.
+    """An invalid edit.
 
-    `path` leads to the text or value at fault, ("turns", 1, "answer") for the answer of the second
-    turn; empty: no single one is. `review/languages/` has translations of the sentence.
+    Attributes:
+        sentence: The error message; its {names} stand for `values`. `review/languages/` has
+            translations.
+        path: The path to the invalid value, for example ("turns", 1, "answer") for the answer of the
+            second turn; empty if the error concerns several values.
     """
 
     def __init__(self, sentence: str, path: Path = (), **values: object):
@@ -99,7 +102,7 @@ def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, 
 
 
 def _strings(values: Mapping[Path, object]) -> dict[Path, str]:
-    """What is a text: `require_texts` says what is none."""
+    """The values that are texts. `require_texts` reports the other ones."""
     return {path: value for path, value in values.items() if isinstance(value, str)}
 
 

@@ -1,7 +1,7 @@
-"""Multiple-choice items that were flagged after their release, and what people decide on them.
+"""Decisions of people on multiple-choice items that were flagged after their release.
 
-An item is flagged as it was released, and decided on under an id of its own, made of its id and that
-exact content: a decision on one content says nothing of another.
+A flagged item has its own review id, made of its id and its released content. So a decision never
+applies to another content.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ Row = Mapping[str, Any]
 
 
 def released_content(item: Item) -> dict[str, Any] | None:
-    """What people decide on; None of an item without choices or a key."""
+    """The content that people decide on; None for an item without choices or without a key."""
     key = key_of(item)
     if not item.choices or key is None:
         return None
@@ -51,7 +51,7 @@ def released_content(item: Item) -> dict[str, Any] | None:
 
 
 def as_released(content: Row) -> dict[str, Any]:
-    """An approved content of the kind `multiple_choice` as it is after its release."""
+    """Convert an approved content of the kind `multiple_choice` to the columns of a release."""
     n_images = len(content["image_ids"])
     text = with_hint(content["question"], content["hint"] or "", HINT, n_images)
     question, hint = _apart(text, n_images)

@@ -111,9 +111,15 @@ class DecisionComparison(NamedTuple):
 
 
 def compare_with_others(blind: Iterable[tuple[QueueItem, Decision]]) -> list[DecisionComparison]:
-    """Each blind decision beside those of others on the same item: the same verdict and label or not.
+    """Compare each blind decision with other people's decisions on the same item.
 
-    Of scores there is none: whether they are near is a matter of `methods/agreement/scores.py`.
+    Scores are not compared; `methods/agreement/scores.py` measures their agreement.
+
+    Args:
+        blind: The blind decisions with their items.
+
+    Returns:
+        A comparison for each pair of decisions: whether verdict and label are equal.
     """
     of_item: dict[str, list[tuple[Decision, dict[str, Any]]]] = defaultdict(list)
     for item, decision in blind:

@@ -1,6 +1,6 @@
-"""The kinds of items that people review: the content of each, and what people may change in it.
+"""The kinds of review items: the content of each kind and its editable fields.
 
-`content` is what people decide on and what is hashed: a JSON object with the keys that the kind names.
+`content` is a JSON object with the keys of its kind. People decide on it, and it is hashed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,10 +33,11 @@ Texts = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class ReviewKind:
-    """One kind: the keys of its content, those that people may change, and its functions.
+    """One kind of review items: the keys of its content, its editable keys and its functions.
 
-    `texts` gives (label, text) of every text that a person reads, in reading order. `needs_edit` says
-    whether a content is incomplete, so that it cannot be accepted without an edit.
+    Attributes:
+        texts: Returns (label, text) of each displayed text, in reading order.
+        needs_edit: Whether a content is incomplete, so that it cannot be accepted without an edit.
     """
 
     name: str
@@ -47,7 +48,15 @@ class ReviewKind:
     needs_edit: Callable[[Content], bool] = lambda content: False
 
     def check(self, edited: object, original: Content) -> None:
-        """Raise EditFault unless `edited` is a valid change of `original`."""
+        """Validate an edited content.
+
+        Args:
+            edited: The edited content.
+            original: The content before the edit.
+
+        Raises:
+            EditFault: The edit is invalid.
+        """
         if not isinstance(edited, dict) or edited.keys() != original.keys():
             raise EditFault(
                 "give the whole content, with the keys {keys}.", keys=", ".join(sorted(original))

@@ -159,7 +159,7 @@ def forecast(
 
 
 def _lack(counts: Sequence[int]) -> Literal["none", "decisions", "days"] | None:
-    """What the decisions of some days, one number a day, lack to give a rate."""
+    """Why the daily numbers of decisions do not give a rate; None if they do."""
     if not counts:
         return "none"
     if sum(counts) < FEWEST_DECISIONS:

@@ -39,13 +39,15 @@ Share = Annotated[float, Field(ge=0, le=1), _NO_BOOL]
 
 
 class Rules(BaseModel):
-    """How the items of a kind are reviewed.
+    """The review rules of a kind of items. The fields' descriptions list the valid values.
 
-    `annotators`: 1, or 2 who do not see each other's decisions. `expert`: which of the items that the
-    annotators agree on also go to an expert: none (`none`, `disagreement`), a share of `expert_share`
-    (`sample`) or all; items that they disagree on always do. `sample`: the share of items that people
-    see at all. `quota`: the most decisions of one person on one day (UTC); None means no limit. The
-    description of a field says what it may be.
+    Attributes:
+        annotators: 1, or 2 who do not see each other's decisions.
+        expert: Which items an expert decides after the annotators agreed: none (`none`,
+            `disagreement`), a share of `expert_share` (`sample`) or all. An expert always decides items
+            on which they disagree.
+        sample: The share of items that people review.
+        quota: The most decisions of a person on one day (UTC); None for no limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,7 +63,9 @@ class Rules(BaseModel):
 
 
 class Calibration(BaseModel):
-    """What new annotators decide first: gold items, of whose last `items` they hit the share `hits`."""
+    """Calibration of new annotators: of the last `items` gold items they must match the share
+    `hits`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     items: Annotated[int, Field(ge=1), _NO_BOOL] = Field(10, description="a whole number from 1 up")
@@ -112,7 +116,15 @@ class RuleBook(BaseModel):
         return self.kinds.get(kind, self.default)
 
     def people(self, kind: str | None, round: int) -> int:
-        """How many people decide an item of `kind` in a round; None: the most of any kind."""
+        """Return how many people decide an item.
+
+        Args:
+            kind: The kind of the item; None for the largest number of all kinds.
+            round: The round.
+
+        Returns:
+            The number of people.
+        """
         if round != 1:
             return 1
         kinds = KINDS if kind is None else [kind]
@@ -135,12 +147,15 @@ class ItemStatus(NamedTuple):
 class ReviewState:
     """The state of an item after a list of decisions.
 
-    `item` has the content and hash that the next decision is made on: in round 1 as queued; in round 2
-    with the edits that the annotators agree on, or as queued where they disagree; when rejected, the
-    rejected content. `annotator_decisions` are the decisions of round 1 that count now (they are blind
-    while round 1 is open); `expert_decision` is that of round 2. `counted` are all decisions that led
-    to this state, in order. `excluded` are the people who may not make the next decision. `revision`
-    is the number of edits that count.
+    Attributes:
+        item: The item with the content and hash of the next decision. In round 1: as queued. In round
+            2: with the edits on which the annotators agree, or as queued if they disagree. The rejected
+            content if the item was rejected.
+        annotator_decisions: The valid decisions of round 1. They are blind while round 1 is open.
+        expert_decision: The decision of round 2.
+        counted: All decisions that led to this state, in order.
+        excluded: The people who may not make the next decision.
+        revision: The number of valid edits.
     """
 
     item: QueueItem

@@ -1,6 +1,6 @@
-"""What review decisions say of raters: which label or score they gave which item, with how much effort.
+"""Ratings from review decisions: the label or score and the effort of each rater for each item.
 
-Decisions are ratings where people made them blind, on the same content.
+Only blind decisions on the same content are ratings.
 """
 
 from collections import Counter, defaultdict
@@ -33,11 +33,17 @@ class Rating(NamedTuple):
 
 
 def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[Decision]:
-    """The blind decisions among those on one content of one item: the last one of each annotator.
+    """Select the blind decisions on one content of one item: the last one of each annotator.
 
-    Round 1 is blind until `n_annotators` have decided. Whoever decides on the same content after that
-    (the rework of a rejected item) can see those decisions. A skip is no decision. The order is that of
-    the events.
+    Round 1 is blind until `n_annotators` have decided. Later decisions on the same content (the rework
+    of a rejected item) can see earlier ones, so they are not blind. Skips are not decisions.
+
+    Args:
+        decisions: The decisions on the content.
+        n_annotators: The number of annotators of an item.
+
+    Returns:
+        The blind decisions in the order of their events.
     """
     last: dict[str, Decision] = {}
     for decision in sorted(decisions, key=lambda decision: decision.event_id or 0):

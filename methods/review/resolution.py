@@ -1,7 +1,7 @@
-"""What an item's decisions mean for a release: its final content and who approved it.
+"""The effect of an item's decisions on a release: its final content and who approved it.
 
-The policy of a release says which items need people's decisions (`ResolutionPolicy`); the rules of the
-review process say how many people an item needs (`process.py`).
+The policy of a release names the items that need people's decisions (`ResolutionPolicy`). The review
+rules say how many people an item needs (`process.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,10 +31,11 @@ _STATUS: dict[str, Status] = {
 
 
 class ResolutionPolicy(NamedTuple):
-    """Which items need people's decisions; the policy itself accepts the others, under its name.
+    """The policy of a release: which items need people's decisions. It accepts the other ones itself.
 
-    `sample_share` is the share of items that `sample` demands. They are chosen by a hash of the item's
-    id, so that the choice never changes, and a larger share contains every smaller one.
+    Attributes:
+        sample_share: The share of items that the policy `sample` requires. They are selected by a hash
+            of the item's id, so that the selection is stable and a larger share contains a smaller one.
     """
 
     require: Require = "none"
@@ -124,7 +125,7 @@ def _completed_by_policy(
     policy: ResolutionPolicy,
     rules: Rules,
 ) -> ReviewState:
-    """The state after the policy has accepted, round by round, what nobody decided."""
+    """The state after the policy accepted the rounds in which nobody decided."""
     if state.status.name in ("round_1", "not_sampled"):
         # One of two annotators is enough here: that decision counts, a rejection included.
         rules = rules.model_copy(update={"annotators": 1, "sample": 1.0})

@@ -1,10 +1,8 @@
-"""Accounts of reviewers: their roles, passwords, sign-in links and sessions.
+"""Accounts of reviewers: roles, passwords, sign-in links and sessions.
 
-An account is a person who may review, here and in the review app. A session is the time between a
-sign-in and its end.
-
-Of every token (of a link or a session) only the SHA-256 is stored, so that nobody can sign in with
-what the file holds. Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
+A session is the time between a sign-in and its end. Only the SHA-256 of a token (of a link or a
+session) is stored, so that nobody can sign in with the contents of the file. Tokens are 32 random
+bytes, so they need neither salt nor a slow hash.
 """
 
 import hashlib
@@ -129,10 +127,12 @@ class Account:
 
 
 class Accounts:
-    """Accounts of one review store; safe among threads and processes.
+    """The accounts of one review store; thread-safe and process-safe.
 
-    `clock` gives the time, in UTC; without one it is the machine's, or that of the server that machines
-    share. `hasher` makes and verifies password hashes.
+    Args:
+        clock: Returns the time in UTC; the default is the clock of the machine, or of the database
+            server.
+        hasher: Makes and verifies password hashes.
     """
 
     def __init__(
@@ -147,11 +147,23 @@ class Accounts:
         self._store = open_store(REVIEW, path)
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next call opens others."""
+        """Close the idle connections. A later call opens new ones."""
         self._store.close()
 
     def add(self, name: str, role: str, password: str | None = None) -> Account:
-        """Add an account; without a password it signs in by link. Raises AccountError."""
+        """Add an account.
+
+        Args:
+            name: The name.
+            role: The role.
+            password: The password; without one the person signs in by link.
+
+        Returns:
+            The account.
+
+        Raises:
+            AccountError: The name, the role or the password is not valid, or the name exists.
+        """
         try:
             name = checked_name(name)
         except ValueError as error:
@@ -179,7 +191,14 @@ class Accounts:
             return [_account(row) for row in connection.execute(_ALL)]
 
     def known(self, name: str, role: str = ROLES[0]) -> str:
-        """Return the name of an account with the rights of a role, as it is spelled there.
+        """Return the stored spelling of an account's name.
+
+        Args:
+            name: The name in any spelling.
+            role: The role whose rights the account must have.
+
+        Returns:
+            The name.
 
         Raises:
             AccountError: There is no such account, or its role lacks these rights.
@@ -199,11 +218,27 @@ class Accounts:
         return account.name
 
     def set_role(self, name: str, role: str) -> None:
-        """Change the role, from the next request on. Raises AccountError."""
+        """Change the role of an account, effective from the next request.
+
+        Args:
+            name: The name.
+            role: The new role.
+
+        Raises:
+            AccountError: There is no such account or role.
+        """
         self._update(name, "role", _checked_role(role), no_admin=role != "admin")
 
     def set_password(self, name: str, password: str) -> None:
-        """Change the password; ends the account's sessions and link. Raises AccountError."""
+        """Change the password of an account and end its sessions and its link.
+
+        Args:
+            name: The name.
+            password: The new password.
+
+        Raises:
+            AccountError: There is no such account, or the password is not valid.
+        """
         self._update(name, "password", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
@@ -220,7 +255,18 @@ class Accounts:
         self._update(name, "disabled_at", None)
 
     def rename(self, name: str, new: str) -> int:
-        """Give a person another name, on decisions, too; their number. Raises AccountError."""
+        """Rename an account, also on its decisions.
+
+        Args:
+            name: The name.
+            new: The new name.
+
+        Returns:
+            The number of renamed decisions.
+
+        Raises:
+            AccountError: There is no such account, or the new name is not valid.
+        """
         try:
             new = checked_name(new)
         except ValueError as error:
@@ -249,10 +295,21 @@ class Accounts:
         return pseudonym
 
     def check(self, name: str, password: str, address: str = "") -> Account | None:
-        """The account, if it is not disabled and this is its password. Raises TooManyAttempts.
+        """Check a password. An outdated hash is replaced.
 
-        A wrong password, a disabled account and an unknown name look alike and take the same work.
-        `address` is where the request came from. An outdated hash is replaced by a new one.
+        A wrong password, a disabled account and an unknown name give the same result after the same
+        work.
+
+        Args:
+            name: The name.
+            password: The password.
+            address: The client's address.
+
+        Returns:
+            The account; None if the sign-in is refused.
+
+        Raises:
+            TooManyAttempts: There were too many failed attempts.
         """
         name_hash = _sha256(folded_name(name))
         with self._store.transaction() as connection:
@@ -319,7 +376,9 @@ class Accounts:
         return token
 
     def session(self, token: str) -> Account | None:
-        """The account that is signed in by this token, as it is now; stores when it was last seen."""
+        """Return the account of a session token, and store the time of the request; None without a
+        valid session.
+        """
         token_hash = _sha256(token)
         with self._store.read() as connection:
             now = self._time(connection)

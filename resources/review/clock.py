@@ -1,8 +1,8 @@
-"""The time of the review store: that of the database's clock, the same for all processes and machines.
+"""The clock of the review store: the database's clock, the same for all processes and machines.
 
-The time of locks never goes back, though somebody sets the clock back: a lock that has ended stays
-ended, and one that is held lasts a lock's time at most from then on. The table `clock` has the latest
-time at which a lock was given or ended, and how far this time is ahead of the clock since.
+The time of locks never goes backwards, even if the clock is set back: an expired lock stays expired,
+and a held lock lasts at most its normal time. The table `clock` has the latest time at which a lock was
+given or ended, and the offset of this time since then.
 """
 
 import time
@@ -92,7 +92,7 @@ def advance(connection: Connection) -> str:
 
 
 def database_seconds(connection: Connection) -> float:
-    """Seconds since 1970 by the server's clock, or by that of this machine for a file."""
+    """Return the seconds since 1970 by the server's clock; by this machine's clock for a file."""
     server = server_seconds(connection)
     return time.time() if server is None else server
 

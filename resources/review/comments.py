@@ -28,7 +28,7 @@ class CommentError(UserError):
 
 @dataclass(frozen=True)
 class Comment:
-    """What `author` wrote on an item; `addressee` None means everybody who may read it."""
+    """A comment of `author` on an item; `addressee` None means everybody who may read it."""
 
     comment_id: int
     item_id: str

@@ -1,4 +1,4 @@
-"""Names and passwords of accounts: which are allowed, which names look alike, hashes of passwords."""
+"""Validation of account names and passwords, look-alike names, and password hashes."""
 
 import re
 import unicodedata

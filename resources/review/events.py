@@ -98,7 +98,7 @@ def _edits(decision: Decision) -> str | None:
 
 
 def source_of(decision: Decision) -> str:
-    """The hash by which a decision is stored once: its own, or that of what it says."""
+    """The identity of a stored decision: its own hash, or the hash of its fields."""
     return decision.source_hash or source_hash_of(decision)
 
 

@@ -1,4 +1,4 @@
-"""Gold items in the store: made of what experts decided, handed out, and what people answered."""
+"""Gold items in the store: creation from experts' decisions, selection, and people's answers."""
 
 import json
 from typing import Any, Literal, NamedTuple
@@ -78,7 +78,7 @@ class GoldAnswer(NamedTuple):
 
 
 class NewGold(NamedTuple):
-    """A gold item to store: the copy under its own id, what it is a copy of, and what is right."""
+    """A new gold item: the copy with its own id, the original item, and the expected decision."""
 
     item: QueueItem
     of_item: str
@@ -92,8 +92,10 @@ Calibrated = Literal["in_calibration", "passed", "not_calibrated"]
 
 
 class GoldSummary(NamedTuple):
-    """How many gold items there are, how many more there could be, and of each person who answered:
-    (name, answers, hits, where they are with the calibration; None where there is none)."""
+    """The numbers of gold items and of possible further ones, and the results of each person.
+
+    A result is (name, answers, hits, state of the calibration or None).
+    """
 
     n_items: int
     n_candidates: int

@@ -145,7 +145,7 @@ def state(connection: Connection, item: QueueItem) -> ReviewState:
 def _standing(
     row: Row[Any], state: ReviewState, rules: RuleBook, all_assignments: Sequence[Assignment]
 ) -> tuple[dict[str, Any], list[assignments.Row]]:
-    """The status of an item as it is stored, and to whom the item is assigned."""
+    """The stored status of an item, and its assignments."""
     status = state.status
     place = place_of(row.item_id, state.item.get("set_id"))
     standing = {

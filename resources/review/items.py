@@ -84,10 +84,11 @@ class QueueChanges(NamedTuple):
 
 @dataclass(frozen=True)
 class Filters:
-    """Which items a page shows; None means any.
+    """The filters of a page of items; None means any.
 
-    `reviewer` decided on the item or has it locked; every word of `text` occurs in its texts, in any
-    case.
+    Attributes:
+        reviewer: A person who decided on the item or has it locked.
+        text: Words that all occur in the item's texts, case-insensitive.
     """
 
     kind: str | None = None
@@ -121,10 +122,17 @@ class StatusCount(NamedTuple):
 def update_queue(
     connection: Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
 ) -> QueueChanges:
-    """Make items the queue of these kinds, in their order; only rows that change are written.
+    """Replace the queue of some kinds. Only changed rows are written.
 
-    Each is given with the hash of the whole of it. The parts of the queue that are updated separately
-    follow each other in the order of `KINDS`.
+    The parts of the queue that are updated separately follow each other in the order of `KINDS`.
+
+    Args:
+        connection: The review store.
+        hashed: The items in order, each with the hash of the complete item.
+        kinds: The kinds to replace.
+
+    Returns:
+        The changes.
     """
     rows = connection.execute(_KNOWN, {"kinds": list(kinds)})
     before = {row.item_id: row for row in rows}
@@ -156,7 +164,15 @@ def update_queue(
 
 
 def read(connection: Connection, item_id: str) -> QueueItem | None:
-    """The item as it was last queued, withdrawn or not; None for an unknown one."""
+    """Read an item as it was last queued, also if it was withdrawn.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+
+    Returns:
+        The item; None for an unknown id.
+    """
     stored = connection.execute(_ITEM, {"item_id": item_id}).scalar()
     if stored is None:
         return None
@@ -165,7 +181,15 @@ def read(connection: Connection, item_id: str) -> QueueItem | None:
 
 
 def queued(connection: Connection, kinds: Sequence[str]) -> list[QueueItem]:
-    """The items of these kinds in the queue, in their order."""
+    """Read the queued items of some kinds in order.
+
+    Args:
+        connection: The review store.
+        kinds: The kinds.
+
+    Returns:
+        The items.
+    """
     stored = connection.execute(_QUEUED, {"kinds": list(kinds)}).scalars()
     return [from_json(item) for item in stored]
 
@@ -173,9 +197,17 @@ def queued(connection: Connection, kinds: Sequence[str]) -> list[QueueItem]:
 def page(
     connection: Connection, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ItemSummary], int]:
-    """Items `offset` to `offset + limit` of those that match the filters, and how many match.
+    """Read one page of the items that match the filters.
 
-    Of a text as many are counted as `counted_of` says: every further one costs reading whole items.
+    Args:
+        connection: The review store.
+        filters: The filters.
+        offset: The number of matching items before the page.
+        limit: The most items of the page.
+
+    Returns:
+        The items, and the number of matching items. With a text filter the number is limited
+        (`counted_of`), because counting needs complete items.
     """
     time = time_of_locks(connection)
     matching = select(STANDINGS.c.item_id).where(*_conditions(filters, time))
@@ -203,7 +235,7 @@ def page(
 
 
 def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
-    """What the standing of an item must satisfy to match."""
+    """The conditions on an item's status."""
     standing = STANDINGS.c
     conditions: list[ColumnElement[bool]] = []
     if filters.kind is not None:
@@ -247,7 +279,7 @@ def progress(connection: Connection) -> list[StatusCount]:
 
 
 def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:
-    """An item as it is stored, with the hash of the whole of it and its position in the queue."""
+    """The stored row of an item."""
     texts = _texts(item)
     return {
         "item_id": item["item_id"],

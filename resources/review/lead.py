@@ -1,4 +1,4 @@
-"""What the lead of a review looks at, read from the store: work, agreement, disputes, holds."""
+"""Queries for the lead of a review: progress, agreement, disputes and locks."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -72,7 +72,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class ReviewOutlook:
-    """What is still to be done in a review, and its gold items."""
+    """The remaining work of a review and its gold items."""
 
     disputes: list[Dispute]
     n_disputes: int
@@ -161,7 +161,15 @@ def work(connection: Connection) -> list[DecisionEffort]:
 
 
 def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
-    """The decisions that are still needed, by round: those of experts as many as are to be expected."""
+    """Estimate the decisions that are still needed.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+
+    Returns:
+        The number by round; for experts the expected number.
+    """
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
         rule = rules.of(row.kind)
@@ -198,7 +206,7 @@ def disputed(connection: Connection) -> tuple[list[Dispute], int]:
 
 
 def holds(connection: Connection) -> list[LockedItem]:
-    """Every item that somebody has locked now; first those of whom nothing was heard for longest."""
+    """Return all locked items, the longest inactive lock first."""
     time = time_of_locks(connection)
     locked = []
     for row in connection.execute(sql("holds"), {"now": time}):

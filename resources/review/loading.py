@@ -1,4 +1,4 @@
-"""What people did in another store, added to this one.
+"""Loads the decisions, comments and gold items of another store into this one.
 
 Every function runs inside the caller's transaction.
 """

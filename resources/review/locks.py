@@ -96,7 +96,7 @@ class DraftConflict(RuntimeError):
 
 
 class LockClaim(NamedTuple):
-    """Who says that they have which lock on which item. Nothing is done unless all three are right."""
+    """A client's claim to a lock: person, item and token. All three must match the stored lock."""
 
     token: str
     item_id: str
@@ -107,7 +107,7 @@ class LockClaim(NamedTuple):
 class Lock:
     """The right to decide one round of an item until `expires_at` (UTC, ISO 8601).
 
-    `content_hash` is that of the content to show and decide on: `ReviewStore.state(item_id).item`.
+    `content_hash` is the hash of the content to decide on: `ReviewStore.state(item_id).item`.
     """
 
     token: str
@@ -119,7 +119,7 @@ class Lock:
 
     @property
     def claim(self) -> LockClaim:
-        """What its person shows with every act on the item."""
+        """The claim that the client sends with every action on the item."""
         return LockClaim(self.token, self.item_id, self.annotator)
 
 

@@ -34,7 +34,7 @@ VALUES (:event_id, :person, :reason, :revoked_at)
 
 
 class RevocationError(UserError):
-    """A decision stays as it is; the message says why in one sentence, `why` in one word."""
+    """A decision cannot be taken back; `why` is the reason in one word."""
 
     def __init__(self, why: str) -> None:
         super().__init__(_WHY[why])

@@ -39,7 +39,7 @@ def read_rules(path: Path) -> RuleBook:
 
 
 def _said(error: ValidationError) -> str:
-    """The first fault: its key, its value and what may stand there."""
+    """The first validation error: its key, its value and the valid values."""
     first = error.errors(include_url=False)[0]
     place, fault = first_fault(error, RuleBook)
     if fault.startswith("there is no "):

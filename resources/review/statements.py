@@ -41,9 +41,9 @@ def statement(written: str, *columns: str, lists: tuple[str, ...] = ()) -> Execu
 
 
 class ItemStatement:
-    """A statement about the rows of items, in which `item_id {wanted}` stands for the items.
+    """A statement about rows of items; `item_id {wanted}` in its text stands for the items.
 
-    A list is written into the statement each time, so that one item has a statement of its own.
+    The list of ids is inserted each time, so a single id has its own cached statement.
     """
 
     def __init__(self, written: str, *columns: str):
@@ -52,11 +52,24 @@ class ItemStatement:
         self._some = statement(some, *columns, lists=("item_ids",))
 
     def rows(self, connection: Connection, item_ids: Iterable[str]) -> list[Row[Any]]:
-        """The rows of these items, in any order."""
+        """Return the rows of some items in any order.
+
+        Args:
+            connection: The review store.
+            item_ids: The items.
+
+        Returns:
+            The rows.
+        """
         return [row for result in self._results(connection, item_ids) for row in result]
 
     def run(self, connection: Connection, item_ids: Iterable[str]) -> None:
-        """Run the statement, which returns no rows, for these items."""
+        """Execute the statement for some items.
+
+        Args:
+            connection: The review store.
+            item_ids: The items.
+        """
         for _ in self._results(connection, item_ids):
             pass
 

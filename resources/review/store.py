@@ -77,7 +77,7 @@ class ReviewStore:
                 names.unite(connection, folded_name)
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next call opens others."""
+        """Close the idle connections. A later call opens new ones."""
         self._store.close()
 
     def rules(self) -> RuleBook:
@@ -95,10 +95,17 @@ class ReviewStore:
     def update_queue(
         self, queue: Sequence[QueueItem], kinds: Sequence[str] = tuple(KINDS)
     ) -> QueueChanges:
-        """Make `queue`, in its order, the review queue of these kinds.
+        """Replace the review queue of some kinds.
 
-        An item with a new content needs decisions again. An item of `kinds` that is not in `queue` is
-        withdrawn: it is kept and not shown. Items of other kinds stay as they are.
+        A new content needs new decisions. An item of these kinds that is not in `queue` is withdrawn:
+        it is kept and not displayed. Items of other kinds do not change.
+
+        Args:
+            queue: The items in order.
+            kinds: The kinds to replace.
+
+        Returns:
+            The changes.
         """
         # Before the transaction: people who decide wait for its end.
         hashed = [(item, content_id(item)) for item in queue]
@@ -126,8 +133,16 @@ class ReviewStore:
     def page(
         self, filters: Filters = ALL, offset: int = 0, limit: int = 50
     ) -> tuple[list[ItemSummary], int]:
-        """One page of the queued items that match the filters, in their order, and how many match: of a
-        text, at most `counted_of`."""
+        """Read one page of the queued items that match the filters.
+
+        Args:
+            filters: The filters.
+            offset: The number of matching items before the page.
+            limit: The most items of the page.
+
+        Returns:
+            The items, and the number of matching items; with a text filter at most `counted_of`.
+        """
         with self._store.snapshot() as connection:
             return items.page(connection, filters, offset, limit)
 
@@ -158,7 +173,7 @@ class ReviewStore:
             return lead.overview(connection, rules, time_of_day(connection).date())
 
     def outlook(self) -> ReviewOutlook:
-        """What is still to be done, without the figures of people and their agreement."""
+        """Return the remaining work, without the figures of people and their agreement."""
         with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.outlook(connection, rules, time_of_day(connection).date())
@@ -169,12 +184,20 @@ class ReviewStore:
             return lead.work(connection)
 
     def holds(self) -> list[LockedItem]:
-        """Every item that somebody has locked; first those of whom nothing was heard for longest."""
+        """Return all locked items, the longest inactive lock first."""
         with self._store.read() as connection:
             return lead.holds(connection)
 
     def release(self, item_id: str, annotator: str) -> bool:
-        """End a person's hold on an item, and keep the draft; False where there is no such hold."""
+        """End a person's lock on an item and keep the draft.
+
+        Args:
+            item_id: The item.
+            annotator: The person.
+
+        Returns:
+            False if there is no such lock.
+        """
         with self._store.transaction() as connection:
             return lead.release(connection, item_id, annotator)
 
@@ -193,10 +216,17 @@ class ReviewStore:
         bucket: int | None = None,
         share: float = 1.0,
     ) -> None:
-        """Keep `share` of the items of a kind and a bucket for a person, in the round of their role.
+        """Assign a share of items to a person, in the round of their role.
 
-        Shares of the same items follow each other. `share` is above 0 and at most 1, `bucket` from 1 to
-        BUCKETS. Items that are queued later are assigned as well.
+        Shares of the same items follow each other. Items that are queued later are assigned, too.
+
+        Args:
+            annotator: The person.
+            role: Their role.
+            made_by: The person who assigns.
+            kind: The kind of items; None for all kinds.
+            bucket: The bucket, 1 to BUCKETS; None for all.
+            share: The share, above 0 and at most 1.
         """
         with self._store.transaction() as connection:
             round = ROUND_OF_ROLE[role]
@@ -205,12 +235,28 @@ class ReviewStore:
             )
 
     def end_assignment(self, assignment_id: int, made_by: str) -> bool:
-        """End an assignment: what is left of it is anybody's again; False where there is none."""
+        """End an assignment; its open items are available to everybody again.
+
+        Args:
+            assignment_id: The assignment.
+            made_by: The person who ends it.
+
+        Returns:
+            False if there is no such assignment.
+        """
         with self._store.transaction() as connection:
             return assignments.end(connection, assignment_id, made_by, now(connection))
 
     def make_gold(self, n_items: int, made_by: str) -> int:
-        """Make gold of the last `n_items` items that experts decided; returns how many that were."""
+        """Make gold items from the latest items that experts decided.
+
+        Args:
+            n_items: The most items.
+            made_by: The person who makes them.
+
+        Returns:
+            The number of gold items that were made.
+        """
         with self._store.transaction() as connection:
             rules = item_status.current_rules(connection)
             return gold.make(connection, n_items, rules, made_by, now(connection))
@@ -227,8 +273,13 @@ class ReviewStore:
             return gold.in_calibration(connection, reviewer, rules)
 
     def changes(self) -> tuple[int, str]:
-        """What figures follow from: a number that grows with every decision and with every one that is
-        taken back, and a hash of the rest: items, gold, rules, names."""
+        """Return the version of the data behind all figures.
+
+        Returns:
+            A number that grows with every decision and every revocation, and a hash of items, gold
+            items, rules
+            and names.
+        """
         with self._store.snapshot() as connection:
             return fingerprints.changes(connection)
 
@@ -242,18 +293,37 @@ class ReviewStore:
     def lock_item(
         self, reviewer: str, role: str, *, kind: str | None = None, item_id: str | None = None
     ) -> Lock | None:
-        """Lock an item for LOCK_SECONDS: the one asked for, or the next; None where there is none.
+        """Lock an item for LOCK_SECONDS: the given one, or the next one.
 
-        Annotators get items of round 1 or for rework, experts and admins items of round 2. Nobody gets
-        an item that they decided or skipped, that they decided in the other round, that as many others
-        have locked as it needs, or that is over their quota for the day. A person who has a lock
-        already gets it again, renewed. With `item_id` an annotator may also lock a rejected item.
+        Annotators get items of round 1 or for rework, experts and admins items of round 2. Not
+        available are items that the person decided or skipped, or decided in the other round, items
+        that are locked by as many people as they need, and items beyond the person's daily quota. A
+        person who already has a lock gets it again, renewed. With `item_id` an annotator may also lock
+        a rejected item.
+
+        Args:
+            reviewer: The person.
+            role: Their role.
+            kind: The kind of item; None for any.
+            item_id: The item; None for the next one.
+
+        Returns:
+            The lock; None if no item is available.
         """
         with self._store.transaction() as connection:
             return locks.lock_item(connection, reviewer, role, kind, item_id)
 
     def why_not(self, reviewer: str, role: str, item_id: str) -> WhyNot:
-        """Why `lock_item` gives the person no lock on this item."""
+        """Explain why `lock_item` gives a person no lock on an item.
+
+        Args:
+            reviewer: The person.
+            role: Their role.
+            item_id: The item.
+
+        Returns:
+            The reason.
+        """
         with self._store.snapshot() as connection:
             return locks.no_lock_reason(connection, reviewer, role, item_id)
 
@@ -271,11 +341,19 @@ class ReviewStore:
     def save_draft(
         self, claim: LockClaim, draft: dict[str, Any], based_on: str | None = ANY_DRAFT
     ) -> str:
-        """Store what this person has typed for this content in this round, also when the lock has
-        expired meanwhile. Returns the draft's version.
+        """Store a person's draft for a locked content, also after the lock expired.
 
-        Raises LockLost for an unknown lock, DraftConflict when the stored draft has another version
-        than `based_on` (None: there was none).
+        Args:
+            claim: The claim to the lock.
+            draft: The draft.
+            based_on: The version of the stored draft that it replaces; None if there is none.
+
+        Returns:
+            The version of the draft.
+
+        Raises:
+            LockLost: The lock is unknown.
+            DraftConflict: The stored draft has another version.
         """
         with self._store.transaction() as connection:
             return locks.save_draft(connection, claim, draft, based_on)
@@ -285,16 +363,27 @@ class ReviewStore:
         return self.draft_and_version(claim)[0]
 
     def draft_and_version(self, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-        """The draft and its version; None and None where there is none."""
+        """Return the draft of a lock and its version; None and None if there is no draft."""
         with self._store.read() as connection:
             return locks.draft(connection, claim)
 
     def decide(self, token: str, decision: Decision, based_on: str | None = ANY_DRAFT) -> int:
-        """Store the decision on a locked item, and delete the lock and the draft. Returns the event id.
+        """Store a decision on a locked item, and delete the lock and the draft.
 
-        `decision` comes from `check_decision(record, state.item)`. Raises LockLost when the lock has
-        expired, StaleDecision when the item has changed or was decided meanwhile, DraftConflict as
-        `save_draft` does; nothing is stored then. The same decision again gives the same event id.
+        The same decision again returns the same event id.
+
+        Args:
+            token: The token of the lock.
+            decision: The decision, from `check_decision(record, state.item)`.
+            based_on: The version of the draft that it is based on.
+
+        Returns:
+            The event id.
+
+        Raises:
+            LockLost: The lock has expired. Nothing is stored.
+            StaleDecision: The item changed, or was decided by somebody else. Nothing is stored.
+            DraftConflict: The stored draft has another version. Nothing is stored.
         """
         with self._store.transaction() as connection:
             return locks.decide(connection, token, decision, based_on)
@@ -307,22 +396,39 @@ class ReviewStore:
             return revocations.last_of(connection, reviewer)
 
     def take_back(self, item_id: str, event_id: int, reviewer: str) -> Decision:
-        """Take back one's own decision on the item, which becomes one's draft. Raises RevocationError
-        when somebody has decided on it since, or in the same round.
+        """Take back one's own decision on an item; it becomes a draft.
+
+        Args:
+            item_id: The item.
+            event_id: The event id of the decision.
+            reviewer: The person.
+
+        Returns:
+            The decision.
+
+        Raises:
+            RevocationError: Somebody decided on the item since then, or in the same round.
         """
         with self._store.transaction() as connection:
             return revocations.take_back(connection, item_id, event_id, reviewer)
 
     def reopen(self, item_id: str, person: str, round: int, reason: str) -> None:
-        """End all decisions on an item (round 1), or the expert's in force (round 2), for a reason.
+        """Revoke all decisions on an item (round 1), or the valid decision of the expert (round 2).
 
-        Raises RevocationError.
+        Args:
+            item_id: The item.
+            person: The person who reopens it.
+            round: The round.
+            reason: The reason.
+
+        Raises:
+            RevocationError: There is no such decision.
         """
         with self._store.transaction() as connection:
             revocations.reopen(connection, item_id, person, round, reason)
 
     def revocations(self, item_id: str | None = None) -> dict[int, Revocation]:
-        """Which decisions on an item, or on all, were taken back, and by whom, by event id."""
+        """Return the revocations of decisions on an item, or of all, by event id."""
         with self._store.read() as connection:
             return revocations.read(connection, item_id)
 
@@ -331,7 +437,17 @@ class ReviewStore:
     def comment(
         self, item_id: str, author: str, text: str, addressee: str | None = None
     ) -> Comment:
-        """Write a comment on an item, to one person or to everybody who may read it."""
+        """Write a comment on an item.
+
+        Args:
+            item_id: The item.
+            author: The person who writes.
+            text: The text.
+            addressee: The person it is for; None for everybody who may read it.
+
+        Returns:
+            The comment.
+        """
         with self._store.transaction() as connection:
             return comments.add(connection, item_id, author, text, addressee)
 
@@ -341,7 +457,16 @@ class ReviewStore:
             return comments.read(connection, item_id)
 
     def visible_comments(self, item_id: str, reader: str, role: str) -> list[Comment]:
-        """The item's comments that this person may see: as blind as the decisions are."""
+        """Return the comments on an item that a person may see, by the same rules as for decisions.
+
+        Args:
+            item_id: The item.
+            reader: The person.
+            role: Their role.
+
+        Returns:
+            The comments.
+        """
         with self._store.snapshot() as connection:
             item = items.read(connection, item_id)
             state = None if item is None else item_status.state(connection, item)
@@ -371,9 +496,18 @@ class ReviewStore:
         written: Iterable[dict[str, Any]],
         golden: Iterable[NewGold] = (),
     ) -> tuple[int, int, int]:
-        """Store decisions with their ends, comments and gold items of another store: (decisions and
-        comments that were added, rows that were known). All or none; what is there already is left as
-        it is."""
+        """Store the decisions, comments and gold items of another store in one transaction.
+
+        Existing rows do not change.
+
+        Args:
+            decided: The decisions, and how each ended.
+            written: The comments.
+            golden: The gold items.
+
+        Returns:
+            The numbers of new decisions, of new comments, and of known rows.
+        """
         with self._store.transaction() as connection:
             return loading.load(connection, decided, written, golden)
 
@@ -390,17 +524,33 @@ class ReviewStore:
     def decisions(
         self, item_ids: Iterable[str] | None = None, *, revoked: bool = False
     ) -> list[Decision]:
-        """Decisions in the order they were stored: of these items, or of all. Those that were taken
-        back are left out, unless `revoked`."""
+        """Return decisions in the order in which they were stored.
+
+        Args:
+            item_ids: The items; None for all.
+            revoked: Whether to include revoked decisions.
+
+        Returns:
+            The decisions.
+        """
         with self._store.snapshot() as connection:
             return events.read(connection, item_ids, revoked=revoked)
 
     def visible_decisions(
         self, item_id: str, reviewer: str, role: str, *, revoked: bool = False
     ) -> list[Decision]:
-        """The item's decisions that this person may see; with `revoked` those taken back, too.
+        """Return the decisions on an item that a person may see.
 
-        Everybody sees their own, and those of others once round 1 is complete; admins see all.
+        People see their own decisions, and those of others once round 1 is complete. Admins see all.
+
+        Args:
+            item_id: The item.
+            reviewer: The person.
+            role: Their role.
+            revoked: Whether to include revoked decisions.
+
+        Returns:
+            The decisions.
         """
         with self._store.snapshot() as connection:
             decided = events.read(connection, [item_id], revoked=revoked)

@@ -1,7 +1,7 @@
-"""The review store's tables, their view and triggers, and their versions.
+"""The tables of the review store, their view and triggers, and their versions.
 
-Events, revocations, comments and assignments are append-only, by triggers. The one change that the
-triggers allow is that of a person's name, while the table `renaming` has it (`names.py`).
+Triggers make events, revocations, comments and assignments append-only. The only permitted update is
+that of a person's name, while the table `renaming` has it (`names.py`).
 """
 
 from collections.abc import Iterable

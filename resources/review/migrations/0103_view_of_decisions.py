@@ -1,4 +1,4 @@
-"""The view of decisions that nobody took back, for files whose first step lacked it."""
+"""Create the view of decisions that were not taken back, for files whose first version lacks it."""
 
 from resources.stores.versions import run_step
 

@@ -53,16 +53,18 @@ def compat(answer: str, choices: Sequence[str]) -> str | None:
 
 
 def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) -> str | None:
-    """VLMEvalKit's reading of an answer.
+    """Return the letter that VLMEvalKit extracts from an answer.
 
     Args:
-        rule: What its rules read (`compat`).
-        strict: The strict reading; it stands in for the model that VLMEvalKit asks if no rule reads.
-        choices: The texts of the choices, in the order that they were asked in.
+        rule: The letter of VLMEvalKit's rules (`compat`).
+        strict: The letter of the strict rules or the extractor. It replaces the model that VLMEvalKit
+            asks where its rules find nothing.
+        choices: The texts of the choices in the order in which they were asked.
 
     Returns:
-        A letter, or `Z`, also if `strict` is a choice that VLMEvalKit does not see. None if nobody read
-        the answer.
+        A letter or `Z`; `Z` also if `strict` is a choice that VLMEvalKit does not see. None if there is
+        no
+        letter.
     """
     letter = rule or strict
     return letter if letter is None or letter in _seen(choices) else NO_CHOICE
@@ -113,12 +115,17 @@ Place = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class ExtractedAnswer:
-    """One answer and its readings: letters of choices, or Z; None where that reader read nothing.
+    """One answer with the letters that were extracted from it: letters of choices, or Z; None for no
+    letter.
 
-    `rule` is the strict rules' letter, `extractor` that of the model that is asked where they read
-    nothing, `lost` why it gave none. `compat_rule` is what VLMEvalKit's rules read. `by_model` are
-    readings that count in no score, by extractor: of the one that is asked where a rule had read
-    already, and of others. `right` is the letter of the right choice, if it is known.
+    Attributes:
+        rule: The letter of the strict rules.
+        extractor: The letter of the model that is asked if the rules find nothing.
+        lost: Why the extractor returned no letter.
+        compat_rule: The letter of VLMEvalKit's rules.
+        by_model: Letters that count in no score, by extractor: from answers that a rule could read, and
+            of other extractors.
+        right: The letter of the right choice, if it is known.
     """
 
     model: str
@@ -138,7 +145,7 @@ class ExtractedAnswer:
 
     @cached_property
     def place(self) -> Place:
-        """What tells it from the other answers on a release."""
+        """The key of the answer among the answers on a release."""
         return self.model, self.item_id, self.trial, self.turn
 
     @property
@@ -153,7 +160,7 @@ class ExtractedAnswer:
 
     @property
     def stratum(self) -> Stratum:
-        """Which of the strata it is in."""
+        """The stratum of the answer."""
         if self.letter is None:
             return "unread"
         if self.letter != self.compat:
@@ -164,7 +171,9 @@ class ExtractedAnswer:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What people read: nobody's letter, not the model, and nothing chosen yet."""
+        """The content for reviewers: without extracted letters, without the model's name, and
+        nothing selected.
+        """
         return {
             "question": self.question.replace(IMAGE_HERE, "(image)"),
             "choices": dict(zip(LETTERS, self.choices, strict=False)),

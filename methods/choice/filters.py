@@ -20,10 +20,11 @@ class FlaggedItem:
 
 @dataclass(frozen=True)
 class FilterResult:
-    """What a filter found in a release.
+    """The result of a filter on a release.
 
-    `n_undecided` items have too few known results. `why`: why it could flag nothing; None where it
-    could.
+    Attributes:
+        n_undecided: The number of items with too few known results.
+        why: Why the filter could not flag anything; None if it could.
     """
 
     models: tuple[str, ...]

@@ -108,7 +108,9 @@ class LetterShares(NamedTuple):
 
 
 def keys_of(items: Sequence[Item]) -> Counter[str]:
-    """How often each letter is right; what is held out is not counted."""
+    """Count how often each letter is the right one; items without a published answer are not
+    counted.
+    """
     return Counter(key for item in items if (key := key_of(item)))
 
 

@@ -23,7 +23,7 @@ _NO = re.compile(
 
 
 def after_list(text: str) -> str:
-    """What follows a list of two choices or more; all of a text without one."""
+    """Return the text after a list of two or more choices; the whole text if there is no list."""
     items = list(LISTED.finditer(text))
     if len({item["letter"] for item in items}) < 2:
         return text

@@ -95,7 +95,16 @@ _LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].。]*")
 
 
 def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[str, Any]:
-    """What the prompt is filled with; `choices` in the order that they were asked in."""
+    """Make the data of the extractor's prompt.
+
+    Args:
+        question: The question.
+        choices: The texts of the choices in the order in which they were asked.
+        answer: The answer.
+
+    Returns:
+        The values of the prompt's fields.
+    """
     return {
         "question": question.replace(IMAGE_HERE, "(image)"),
         "choices": with_letters(choices),

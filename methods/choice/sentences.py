@@ -36,7 +36,7 @@ def sentences(text: str) -> list[str]:
 
 
 def is_denied(sentence: str) -> bool:
-    """Whether a sentence is negated, other than in a clause that describes what is asked for."""
+    """Tell whether a sentence is negated, other than in a clause that describes the requested thing."""
     return phrases.NEGATED.search(_NEGATED_CLAUSE.sub(" ", sentence)) is not None
 
 

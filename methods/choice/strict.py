@@ -58,9 +58,8 @@ _AROUND = " \t\n\"'“”‘’「」『』"
 
 
 def plain(answer: str) -> str:
-    """The answer without markdown and LaTeX; what is boxed stands in `<answer>` tags.
-
-    What stands before the last `</think>` is left out.
+    """Remove markdown, LaTeX and everything before the last `</think>`; boxed text becomes
+    `<answer>`.
     """
     text = unicodedata.normalize("NFKC", answer).rpartition("</think>")[2]
     text = _INVISIBLE.sub("", text).replace("’", "'")
@@ -152,8 +151,7 @@ def _as_read(choice: str) -> str:
 
 
 class _LetterReader:
-    """The rules for one answer to one question's choices; each yields what it names, several letters
-    if several."""
+    """The rules for one answer. Each rule yields the letters that it finds."""
 
     def __init__(self, choices: Sequence[str], answer: str):
         self._letters = LETTERS[: len(choices)]
@@ -305,7 +303,9 @@ class _LetterReader:
         return named[0] if len(named) == 1 and len(self._texts[named[0]]) > 1 else None
 
     def _named(self, text: str) -> list[str]:
-        """The choices whose texts are in a text as words, and not within that of another one."""
+        """The choices whose texts occur in a text as words, and not inside the text of another
+        choice.
+        """
         text = normalized(text, keep_end=True)
         places_of_letter = {
             letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()

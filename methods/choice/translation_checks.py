@@ -95,7 +95,7 @@ _COMPOUND = re.compile(rf"({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})\b")
 
 
 def written_numbers(text: str) -> Iterator[str]:
-    """The numbers of a text that stand in it in words, in digits; of `twenty-one` 21, 20 and 1."""
+    """Yield the numbers that a text spells in words, as digits; for `twenty-one` 21, 20 and 1."""
     text = text.casefold()
     for compound in _COMPOUND.finditer(text):
         yield str(_VALUES[compound[1]] + _VALUES[compound[2]])
@@ -257,7 +257,7 @@ def _words(text: str) -> list[LatinWord]:
 
 
 def _is_letter(word: LatinWord, text: str) -> bool:
-    """Whether a word is a letter that stands for itself, and not `A dog` or `I`."""
+    """Whether a word is a single letter such as `A` in a formula, and not an article or `I`."""
     if len(word.text) > 1 or not word.text.isupper() or word.text == "I":
         return False
     return word.text != "A" or not word.begins or text.strip(" .'\"") == "A"

@@ -1,7 +1,7 @@
-"""Short answers that speak of the asking and not of a picture.
+"""Short answers about the request instead of the image.
 
-There is no end to the phrases of a refusal, but hardly one says anything of a scene: it has a speaker,
-a no, a word for what is not done, and little else.
+Refusals have endless wordings, but few of them describe a scene. They have a speaker, a negation, a
+word for the refused activity, and little else.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Questions that a writer did not invent: the words of its prompt, or the name of what is shown.
+"""Questions that copy the prompt or name the page's subject.
 
-Small models copy. A question that only repeats the angle that it is to be asked from says nothing of
-the picture, and one that names the page's subject can be answered without looking. The prompt forbids
-both.
+Small models copy. A question that only repeats its angle is not about the image, and a question that
+names the page's subject can be answered without the image. The prompt forbids both.
 """
 
 import re
@@ -63,7 +62,15 @@ def require_own_questions(
 
 
 def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | None:
-    """The sentence of the prompt that an English question repeats without a word of its own."""
+    """Find the sentence of the prompt that an English question repeats.
+
+    Args:
+        question: The question.
+        prompt_sentences: The sentences of the prompt.
+
+    Returns:
+        The sentence; None if the question has a content word of its own.
+    """
     question_words = content_words(question, "en")
     for sentence in prompt_sentences:
         content = content_words(sentence, "en") - _WORKING_WORDS

@@ -16,8 +16,11 @@ FEWEST_IMAGES = 2
 
 
 class FilteredDialogue(NamedTuple):
-    """What is left of a dialogue: its turns, its images, and by question id what now stands before a
-    question, so that images enter that entered with a turn that is gone."""
+    """The rest of a dialogue after pairs were dropped: its turns and its images.
+
+    It also has the new text before each question by question id, which adds the images of dropped
+    turns.
+    """
 
     turns: list[Turn]
     image_ids: list[str]

@@ -1,7 +1,7 @@
-"""Names and numbers of an answer that nothing it was written from has.
+"""Names and numbers of an answer that its sources do not support.
 
-What a picture shows no text has to say, so small numbers, which count things, and common words are not
-looked at; whether a picture supports what is said of objects a model is asked (`unsupported`).
+Small numbers that count things and common words need no source, because they can come from the image. A
+model checks whether the image supports statements about objects (`unsupported`).
 """
 
 import re

@@ -1,9 +1,4 @@
-"""The language a text reads as, against the one that was wanted.
-
-Scripts are told apart by their letters, languages of one script by py3langid, whose model is in its
-package and is asked for the languages of this table alone. Nothing is reported where py3langid is not
-sure.
-"""
+"""The detected language of a text, compared with the wanted one."""
 
 import re
 from functools import cache

@@ -45,7 +45,9 @@ Asked = tuple[str, str]
 
 
 def without_numbers(question: str) -> str:
-    """The question with any pictures it names as one: what it asks, whichever pictures it is about."""
+    """Replace the numbers of images in a question by one number, so that questions about different
+    images are equal.
+    """
     return _IMAGE.sub("<image-0>", question)
 
 
@@ -77,14 +79,14 @@ def jaccard(first: frozenset[Hashable], second: frozenset[Hashable]) -> float:
 
 
 def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
-    """Group texts that are alike: each joins the first group whose first text is similar enough.
+    """Group similar texts: each joins the first group whose first text is similar enough.
 
     Args:
         texts: The texts.
-        threshold: The least Jaccard index of word pairs.
+        threshold: The lowest Jaccard index of word pairs.
 
     Returns:
-        For each text the place of the first text of its group; its own place if it begins a group.
+        For each text the position of the first text of its group.
     """
     sets = [word_pairs(text) for text in texts]
     frequency = Counter(pair for pairs in set(sets) for pair in pairs)
@@ -107,7 +109,7 @@ def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
 def _prefix(
     own: Pairs, frequency: Counter[tuple[str, str]], threshold: float
 ) -> list[tuple[str, str]]:
-    """The rarest pairs, one of which any set that is alike has among its own rarest."""
+    """The rarest pairs of a text; every similar text has one of them among its own rarest pairs."""
     ordered = sorted(own, key=lambda pair: (frequency[pair], pair))
     return ordered[: len(ordered) - math.ceil(threshold * len(ordered)) + 1]
 

@@ -79,7 +79,7 @@ class QuestionAnswerPair(NamedTuple):
 
 
 class WriterContext(NamedTuple):
-    """What the writer was told of one picture of the dialogue, and no reader is shown."""
+    """Context of one image that the writer got and readers do not see."""
 
     title: str
     caption: str
@@ -133,8 +133,9 @@ GRADES = ("blind_grade", "other_grade")
 
 
 class QualityPolicy(NamedTuple):
-    """The reasons that drop a pair and those that people should look at; and the highest grade, 0 to
-    10, of an answer that was given without the pictures."""
+    """The reasons that drop a pair, the reasons that flag it for people, and the highest grade (0 to
+    10) of an answer that was written without the images.
+    """
 
     drop: Collection[str]
     review: Collection[str]
@@ -142,7 +143,7 @@ class QualityPolicy(NamedTuple):
 
 
 class QualityOutcome(NamedTuple):
-    """The outcome, and every reason that was found, those that decide nothing among them."""
+    """The outcome of a pair and all reasons, also those that change nothing."""
 
     outcome: str
     reasons: tuple[str, ...]
@@ -177,7 +178,7 @@ def _is_found(row: Mapping[str, Any], reason: str, policy: QualityPolicy) -> boo
 
 
 def counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many pairs have which outcome, and which reason; of the reasons those that occur."""
+    """Count pairs by outcome and by reason; reasons that do not occur are left out."""
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for row in rows:
@@ -207,7 +208,15 @@ def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def evidence_of(row: Mapping[str, Any], reason: str) -> str:
-    """What a check found, as one text."""
+    """Return the evidence of a check as one text.
+
+    Args:
+        row: The row of the pair.
+        reason: The reason.
+
+    Returns:
+        The text.
+    """
     if reason == NEEDS_NO_PICTURE:
         graded = [
             f"{row[grade]} of 10 {_SHOWN[grade]}" for grade in GRADES if row[grade] is not None

@@ -66,7 +66,7 @@ _SPOKEN_END = re.compile(
 
 
 def personal_data_in(text: str) -> str | None:
-    """The first personal datum in a text and what it is, all but its ends hidden; None without any."""
+    """Return the kind and the masked text of the first personal datum; None if there is none."""
     for kind, pattern, holds in (
         ("e-mail address", _EMAIL, lambda match: _is_address(match, text)),
         ("IBAN", _IBAN, _is_iban),

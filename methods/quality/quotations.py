@@ -1,6 +1,6 @@
-"""Texts without what they quote.
+"""Removes quotations from texts.
 
-What a sign, a note or a person in an image says is not what the writer says. A quotation stands in
+The words of a sign, a note or a person in an image are not statements of the writer. A quotation is in
 quotation marks, in capitals, or after a word such as "reads".
 """
 
@@ -23,13 +23,15 @@ _WORD = re.compile("[A-Z]{3}")
 
 
 def without_quotations(text: str) -> str:
-    """The text with a pair of marks for each quotation; as it is where nothing else is said."""
+    """Replace each quotation by a pair of quotation marks. A text that is one quotation does not
+    change.
+    """
     rest = _QUOTED.sub("“”", text)
     return rest if any(map(str.isalnum, rest)) else text
 
 
 def without_writing(text: str) -> str:
-    """The same without what stands in capitals among small letters, or after "the sign reads"."""
+    """Remove quotations, capitals among small letters, and texts after "the sign reads"."""
     unquoted = without_quotations(text)
     rest = _WRITTEN.sub("“”", unquoted)
     if any(map(str.islower, rest)):

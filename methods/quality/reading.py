@@ -102,7 +102,7 @@ def _names(n: int) -> list[str]:
 
 
 def _of_answers(reply: str, n: int) -> dict[str, object]:
-    """What a reply gives for each answer, in their order. Raises ParseError where one is missing."""
+    """The values of each answer in a reply, in order. Raises ParseError if one is missing."""
     grades = reply_object(reply, marks_schema(n))
     if missing := [name for name in _names(n) if name not in grades]:
         raise ParseError("wrong_numbering", f"The reply has nothing for {missing[0]}.")

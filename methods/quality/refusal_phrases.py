@@ -1,7 +1,7 @@
-"""The words in which answers decline, or say that there is no picture, in 17 languages.
+"""Phrases of refusals and of missing images in 17 languages.
 
-Each phrase holds the whole of what makes a refusal: who, that they do not or may not, and what. "I
-cannot see the sign" is an answer, "I cannot see your image" is none.
+Each phrase contains the complete refusal: the speaker, the refusal and its object. "I cannot see the
+sign" is an answer, "I cannot see your image" is a refusal.
 """
 
 from methods.phrases import Phrases, alternatives

@@ -35,11 +35,12 @@ _NOT = re.compile(r"\b(?:not|cannot|unable|lack|without|no)\b|n't\b", re.IGNOREC
 
 
 def refusal_in(answer: str) -> str | None:
-    """The opening of an answer that declines, or that says there is no picture; None for an answer.
+    """Return the beginning of an answer that refuses or reports a missing image; None for other
+    answers.
 
-    Reasoning in tags before it is left out, and so is what is quoted: a line of a film that declines is
-    an answer, unless it speaks of pictures and requests as a model does. What is long and goes on is an
-    answer with a caveat, in every language from the same number of words on (`is_refusal`).
+    Reasoning in tags and quotations are ignored, unless a quotation speaks of images and requests as a
+    model does. A long answer that continues after a caveat is not a refusal; the number of words is the
+    same in every language (`is_refusal`).
     """
     text = " ".join(without_reasoning(answer).answer.replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
@@ -62,7 +63,7 @@ def _declines(text: str) -> bool:
 
 
 def _english(text: str) -> int | None:
-    """Where the English words end with which a text declines; None where there are none."""
+    """The end of the English words of a refusal; None if there is none."""
     if (match := REFUSAL.match(text)) and not _LOOKED.match(text):
         return match.end()
     if match := BEYOND.match(text) or DECLINES.search(text):

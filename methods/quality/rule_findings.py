@@ -1,6 +1,6 @@
-"""What rules find in pairs that the checks have not read: people edited them, or a file was imported.
+"""Findings of the rules in pairs that the checks have not seen: edited and imported ones.
 
-Nothing is dropped for them: people decided on an edited pair, and a published benchmark stays as it is.
+They drop nothing: people decided on an edited pair, and a published benchmark does not change.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ MOST_NAMED = 20
 
 
 class RuleFinding(NamedTuple):
-    """What a rule found in a turn of a dialogue."""
+    """A finding of a rule in a turn of a dialogue."""
 
     dialogue_id: str
     turn: int

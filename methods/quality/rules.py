@@ -47,8 +47,14 @@ Evidence = dict[str, str | None]
 
 
 class RuleLimits(NamedTuple):
-    """The limits of the rules: `language` as in `languages.SCRIPTS_OF`, lengths in words, `leak_words`
-    in a row, `alike` and `reworded` from 0 to 1, and how many questions of a corpus may be alike."""
+    """The limits of the rules.
+
+    Attributes:
+        language: A key of `languages.SCRIPTS_OF`.
+        leak_words: The number of consecutive words that count as a copy.
+        alike: The lowest similarity of repeated questions, 0 to 1.
+        reworded: The lowest similarity of reworded questions, 0 to 1.
+    """
 
     language: str = "en"
     fewest_question_words: int = 3
@@ -65,14 +71,14 @@ def by_rules(
     limits: RuleLimits,
     vectors: Mapping[tuple[str, str], FloatArray] | None = None,
 ) -> dict[tuple[str, str], Evidence]:
-    """What the rules find in each pair.
+    """Apply the rules to every pair.
 
     Args:
         dialogues: The dialogues of a corpus.
         limits: The limits of the rules.
-        vectors: Two unit vectors of each pair, shape (2, d), by dialogue and question: that of the
-            question, and that of the question with its answer. Without them, questions in other words
-            are found by their words alone.
+        vectors: Two unit vectors of each pair, shape (2, d), by dialogue and question: of the question,
+            and of the question with its answer. Without them, reworded questions are found by their
+            words only.
 
     Returns:
         By dialogue and question: the evidence of each check.
@@ -100,9 +106,9 @@ def by_rules(
 def _in_texts(
     pair: QuestionAnswerPair, limits: RuleLimits, n_pictures: int, *, marks: bool
 ) -> Evidence:
-    """What the rules on one text find in a question or else in its answer.
+    """The findings of rules for one text: a question or an answer.
 
-    `marks` says whether the writer ends sentences with a mark.
+    `marks` tells whether the writer ends sentences with a punctuation mark.
     """
     return {
         REFUSAL: refusal_in(pair.answer),
@@ -189,7 +195,8 @@ def _similarity(
 ) -> float:
     """The lower cosine of two questions, alone and with their answers; -1 without vectors.
 
-    Long answers about one picture are always alike, and so are questions that differ in one word.
+    Long answers about one image are similar to each other, and so are questions that differ in one
+    word.
     """
     if vectors is None:
         return -1.0

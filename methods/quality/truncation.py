@@ -145,6 +145,6 @@ def _is_list(line: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Whether most words of a text have a capital, as those of a name or a title have."""
+    """Whether most words of a text are capitalized, as in a name or a title."""
     words = [word for word in text.split() if word[0].isalpha()]
     return 2 * sum(word[0].isupper() for word in words) > len(words)

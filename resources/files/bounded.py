@@ -112,15 +112,18 @@ def file_hash(path: Path) -> str:
 
 
 def read_inside(folder: Path, path: Path, most: int) -> bytes:
-    """Read a regular file that stands in `folder`, wherever links lead.
+    """Read a regular file inside a folder.
 
     Args:
-        folder: The folder that no link may lead out of; it may be a link itself.
+        folder: The folder. Links may not lead out of it; the folder itself may be a link.
         path: The file.
-        most: Bytes that it may have.
+        most: The largest size in bytes.
+
+    Returns:
+        The bytes.
 
     Raises:
-        BoundedReadError: It is missing, outside, no regular file or too large.
+        BoundedReadError: The file is missing, outside the folder, not regular or too large.
     """
     try:
         return read_file(inside(folder, path), most)

@@ -37,7 +37,7 @@ LISTING = ".files.json"
 
 
 class SharedFilesError(UserError):
-    """The bucket cannot be used as it is set; the message says what to do."""
+    """The bucket cannot be used as configured; the message says what to do."""
 
 
 class SharedFiles:
@@ -86,19 +86,36 @@ class SharedFiles:
             return data.getvalue()
 
     def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or a file's, which are durable on return. Raises SharedFilesError."""
+        """Store bytes or a file durably.
+
+        Args:
+            key: The key of the object.
+            data: The bytes, or the path of a file.
+
+        Raises:
+            SharedFilesError: The bucket cannot be written.
+        """
         import obstore
 
         with self._explained(key):
             obstore.put(self._store, key, data)
 
     def publish(self, name: str, folder: Path, *, adding: bool = False) -> int:
-        """Put the files of a folder below `name`, with their listing; returns how many were sent.
+        """Upload a folder with a listing of its files.
 
-        Files whose bytes are there already are not sent again. Those of the listing that the folder no
-        longer has are removed, after the listing is written, so that what it names is there. With
-        `adding` all that is there stays as it is. Files whose name begins with a dot are nobody else's.
-        Raises SharedFilesError.
+        Unchanged files are not uploaded. Files that the folder no longer has are removed after the new
+        listing is written, so that a listing never names a missing file. Hidden files are not uploaded.
+
+        Args:
+            name: The name under which the folder is published.
+            folder: The folder.
+            adding: Whether existing objects stay.
+
+        Returns:
+            The number of uploaded files.
+
+        Raises:
+            SharedFilesError: The bucket cannot be written.
         """
         import obstore
 
@@ -139,11 +156,20 @@ class SharedFiles:
         return {} if data is None else dict(from_json(data))
 
     def fetch(self, name: str, folder: Path) -> int:
-        """Make a folder what was published as `name`; returns how many files were fetched.
+        """Download a published folder.
 
-        Files of the folder that were not published stay. An object that has other bytes than the
-        listing says, since who sends it has not ended or was killed, is left out. Raises
-        SharedFilesError.
+        Other files of the local folder stay. An object whose bytes differ from the listing is skipped:
+        its upload is not complete.
+
+        Args:
+            name: The name under which the folder was published.
+            folder: The local folder.
+
+        Returns:
+            The number of downloaded files.
+
+        Raises:
+            SharedFilesError: The bucket cannot be read.
         """
         folder_path = folder.resolve()
 
@@ -203,10 +229,7 @@ def _opened(address: str, _process: int) -> "ObjectStore":
 
 
 def shared_files() -> SharedFiles | None:
-    """What `LOOM_FILES` names, a bucket or a folder; None where it is not set.
-
-    Raises SharedFilesError.
-    """
+    """Return the bucket or folder of `LOOM_FILES`; None if it is not set. Raises SharedFilesError."""
     address = os.environ.get(VARIABLE, "").strip()
     if not address:
         return None

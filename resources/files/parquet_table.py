@@ -28,12 +28,14 @@ GROUP_CHARACTERS = 32_000_000
 
 
 def tsv_lines_of(file: Path) -> Iterator[str]:
-    """The table in `file` as a TSV, line by line; in memory are the pages that the next row stands in.
+    """Read a Parquet file as lines of a TSV, with one page at a time in memory.
 
-    An image may be base64, bytes, or a struct of bytes and path, as Hugging Face's data sets have it,
-    and several a list of these. Nulls are empty cells; so is the text "nan" beside structs: such data
-    sets were written as texts by pandas, which makes it of what is missing. Raises PublishedError for a
-    file that is no Parquet, or is cut off or damaged at any place.
+    An image may be base64, bytes, a struct of bytes and path as in Hugging Face datasets, or a list of
+    these. Nulls become empty cells, and so does the text "nan" next to structs, which pandas writes for
+    missing values.
+
+    Raises:
+        PublishedError: The file is not Parquet, or is truncated or damaged.
     """
     import pyarrow as pa
 

@@ -18,7 +18,7 @@ from resources.files.home import staging_path
 
 
 class KnownImagesError(UserError):
-    """A list of pictures cannot be used; the message names the file and what is wrong."""
+    """A list of images cannot be used; the message names the file and the error."""
 
 
 def known_images(file: Path) -> set[str]:
@@ -82,13 +82,13 @@ class RowsFile:
 
 
 class RowsStream(RowsFile):
-    """As a file in Arrow's own format, for rows that are taken in and not looked at.
+    """A file in Arrow's IPC format, for rows that are written once and read once.
 
-    To write it and to take it in costs half of what Parquet costs.
+    Writing and reading takes half the time of Parquet.
     """
 
     def add_batch(self, rows: pa.RecordBatch) -> None:
-        """Add rows that are in columns already, in any order, as a portion of their own."""
+        """Add rows in columns, in any order, as a separate record batch."""
         self._flush()
         self._writer.write_batch(rows.select(self._schema.names))
         self.n_rows += len(rows)
@@ -151,7 +151,7 @@ def staging_folder(*name: str) -> Iterator[Path]:
 
 
 def _remove_unless_in_use(path: Path, mine: Path) -> None:
-    """Remove a folder if it is `mine` or if nobody holds its lock."""
+    """Remove a folder if it is `mine` or nobody holds its lock."""
     if path == mine:
         shutil.rmtree(path, ignore_errors=True)
         return

@@ -1,8 +1,8 @@
-"""What the operating system refuses: one sentence for whatever library reports it.
+"""One sentence for errors of the operating system, whichever library reports them.
 
-A disk, memory or a limit of the system ran out, or this user may not use the home. An error that
-something ran out may stand deep in a chain of errors. The sentence names the disk and what to do;
-`assets/common/tables.py` shows it for steps and `resources/command_line.py` for commands.
+A disk, memory or a limit is exhausted, or the user has no permission. Such an error may be deep in a
+chain of errors. The sentence names the disk and the remedy. `assets/common/tables.py` shows it for
+steps and `resources/command_line.py` for commands.
 """
 
 import errno
@@ -84,7 +84,7 @@ def refused_by_system(error: OSError) -> StoreError:
 
 
 def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:
-    """An error, those in it if it is a group, and what it was raised from."""
+    """An error, the errors of its group, and its causes."""
     if id(error) in ids:
         return
     ids.add(id(error))
@@ -123,7 +123,7 @@ def _number_in(text: str) -> int | None:
 
 
 def _met_by_sqlite() -> int | None:
-    """Which limit SQLite met, which says only that it cannot open or write."""
+    """The limit behind SQLite's message that it cannot open or write a file."""
     try:
         n_open = len(list(Path("/dev/fd").iterdir()))
     except OSError as error:
@@ -170,7 +170,9 @@ def _limit(kind: int, unit: str) -> str:
 
 
 def _disk(error: BaseException) -> Path:
-    """The file or folder that the error names; of those that the project writes, the fullest disk."""
+    """The file or folder that the error names; otherwise the fullest disk that the project writes
+    to.
+    """
     # Of two files, as of a copy, the second is written.
     named = getattr(error, "filename2", None) or getattr(error, "filename", None)
     named = named or next(iter(_QUOTED.findall(str(error))), None)

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 
 class TimedWait:
-    """A wait of at most `timeout` seconds; `log` is told after `first`, and then every `again`."""
+    """A wait of at most `timeout` seconds, which logs after `first` seconds and then every `again`
+    seconds.
+    """
 
     def __init__(
         self, timeout: float, log: Callable[[str], None], first: float, again: float

@@ -65,9 +65,7 @@ def open_store(kind: StoreKind, path: Path | str) -> Store:
 
 
 def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
-    """Ask a store a question on a read-only connection, with the store as it is at one moment.
-
-    A file is neither changed nor created.
+    """Query a store on a read-only connection, in one snapshot. A file is neither changed nor created.
 
     Args:
         kind: The kind of store.

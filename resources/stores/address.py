@@ -79,13 +79,14 @@ def shown_address(address: str) -> str:
 
 
 def server_error(error: BaseException) -> StoreUnavailable | None:
-    """Say what the server of the stores refused to a driver, such as that of Dagster's storage.
+    """Convert a driver's error about the server of the stores, for example of Dagster's storage.
 
     Args:
-        error: Any error; one with a sentence of its own stays.
+        error: Any error.
 
     Returns:
-        The error to show instead; None if neither it nor its cause is an OperationalError of a driver.
+        The error to display; None if neither the error nor its cause is an OperationalError of a
+        driver.
     """
     cause = None if isinstance(error, UserError) or database() is None else error
     while cause is not None:

@@ -40,20 +40,20 @@ def copy_store(kind: StoreKind, path: Path, target: Path) -> None:
 
 
 def fill_store(kind: StoreKind, path: Path) -> int | None:
-    """Bring the rows of the file at `path`, which nobody writes, to the database.
+    """Copy the rows of a file into the database.
 
-    Rows are stored some at a time, so that a move that was interrupted goes on. At the end each row of
-    the file is compared with that of the database.
+    Rows are copied in portions, so that an interrupted copy continues. At the end each row of the file
+    is compared with the database.
 
     Args:
         kind: The kind of the store.
-        path: Its file.
+        path: Its file, which nobody writes.
 
     Returns:
-        The number of rows; None if they were brought before.
+        The number of rows; None if they were copied before.
 
     Raises:
-        StoreError: The database has rows of its own, or those of another file.
+        StoreError: The database has rows of its own, or of another file.
     """
     store = open_store(kind, path)
     try:
@@ -136,7 +136,7 @@ def _same(mine: Row[Any] | None, theirs: Row[Any] | None) -> bool:
 
 
 def _number_on(connection: Connection, schema: str, table: Table) -> None:
-    """Let the numbers that the database gives rows go on from those that there are."""
+    """Set the database's row numbering to continue after the existing rows."""
     for column in table.columns:
         if column.identity is not None:
             connection.exec_driver_sql(

@@ -21,14 +21,14 @@ _ENGINES: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 @dataclass(frozen=True, eq=False)
 class StoreKind:
-    """What a store is: its name, its tables and how they came to be.
+    """A kind of store: its name, its tables and their migrations.
 
     Attributes:
         name: The name of the store's schema on Postgres.
         metadata: The tables, with their views and triggers as DDL after the tables.
         steps: The folder with the store's Alembic revisions (`versions.py`); it need not exist.
         outlives_power: Whether a commit must survive a power cut.
-        if_damaged: What a message advises for a damaged file.
+        if_damaged: The advice for a damaged file.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Store(Protocol):
     """How messages name the store."""
 
     def read(self) -> AbstractContextManager[Connection]:
-        """A connection for statements that only read, each of which sees what is committed."""
+        """Open a connection for reading statements, each of which sees all committed rows."""
 
     def snapshot(self) -> AbstractContextManager[Connection]:
         """A connection for several reads of one state of the store."""
 
     def streamed(self) -> AbstractContextManager[Connection]:
-        """As `snapshot`, with rows that come from a server as they are read."""
+        """Open a `snapshot` whose rows are streamed from a server."""
 
     def transaction(self, *, in_turn: bool = True) -> AbstractContextManager[Connection]:
         """A connection inside a transaction that is durable when the block ends.
@@ -67,13 +67,13 @@ class Store(Protocol):
         """
 
     def erasing(self) -> AbstractContextManager[Connection]:
-        """A transaction that leaves no trace in the files of what it deletes."""
+        """Open a transaction whose deleted rows leave no trace in the files."""
 
     def require_in_place(self) -> None:
         """Raise StoreError if the store was deleted or replaced since it was opened."""
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next use opens others."""
+        """Close the idle connections. A later use opens new ones."""
 
 
 def track_engine(engine: Engine, explain: Callable[[BaseException], BaseException]) -> Engine:

@@ -100,7 +100,7 @@ class AdvisoryLocks:
             return offset in self._held
 
     def release(self, offset: int) -> None:
-        """As of all locks. A session that broke holds none: no other is opened for it."""
+        """Release a lock. A broken session holds no locks, and no new session is opened for it."""
         with self._one_at_a_time:
             if offset in self._held:
                 self._held.remove(offset)

@@ -169,7 +169,7 @@ class PostgresStore:
         return transaction, at
 
     def _was_committed(self, transaction: str) -> bool:
-        """What became of a transaction if the connection broke during its commit."""
+        """Whether a transaction was committed although the connection broke during its commit."""
         with self.read() as connection:
             status = f"SELECT pg_xact_status('{transaction}'::xid8)"
             try:
@@ -200,16 +200,16 @@ class PostgresStore:
 
 
 def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> Engine:
-    """An engine whose sessions commit each statement that stands in no transaction.
+    """Create an engine whose sessions commit each statement outside transactions.
 
     Args:
         address: The address of the database.
-        shown: How messages name it, without the password.
-        name: What the sessions are for, which the server lists.
-        settings: Settings of the server for these sessions.
+        shown: The address in messages, without the password.
+        name: The application name of the sessions.
+        settings: Server settings of these sessions.
 
     Returns:
-        The engine. Its sessions are checked before each use, and opened again if they broke.
+        The engine. Sessions are checked before each use, and broken ones are replaced.
     """
     options = {
         "lock_timeout": f"{LOCK_SECONDS}s",
@@ -322,7 +322,7 @@ class _TextLoader(TextLoader):
 
 
 class _SumLoader(Loader):
-    """Sums of whole numbers, and means of them: no column has a type of its own for these."""
+    """Loads sums and means of integers, whose type no column has."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data).decode()

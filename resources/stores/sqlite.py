@@ -34,14 +34,13 @@ T = TypeVar("T")
 
 
 class SqliteStore:
-    """The store of a kind in the file at `path`; opening it makes the file or brings it up to date.
+    """The store of a kind in a SQLite file. Opening it creates or migrates the file.
 
-    Once it is open, what SQLite says of the file is a StoreError, and so is a file that was deleted or
-    replaced: nothing is written where nobody would find it. A file that this user may not write is
-    read; each write is refused.
+    Errors of SQLite, and a file that was deleted or replaced, are reported as StoreError. A file that
+    the user may not write can be read; each write is refused.
 
     Raises:
-        StoreError: The file is not of a version that this one knows, or cannot be used.
+        StoreError: The file has an unknown version, or cannot be used.
     """
 
     def __init__(self, kind: StoreKind, path: Path | str):
@@ -77,10 +76,13 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
-        """As of every store.
+        """Open a transaction.
 
-        It waits for other writers at its begin: a transaction that reads first would be refused
+        It waits for other writers at its beginning, because a transaction that reads first would fail
         at its first write.
+
+        Args:
+            in_turn: Whether writers of this process wait in order.
         """
         self.require_in_place()
         with self._engine.connect() as connection:
@@ -140,7 +142,7 @@ class SqliteStore:
         return connection
 
     def _require_there(self) -> None:
-        """Make the file if there is none. It gets its name when it has its tables."""
+        """Create the file if it is missing. It gets its name once it has its tables."""
         if self.path.exists():
             return
         draft = self.path.with_name(f"{self.path.name}.new")
@@ -180,7 +182,7 @@ def _engine(store: SqliteStore) -> Engine:
 
 @contextmanager
 def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
-    """A connection of its own, whose errors are those of SQLite."""
+    """A separate connection that raises SQLite's own errors."""
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     with engine.connect() as connection:
         yield connection
@@ -246,21 +248,20 @@ def require_store_kept(path: Path) -> None:
 
 
 def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
-    """What `question` returns for a connection that only reads, with the file as it is at one moment.
+    """Query a store on a read-only connection, in one snapshot.
 
-    No file is made or changed, except the index of a log that a killed process left; others may write
-    meanwhile. `question` may be called twice.
+    No file is created or changed, except for the index of a log that a killed process left.
 
     Args:
         kind: The kind of the store.
         path: Its file.
-        question: Reads through the connection.
+        question: Reads through the connection; may be called twice.
 
     Returns:
-        What `question` returns.
+        The result of `question`.
 
     Raises:
-        StoreError: The file is not of this version, or is damaged.
+        StoreError: The file has another version, or is damaged.
     """
     with _explained(kind, path):
         if not Path(f"{path}-wal").exists():
@@ -307,17 +308,25 @@ def address_of(path: Path) -> str:
 
 
 def require_content(path: Path, kind: StoreKind) -> None:
-    """Raise StoreError if the file of a store has no bytes: nothing can be read from it."""
+    """Check that a store's file is not empty.
+
+    Args:
+        path: The file.
+        kind: The kind of the store.
+
+    Raises:
+        StoreError: The file has 0 bytes.
+    """
     if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
         raise StoreError(f"{path} is empty, but it had content: {kind.if_damaged}.")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite file as it is at one moment, while others write to it.
+    """Copy a SQLite file in one snapshot while others write to it.
 
     Args:
         source: The file.
-        target: The copy, which is closed again.
+        target: The copy.
     """
     with (
         closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as source_db,

@@ -1,6 +1,7 @@
-"""Which warehouse a home has: its file, or the lake that `LOOM_WAREHOUSE` names.
+"""The configured warehouse of a workspace: a file, or the lake that `LOOM_WAREHOUSE` names.
 
-A home without a lake imports nothing of it. The paths that a home may have are checked here, too.
+A workspace without a lake does not import the lake's modules. The valid paths of a workspace are
+checked here, too.
 """
 
 import logging

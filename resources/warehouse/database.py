@@ -73,9 +73,10 @@ class Database(ABC):
 
     @abstractmethod
     def snapshot(self) -> "AbstractContextManager[duckdb.DuckDBPyConnection]":
-        """A connection that only reads: nothing is created or changed, and nobody is waited for long.
+        """Open a read-only connection that changes nothing and does not wait long.
 
-        Raises WarehouseError where there are no tables of this version, or they cannot be read now.
+        Raises:
+            WarehouseError: There are no tables of this version, or they cannot be read now.
         """
 
     @abstractmethod
@@ -109,7 +110,12 @@ class Database(ABC):
     def connection(
         self, *, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """As `opened`, with tables of this version; the one that the thread keeps open, if it does."""
+        """Open a connection to tables of this version, or return the one that the thread keeps open.
+
+        Args:
+            own_instance: Whether the connection has its own DuckDB instance.
+            rows_at_once: DuckDB's row group size; None for its default.
+        """
         import duckdb
 
         # DuckDB imports pandas at its first query. It drops an interrupt that comes meanwhile, and the

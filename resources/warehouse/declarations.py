@@ -1,7 +1,6 @@
-"""What `sql/` declares: its files, the tables and views with their columns, and what columns mean.
+"""The declarations in `sql/`: tables and views with their columns, and the columns' descriptions.
 
-The declarations of a table, a view or a column are read from an empty database in memory, so that
-DuckDB's own words are the only ones that have to be understood.
+They are read from an empty in-memory database, so that only DuckDB parses SQL.
 """
 
 import re
@@ -41,7 +40,7 @@ _VIEW_OF_FINDINGS = re.compile(rf"VIEW (\S+) AS FROM {FINDINGS}\b")
 
 
 class WarehouseError(StoreError):
-    """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
+    """The warehouse cannot be opened, or refuses a write; the message says what to do."""
 
 
 def sql_files(name: str) -> list[Path]:
@@ -99,12 +98,11 @@ def declared_tables() -> Columns:
 
 
 def column_descriptions(table: str) -> dict[str, str | None]:
-    """What each column of a table or view means; None where nothing says it.
+    """Return the description of each column of a table or view; None for a column without one.
 
-    The text is that of the column's name in `sql/fields.toml`, unless `sql/<stage>/fields.toml` has
-    another one for its stage or for the table. The file does not have them: DuckDB cannot replay a
-    comment on a table with checks from its log, so a file whose writer was killed right after it could
-    not be opened any more.
+    `sql/fields.toml` describes columns by name; `sql/<stage>/fields.toml` overrides it for a stage or a
+    table. The descriptions are not stored in the database: DuckDB cannot replay a comment on a table
+    with checks from its log, so a file whose writer was killed could not be opened.
     """
     of_stage = _fields(f"{table.partition('.')[0]}/fields")
     of_findings = table in _VIEW_OF_FINDINGS.findall(views_ddl())
@@ -115,8 +113,9 @@ def column_descriptions(table: str) -> dict[str, str | None]:
 
 @cache
 def _fields(name: str) -> dict[str, Any]:
-    """What `<name>.toml` says in `sql/` and the like folders of extras: name of a column to its text,
-    table to the same of its own."""
+    """The descriptions of `<name>.toml` in `sql/` and in the folders of extras, by column and by
+    table.
+    """
     fields: dict[str, Any] = {}
     for folder in (*folders("sql"), SQL_ROOT):
         path = folder / f"{name}.toml"
@@ -132,7 +131,9 @@ def arrow_schema(table: str) -> "pa.Schema":
 
 @cache
 def _arrow_schemas() -> "dict[str, pa.Schema]":
-    """Those of every table and view, off one query: one for each would take twenty times as long."""
+    """The Arrow schemas of all tables and views from one query, which is twenty times faster than
+    one each.
+    """
     import duckdb
     import pyarrow as pa
 

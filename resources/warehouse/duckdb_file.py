@@ -177,7 +177,12 @@ class OpenFiles:
         return file
 
     def leave(self, path: Path, file: OpenFile) -> None:
-        """Close a file after a transaction, soon or now."""
+        """Close a file after a transaction, now or after a delay.
+
+        Args:
+            path: The file.
+            file: The open file.
+        """
         with self._lock:
             stays = time.monotonic() - file.since < OPEN_AT_MOST
             if stays and self._n_runs and not self._n_waiting:
@@ -188,14 +193,14 @@ class OpenFiles:
         file.closing.close()
 
     def _close_later(self, path: Path) -> None:
-        """Close a file in the thread of a timer, whose error nobody would see."""
+        """Close a file in a timer's thread, where an error would not be visible."""
         try:
             self.close(path)
         except Exception as error:
             self._failed[os.getpid(), path] = error
 
     def close(self, path: Path) -> None:
-        """Close a file that was left open, if it was; when this returns nobody is closing it."""
+        """Close a file that was left open, and wait until it is closed."""
         with self._lock:
             if file := self._taken(path):
                 file.closing.close()

@@ -60,7 +60,12 @@ class FileDatabase(Database):
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """The file, locked and attached, or as this run has left it open."""
+        """Open the file, locked and attached, or return it as this run left it open.
+
+        Args:
+            own_instance: Whether the connection has its own DuckDB instance.
+            rows_at_once: DuckDB's row group size; None for its default.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if own_instance:
             left_open.close(self.path)
@@ -106,7 +111,7 @@ class FileDatabase(Database):
             raise self._refused(reason) from error
 
     def copy_to(self, target: Path) -> None:
-        """Copy the file as it is between two transactions, whatever its version; it has to be there."""
+        """Copy the existing file between two transactions, whatever its version."""
         left_open.close(self.path)
         # What a killed process left in the log beside the file belongs to it.
         log = Path(f"{self.path}.wal")
@@ -119,7 +124,7 @@ class FileDatabase(Database):
             shutil.copyfile(self.path, target)
 
     def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
-        """The transaction, in an instance of its own with settings that hold for a whole instance."""
+        """The transaction of all writes, in a separate DuckDB instance with its own settings."""
         import duckdb
 
         rows_at_once = STREAM_ROWS if has_stream(writes) else None

@@ -1,7 +1,7 @@
-"""What to do about a DuckDB file that cannot be opened or written, by the words of DuckDB's error.
+"""Advice for a DuckDB file that cannot be opened or written, from the text of DuckDB's error.
 
-DuckDB has one class of error for all that can be wrong with a file; its words tell them apart. A file
-of another version of DuckDB gets the command that copies its tables.
+DuckDB has one error class for all problems of a file. For a file of another DuckDB version the advice
+is the command that copies its tables.
 """
 
 import re
@@ -51,10 +51,10 @@ def is_damage(error: str, path: Path) -> bool:
 
 
 def advice(reason: str, path: Path) -> str:
-    """What to do about a file that DuckDB does not open or write.
+    """Return the advice for a file that DuckDB cannot open or write.
 
     Args:
-        reason: DuckDB's error, in one line.
+        reason: DuckDB's error on one line.
         path: The file.
 
     Returns:
@@ -76,15 +76,16 @@ def advice(reason: str, path: Path) -> str:
 
 
 def newer_duckdb_message(path: Path, reason: str) -> str:
-    """What to do about a file that this version of DuckDB does not read.
+    """Return the advice for a file of another DuckDB version.
 
     Args:
-        path: The file, which another version of DuckDB wrote.
-        reason: What DuckDB says of it, in one line.
+        path: The file.
+        reason: DuckDB's error on one line.
 
     Returns:
         A sentence without its subject: both versions, the command that copies the tables with the
-        version that wrote them, and the names that both files get then.
+        version that
+        wrote them, and the new names of both files.
     """
     import duckdb
 

@@ -1,7 +1,6 @@
-"""A lake as a warehouse: its snapshots, and reading it as of one of them.
+"""A lake as a warehouse: its snapshots, and time travel.
 
-Transactions are `lake_database.py`'s; merging the lake's files and ending its snapshots is
-`lake_upkeep.py`'s.
+`lake_database.py` has its transactions, `lake_upkeep.py` merges files and expires snapshots.
 """
 
 import logging
@@ -55,9 +54,7 @@ class Lake(Warehouse):
 def read_at(
     address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """Open a read-only connection to the lake as it is now or was at a snapshot.
-
-    It reaches no other files.
+    """Open a read-only connection to the lake, now or at a snapshot. It cannot read other files.
 
     Args:
         address: The address of the lake.
@@ -68,7 +65,7 @@ def read_at(
         The connection.
 
     Raises:
-        LakeError: The lake does not answer, has no tables or no such snapshot.
+        LakeError: The lake does not answer, or has no tables or no such snapshot.
     """
     import duckdb
 

@@ -69,7 +69,7 @@ _PATH_DIFFERS = re.compile(r'does not match existing data path in the catalog "(
 
 
 class LakeError(WarehouseError):
-    """The lake cannot be used as it is set; the message says what to do."""
+    """The lake cannot be used as configured; the message says what to do."""
 
 
 class LakeLost(LakeError):
@@ -102,10 +102,15 @@ class LakeAddress(NamedTuple):
 
 
 def lake_address(folder: Path | None = None) -> LakeAddress | None:
-    """The lake that `LOOM_WAREHOUSE` names; None where the tables are the home's file.
+    """Return the lake of `LOOM_WAREHOUSE`; None if the tables are in the workspace's file.
 
-    Its files are in `LOOM_FILES`, or in the home: `folder`, by default that of `LOOM_HOME`. Raises
-    LakeError where the variable cannot be read.
+    Its files are in `LOOM_FILES`, or in the workspace.
+
+    Args:
+        folder: The workspace; the default is `LOOM_HOME`.
+
+    Raises:
+        LakeError: The variable is not valid.
     """
     value = os.environ.get(VARIABLE, "").strip()
     if not value:
@@ -290,7 +295,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
 
 
 def _s3_secret() -> str:
-    """What DuckDB needs to know of S3, off the usual variables."""
+    """The statement that creates DuckDB's S3 secret from the usual variables."""
     values = {
         "KEY_ID": os.environ.get("AWS_ACCESS_KEY_ID"),
         "SECRET": os.environ.get("AWS_SECRET_ACCESS_KEY"),

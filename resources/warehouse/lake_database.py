@@ -72,7 +72,12 @@ class LakeDatabase(Database):
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """A connection to the lake, which is created where there is none."""
+        """Open a connection to the lake, which is created if it does not exist.
+
+        Args:
+            own_instance: Whether the connection has its own DuckDB instance.
+            rows_at_once: Not used for a lake.
+        """
         # What does not fit into memory is written next to where the file would be.
         home.home().mkdir(parents=True, exist_ok=True)
         with attached(self.address, self.log, own_instance=own_instance) as connection:

@@ -22,7 +22,7 @@ killed may have left it."""
 
 
 class Upkeep(NamedTuple):
-    """What was done to a lake: numbers of snapshots and files."""
+    """The maintenance of a lake: numbers of snapshots and files."""
 
     n_ended: int
     n_kept_for_releases: int

@@ -95,19 +95,19 @@ class QueryRefused(WarehouseError):
 
 
 def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]:
-    """Split a text into queries that only read the tables of the connection's default database.
+    """Split a text into queries that only read tables of the connection's default database.
 
     Args:
-        connection: The connection that is to execute the queries.
-        text: SQL, of any number of statements.
+        connection: The connection that will execute the queries.
+        text: SQL with any number of statements.
 
     Yields:
-        Each query, exactly as it is to be executed, after it was checked.
+        Each checked query, exactly as it must be executed.
 
     Raises:
-        QueryRefused: A statement is no query, is not Unicode text or is nested too deep, or uses a
+        QueryRefused: A statement is not a query, is not Unicode text, is nested too deeply, or uses a
             function or table that is not allowed.
-        duckdb.Error: DuckDB cannot parse the text; the error points at the place.
+        duckdb.Error: DuckDB cannot parse the text.
     """
     if not is_unicode(text):
         raise QueryRefused(
@@ -236,7 +236,7 @@ def _kind(node: dict[str, Any]) -> str:
 
 @cache
 def _functions() -> frozenset[str]:
-    """Names of the functions of DuckDB itself, without those of extensions, that give a value."""
+    """The names of DuckDB's own functions that return a value, without those of extensions."""
     return _of_plain_duckdb(
         "SELECT function_name FROM duckdb_functions() WHERE function_type IN "
         "('scalar', 'aggregate', 'macro', 'window')"

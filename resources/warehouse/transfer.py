@@ -80,7 +80,7 @@ def _n_rows_of(lake: Lake, tables: Iterable[str]) -> dict[str, int]:
 
 
 def _n_missing(lake: Lake, these: str, those: str) -> int:
-    """How many of these rows are not among those, each as often as it is there."""
+    """The number of rows of `these` that are missing in `those`, counting duplicates."""
     counted = lake.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
     return int(counted["n"][0].as_py())
 

@@ -68,7 +68,9 @@ def steps_since_baseline() -> tuple[WarehouseMigration, ...]:
 
 
 def current_version() -> int:
-    """The version of tables that `sql/` declares: the last step's, or that of the baseline."""
+    """Return the version of the tables that `sql/` declares: that of the last migration or of the
+    baseline.
+    """
     return max((BASELINE, *(step.version for step in steps_since_baseline())))
 
 
@@ -134,10 +136,10 @@ def upgrade_steps(
 
 
 def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[WarehouseMigration]:
-    """The steps that tables of this version lack. Raises WarehouseError unless there are such steps.
+    """The migrations that tables of a version lack. Raises WarehouseError for an unknown version.
 
-    Tables of two states between releases are told by what they have: version 100 without findings, and
-    version 101 with the site, from when `0102_site.sql` was the first step.
+    Tables of two unreleased states are recognized by their columns: version 100 without findings, and
+    version 101 with the site, from when `0102_site.sql` was the first migration.
     """
     _require_version_kept(path, version)
     newest = current_version()
@@ -156,9 +158,9 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
 
 
 def require_kept(path: Path) -> None:
-    """Raise WarehouseError where the file, which nobody uses, is from before the baseline.
+    """Raise WarehouseError if the unused file is older than the baseline.
 
-    Does not raise where it is missing or damaged.
+    Does not raise if it is missing or damaged.
     """
     import duckdb
 
@@ -177,7 +179,7 @@ def _require_version_kept(path: Path | str, version: int) -> None:
 
 
 def _another_version(version: int) -> str:
-    """The end of a sentence about tables that are not those of their version."""
+    """The end of a sentence about tables of another version."""
     return (
         f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
         f"releases, whose version {version} had other tables), or restore a backup (vlm-loom home "
@@ -269,9 +271,9 @@ def _rehearse(
     version: int,
     steps: Iterable[WarehouseMigration],
 ) -> None:
-    """Raise WarehouseError unless the steps give the open file the form that `sql/` declares.
+    """Raise WarehouseError unless the migrations produce the declared tables.
 
-    They are run in memory, on empty tables like those of the file with the indexes that people made.
+    They run in memory, on empty tables like those of the file with the indexes that people made.
     """
     import duckdb
 
@@ -298,7 +300,7 @@ def _obstacle(
     version: int,
     reached: int,
 ) -> str:
-    """What keeps a file from being brought to this version, and what to do about it."""
+    """Why a file cannot be migrated, and the advice."""
     import duckdb
 
     indexes = " and ".join(
@@ -345,7 +347,7 @@ def _require_form(
 
 
 def _differences(table: str, wanted: list[Column], actual: list[Column] | None) -> Iterator[str]:
-    """What is wrong with a table, in words."""
+    """The differences of a table from its declaration, in words."""
     if actual is None:
         yield f"the table {table} is missing"
         return

@@ -1,6 +1,6 @@
-"""The tables of one database: queries of them, and replacements of their rows.
+"""The tables of one database: queries, and replacements of rows.
 
-Connections and transactions are those of the `Database`: a file, or a lake (`lake.py`).
+The `Database` opens connections and transactions: a file, or a lake (`lake.py`).
 """
 
 import logging
@@ -63,7 +63,7 @@ class Warehouse:
         self.database.require_upgradable()
 
     def require_kept(self) -> None:
-        """Raise WarehouseError where the file, which nobody uses, is from before the baseline."""
+        """Raise WarehouseError if the unused file is older than the baseline."""
         require_kept(self.path)
 
     def kept_open(self) -> AbstractContextManager[None]:
@@ -71,11 +71,27 @@ class Warehouse:
         return self.database.kept_open()
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
-        """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
+        """Execute the query in `sql/<name>.sql`.
+
+        Args:
+            name: The path of the query below `sql/`, without its ending.
+            params: The values of its `$parameters`.
+
+        Returns:
+            The result.
+        """
         return self.sql(sql_text(name), params)
 
     def read_portion(self, name: str, params: Mapping[str, object]) -> "pa.Table":
-        """As `read`, of a portion of tables of any size: what was read of the file is not kept."""
+        """Execute a query for a portion of large tables, without keeping the read blocks in memory.
+
+        Args:
+            name: The path of the query below `sql/`, without its ending.
+            params: The values of its `$parameters`.
+
+        Returns:
+            The result.
+        """
         with self.database.connection(own_instance=True) as connection:
             connection.execute(PORTION_SETTINGS)
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
@@ -83,10 +99,17 @@ class Warehouse:
     def read_rows(
         self, query: str, names: Sequence[str], params: Mapping[str, object]
     ) -> dict[str, list[dict[str, Any]]]:
-        """Rows of `sql/<query>.sql` for each of `names` in the place of its `{}`, by name.
+        """Execute a query for several names in one snapshot.
 
-        All are read at one moment, and each query is bound those of `params` that it names. Opening the
-        file takes longer than reading few rows: what belongs together is read at once.
+        Opening the file takes longer than reading few rows, so related queries are executed together.
+
+        Args:
+            query: The path of the query below `sql/`, without its ending; `{}` stands for the name.
+            names: The names.
+            params: Values; each query gets those that it uses.
+
+        Returns:
+            The rows by name.
         """
         rows = {}
         with self.database.connection() as connection, self.database.at_one_moment(connection):
@@ -97,15 +120,32 @@ class Warehouse:
         return rows
 
     def snapshot_read(self, name: str, params: Mapping[str, object]) -> "pa.Table":
-        """As `read`, for a page: the tables are not made or changed, and nobody is waited for long.
+        """Execute a query for a page: tables are not created or changed, and waits are short.
 
-        Raises WarehouseError where there are no tables, or they cannot be read now.
+        Args:
+            name: The path of the query below `sql/`, without its ending.
+            params: The values of its `$parameters`.
+
+        Returns:
+            The result.
+
+        Raises:
+            WarehouseError: There are no tables, or they cannot be read now.
         """
         with self.database.snapshot() as connection:
             return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
-        """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
+        """Write the result of a query of any size to a Parquet file.
+
+        Args:
+            name: The path of the query below `sql/`, without its ending.
+            params: The values of its `$parameters`.
+            path: The file.
+
+        Returns:
+            The path.
+        """
         query = sql_text(name).rstrip().removesuffix(";")
         with self.database.connection() as connection:
             # Not by the query's relation: with parameters that one holds its result in memory.
@@ -116,7 +156,15 @@ class Warehouse:
         return path
 
     def sql(self, text: str, params: Mapping[str, object] | None = None) -> "pa.Table":
-        """Result of one SELECT, for tests and for people at a prompt; assets use `read`."""
+        """Execute one SELECT, for tests and interactive use; assets use `read`.
+
+        Args:
+            text: The query.
+            params: The values of its `$parameters`.
+
+        Returns:
+            The result.
+        """
         with self.database.connection() as connection:
             return connection.sql(text, params=dict(params or {})).to_arrow_table()
 
@@ -128,10 +176,18 @@ class Warehouse:
         distinct: bool = False,
         **equal: int | str | Sequence[str],
     ) -> "pa.Table":
-        """Columns of the rows of one table or view whose columns have the values `equal`.
+        """Select columns of the rows of one table or view. Joins and computations belong into files of
+        `sql/`.
 
-        Without `columns` all; a sequence means any of its values. `order` is as in SQL: columns, each
-        with `DESC` if the other way round, or `ALL`. What joins or computes is a file in `sql/`.
+        Args:
+            table: The table or view.
+            *columns: The columns; all without any.
+            order: Columns as in SQL's ORDER BY, or `ALL`.
+            distinct: Whether equal rows are returned once.
+            **equal: Column values that rows must have; a sequence means any of its values.
+
+        Returns:
+            The rows.
         """
         terms = _TERM.findall(order)
         if order != ", ".join(name + how for name, how in terms):
@@ -145,18 +201,42 @@ class Warehouse:
         return self._select(f"DISTINCT {what}" if distinct else what, table, equal, then)
 
     def count(self, table: str, partition: Partition | None = None) -> int:
-        """Number of rows in a table or view that `sql/` declares, or of those of `partition` alone."""
+        """Count the rows of a table or view.
+
+        Args:
+            table: The table or view.
+            partition: The partition to count; None for all rows.
+
+        Returns:
+            The number of rows.
+        """
         ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
         return int(n_rows)
 
     def first_rows(self, table: str, partition: Partition, n_rows: int) -> "pa.Table":
-        """Some rows of the partition of a table."""
+        """Read some rows of a partition.
+
+        Args:
+            table: The table.
+            partition: The partition.
+            n_rows: The most rows.
+
+        Returns:
+            The rows.
+        """
         return self._select("*", table, partition, f"LIMIT {n_rows}")
 
     def fingerprint(self, table: str, partition: Partition | None = None) -> str:
-        """A hash of the rows of a table or view, in any order, or of those of `partition` alone.
+        """Hash the rows of a table or view independent of their order.
 
-        The hashes are summed: an exclusive or would cancel equal rows.
+        The hashes of rows are added, because an exclusive or would cancel equal rows.
+
+        Args:
+            table: The table or view.
+            partition: The partition to hash; None for all rows.
+
+        Returns:
+            The hash.
         """
         figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
         return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
@@ -176,9 +256,18 @@ class Warehouse:
             return connection.sql(query, params=values).to_arrow_table()
 
     def replace(self, table: str, rows: "pa.Table", partition: Partition | None = None) -> int:
-        """Replace the partition's rows by `rows` in one transaction; returns their number.
+        """Replace the rows of a partition in one transaction. The operation is idempotent.
 
-        Doing it twice is doing it once. Raises WarehouseError when a row breaks the table's rules.
+        Args:
+            table: The table.
+            rows: The new rows.
+            partition: The partition; None for the whole table.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            WarehouseError: A row violates a constraint of the table.
         """
         self.replace_all([TableWrite(table, rows, partition or {})])
         return rows.num_rows

@@ -47,10 +47,10 @@ class ArrowStream(NamedTuple):
     path: Path
 
     def opened(self) -> "pa.RecordBatchReader":
-        """The rows, to be read once.
+        """Open a reader that reads the rows once.
 
-        The file is mapped: of columns that nobody looks at nothing is read, and the system takes back
-        what was read. DuckDB keeps about half of the rows until it has all of them.
+        The file is memory-mapped: unused columns are not read, and the system can free what was read.
+        DuckDB keeps about half of the rows in memory until it has all of them.
         """
         import pyarrow as pa
 
@@ -80,17 +80,17 @@ def has_stream(writes: Sequence[TableWrite]) -> bool:
 def replace_rows(
     connection: "duckdb.DuckDBPyConnection", write: TableWrite, *, without_rules: bool = False
 ) -> None:
-    """Do the write in the open transaction.
+    """Write rows in the open transaction.
 
     Args:
         connection: A connection in a transaction.
         write: The rows, and the partition that they replace.
-        without_rules: The table has no keys and checks: compare the rows with those that `sql/`
-            declares.
+        without_rules: Whether the table has no keys and checks, so that rows are compared with the
+            declarations of `sql/`.
 
     Raises:
         WarehouseError: A row is outside the partition.
-        duckdb.ConstraintException: A row breaks a key or a check.
+        duckdb.ConstraintException: A row violates a key or a check.
     """
     where, values = condition(write.partition)
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
@@ -119,7 +119,7 @@ def replace_rows(
 
 
 def _register(connection: "duckdb.DuckDBPyConnection", write: TableWrite) -> None:
-    """Make the rows the view `incoming`; those of a stream can be read once."""
+    """Register the rows as the view `incoming`. The rows of a stream can be read once."""
     if isinstance(write.rows, Parquet):
         # As far as the table has columns for what is in the files.
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])

@@ -1,6 +1,6 @@
-"""Measures of labels: how often raters give the same one, as it is and corrected for chance.
+"""Measures of agreement on labels: raw, and corrected for chance.
 
-Raw agreement and Krippendorff's alpha are taken of scores as well.
+Raw agreement and Krippendorff's alpha are also computed for scores.
 """
 
 from typing import Literal

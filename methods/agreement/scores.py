@@ -70,7 +70,7 @@ def kendall(ratings: Ratings) -> MeasureValue:
 
 
 def _correlated(ratings: Ratings, correlation: Correlation) -> MeasureValue:
-    """The correlation of two raters' scores over the items both rated, or why there is none."""
+    """The correlation of two raters' scores over the items that both rated, or why there is none."""
     first, second = paired_ratings(ratings)
     if not len(first):
         return MeasureValue(None, NOBODY_TWICE)

@@ -31,14 +31,16 @@ MOST_SPREAD = (HIGHEST - LOWEST) / 2
 
 
 class Alignmmbench:
-    """The history is given, the last question is asked; a judge rates the answer from 1 to 10.
+    """AlignMMBench: the history is given, the last question is asked, and a judge rates the answer from
+    1 to 10.
 
     `Rating` is the mean over the means of tasks, as in the paper (Table 3: `Avg` is the mean of its 13
-    columns in every row), over those of categories, and over questions (`micro`). How steady a model is
-    over the wordings of one question, which are the items of a group, say `Mean deviation`, its inverse
-    `Alignment score`, which is infinite where the ratings of each group are equal, and `Over a band`.
+    columns), over the means of categories, or over questions (`micro`). The wordings of one question
+    are a group. `Mean deviation`, its inverse `Alignment score` (infinite if the ratings of each group
+    are equal) and `Over a band` measure how stable a model is within groups.
 
-    The judge reads the reference and no picture, as the paper's; with `judge_sees_images` it gets them.
+    The judge reads the reference and gets no image, as in the paper; with `judge_sees_images` it gets
+    the images.
     """
 
     name = "alignmmbench"
@@ -74,13 +76,23 @@ class Alignmmbench:
         self.judge_version = "rated-with-images@4" if judge_sees_images else "rated@4"
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """The last question over the given history, also where the release lacks the picture."""
+        """Ask the last question after the given history, also if an image is missing.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
+        """
         yield from ask_without_pictures(
             item, lambda without_pictures: ask_dialogue(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """The question with its history, the reference and the answer, by the rules of its task."""
+        """Judge the answer with question, history and reference, by the rules of its task.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             task = item.labels.get(TASK, "")

@@ -10,7 +10,7 @@ from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPoli
 
 
 class ApprovedExchange(NamedTuple):
-    """A question and its answer, and the calls that wrote them where nobody changed them."""
+    """An approved question and answer, with the calls that wrote unedited texts."""
 
     question: str
     answer: str

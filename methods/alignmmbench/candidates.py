@@ -32,7 +32,7 @@ class TaskImage(NamedTuple):
 
 
 class DroppedEntry(NamedTuple):
-    """An entry that is no candidate: why, and the picture that stands in its place, if one does."""
+    """An entry that is not a candidate: the reason, and the duplicate that is kept instead, if any."""
 
     entry_id: str
     image_id: str

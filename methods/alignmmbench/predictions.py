@@ -1,6 +1,6 @@
-"""Which question a row of responses on AlignMMBench is of: {question_id, predict}, a line each.
+"""Matches rows of AlignMMBench responses ({question_id, predict} per line) to questions.
 
-Rows of other forms name it by `item_id` or `id`.
+Rows of other formats name the question by `item_id` or `id`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,15 @@ IDS = ("question_id", "item_id", "id")
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """The question of each row."""
+    """Match each row to its question.
+
+    Args:
+        items: The items of the release.
+        rows: The rows of the file.
+
+    Returns:
+        For each row the key of its prediction, or why there is none.
+    """
     item_ids = {item.item_id for item in items}
     return [_place(row, item_ids) for row in rows]
 

@@ -17,7 +17,9 @@ AT_ONCE = 4096
 
 
 def phrase(keyword: str) -> str:
-    """What is encoded of a keyword: encoders were trained on captions, not on single words."""
+    """Make a caption from a keyword, because image encoders were trained on captions and not on
+    single words.
+    """
     return f"a picture of {keyword}"
 
 
@@ -109,7 +111,7 @@ _BY_LETTERS = {name.lower(): name for name in CATEGORIES}
 
 
 def task_named(name: str) -> str | None:
-    """The task of that name, whatever its case and the space around it; None if there is none."""
+    """Return the task of a name, ignoring case and surrounding spaces; None for an unknown name."""
     return _BY_LETTERS.get(name.strip().lower())
 
 
@@ -183,5 +185,5 @@ def _topic(keyword: str) -> Topic:
 
 @cache
 def _beginning(keyword: str) -> str:
-    """What all forms of the keyword have."""
+    """The common beginning of all forms of a keyword."""
     return " ".join(keyword.casefold().split()).removesuffix("y")

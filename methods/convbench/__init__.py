@@ -39,20 +39,19 @@ from methods.prompts.messages import IMAGE_HERE
 
 
 class Convbench:
-    """A picture and three instructions, each standing on the one before; a judge compares every answer
-    with its reference, and the whole conversation, in both orders.
+    """ConvBench: an image and three instructions that build on each other. A judge compares each answer
+    and the whole conversation with the reference, in both orders.
 
-    The conversation is asked in three settings: over the model's own history, with the first turn given
-    by its reference, and with the first two given. What a setting gains is error that the given turns
-    account for. A turn without a reference can be asked and not judged; a setting that would give it is
-    not asked.
+    The conversation is asked in three settings: with the model's own history, with the reference of the
+    first turn, and with the references of the first two. The gain of a setting is the error that
+    earlier turns cause. A turn without a reference can be asked but not judged, and a setting that
+    needs it is skipped.
 
-    The judge reads the item's caption in place of the picture where there is one, else it is sent
-    the picture. `focus` and `turn_judgments` say whether it is told the focus points of the
-    creation, and its judgments of the turns when it compares whole conversations; `later_turns`,
-    whether it compares a turn with the turns after it in view, as the paper has it; with
-    `single_turn` each instruction is asked alone, without the turns before; with `grades` it also
-    grades each turn and the conversation from 1 to 10. Each of these has a version of its own.
+    The judge reads the item's caption instead of the image if there is one. Settings of the judge:
+    `focus` adds the focus points of the creation turn; `turn_judgments` adds the judgments of the turns
+    when conversations are compared; `later_turns` shows the turns after the judged one, as in the
+    paper; `grades` also asks for grades from 1 to 10. With `single_turn` each instruction is asked
+    without the turns before. Each setting has its own version.
     """
 
     name = "convbench"
@@ -108,17 +107,26 @@ class Convbench:
         )
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """The three settings one after the other, or each turn alone.
+        """Ask the three settings one after the other, or each turn alone.
 
-        The first request of a setting may be that of another one, where a model's own answer is the
-        reference: the ledger answers it.
+        The first request of a setting can equal a request of another one, if the model's answer is the
+        reference; the ledger then answers it.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
         """
         yield from ask_without_pictures(
             item, lambda without_pictures: self._ask(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Every turn that was asked against its reference, then each whole conversation."""
+        """Compare every answered turn with its reference, then each whole conversation.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         return (yield from self._comparing.judge(item, transcript))
 
     def _ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
@@ -143,7 +151,7 @@ def _with_given(item: Item, n_given: int) -> Item:
 
 
 def _alone(item: Item, number: int) -> Item:
-    """One turn with all images of the turns up to it, those of earlier ones in front of its text."""
+    """One turn with all images up to it; the images of earlier turns are placed before its text."""
     turn = item.turns[number - 1]
     before = [position for turn in item.turns[: number - 1] for position in turn.image_positions]
     moved = replace(

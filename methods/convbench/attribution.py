@@ -58,10 +58,10 @@ LATER_TURN = "later turn"
 
 
 class ScoreTransition(NamedTuple):
-    """Two scores of an item: the dimension and the trial of each, and what differs between them.
+    """Two scores of an item that are compared: their dimensions and trials.
 
-    `labels` are the task categories that errors are split by: that of the turn, and that of what is
-    given.
+    Attributes:
+        labels: The task categories by which errors are split: of the turn, and of the given turns.
     """
 
     name: str
@@ -145,7 +145,15 @@ class MatchedItems(NamedTuple):
     left_out: Counter[str]
 
     def of(self, label: str, value: str) -> "MatchedItems":
-        """The items whose task is this one; what is left out belongs to the whole."""
+        """Select the items of a task.
+
+        Args:
+            label: The label.
+            value: Its value.
+
+        Returns:
+            The items.
+        """
         item_ids = {
             name for name, judged in self.after.items() if judged.labels.get(label) == value
         }
@@ -278,10 +286,10 @@ def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
 
 
 def _why_untested(items: MatchedItems) -> str | None:
-    """Why there is no test of these items; None where there is one.
+    """Why these items are not tested; None if they are.
 
-    A test that cannot come below 1 whatever the differences are is none: it would only make the
-    others' adjustment stricter (Tarone 1990).
+    A test whose p cannot be below 1 is skipped, because it would only make Holm's adjustment stricter
+    (Tarone 1990).
     """
     if not items.before:
         return NO_ITEMS

@@ -15,7 +15,7 @@ CAPTIONED_TURN, FOCUSED_TURN = 1, 3
 
 
 class TextWithOrigin(NamedTuple):
-    """A text, and the call that wrote it where nobody changed it."""
+    """A text, with the call that wrote it if nobody edited it."""
 
     text: str
     origin: Origin = Origin()

@@ -49,10 +49,10 @@ Told = dict[str, Any]
 
 @dataclass(frozen=True)
 class JudgingScope:
-    """What is judged of an item: in which trials, whether whole conversations, and what is told.
+    """The scope of judging an item.
 
-    Without `conversation` each turn stands alone, and the judge is shown no other turn. With
-    `later_turns` the judge of a turn is shown the turns after it, too.
+    Without `conversation` each turn is judged alone, and the judge sees no other turn. With
+    `later_turns` the judge of a turn also sees the turns after it.
     """
 
     trials: Sequence[str]
@@ -63,7 +63,13 @@ class JudgingScope:
     grades: bool
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """The turns of all trials at once, then the conversations with the verdicts on their turns."""
+        """Judge the turns of all trials at once, then the conversations with the verdicts on their
+        turns.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         views = [
             _VariantView(item, transcript, trial, self)
             for trial in self.trials
@@ -83,7 +89,7 @@ class JudgingScope:
 
 
 class _VariantView:
-    """One trial of an item as it is judged."""
+    """One trial of an item for the judge."""
 
     def __init__(self, item: Item, transcript: Transcript, trial: str, how: JudgingScope):
         self._item, self._transcript, self._trial, self._how = item, transcript, trial, how
@@ -167,7 +173,7 @@ class _VariantView:
         ]
 
     def _exchanges(self, turns: Sequence[Turn], order: str) -> list[Told]:
-        """What was said in each turn: by both assistants, or given to both."""
+        """The texts of both assistants in each turn; of a given turn the same text for both."""
         return [
             {
                 "instruction": numbered_question(turn),
@@ -226,7 +232,7 @@ class _VariantView:
     def _request(
         self, turn: Turn, part: str, prompt: str, data: Told, parse: Any, schema: Any
     ) -> JudgeRequest:
-        """A request at the place of a turn; a caption stands in the picture's place."""
+        """A judge request on a turn; a caption replaces the image."""
         last = max(other.turn for other in (turn, *self._after(turn)))
         shown = sum(len(other.image_positions) for other in self._item.turns[:last])
         images = () if self._caption else self._item.image_ids[:shown]
@@ -237,14 +243,37 @@ class _VariantView:
 
 
 def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
-    """What the model gets in an order: 1 for a win, 0.5 for a tie, 0. Raises ParseError."""
+    """Read a verdict in a reply.
+
+    Args:
+        reply: The judge's reply.
+        dimension: The dimension.
+        order: The order in which the answers were shown.
+
+    Returns:
+        The judgment: 1 for a win of the model, 0.5 for a tie, 0 for a loss.
+
+    Raises:
+        ParseError: The reply has no verdict.
+    """
     verdict = read_verdict(reply)
     value = verdict_share(verdict.winner, order)
     return Judgment({dimension: value}, value, verdict.reason)
 
 
 def read_grade(reply: str, dimension: str) -> Judgment:
-    """The grade from 1 to 10. Raises ParseError."""
+    """Read a grade from 1 to 10 in a reply.
+
+    Args:
+        reply: The judge's reply.
+        dimension: The dimension.
+
+    Returns:
+        The judgment.
+
+    Raises:
+        ParseError: The reply has no grade.
+    """
     rating = read_rating(reply)
     return Judgment({grade_of(dimension): rating.score}, rating.score, rating.explanation)
 

@@ -28,7 +28,7 @@ from methods.rewriting.checks import (
 
 
 class EntryImage(NamedTuple):
-    """An entry and its picture; pictures with one `group_id` look alike."""
+    """An entry and its image. Images with the same `group_id` are near-duplicates."""
 
     entry_id: str
     image_id: str
@@ -77,9 +77,8 @@ class TaskNameMatch(NamedTuple):
 
 
 def task_name(text: str) -> str:
-    """A name in its usual form: capitals as in a title, without marks around it or double spaces.
-
-    A word in capitals, such as OCR, stays as it is.
+    """Normalize the name of a task: title case, without quotation marks and double spaces. Acronyms
+    stay.
     """
     words = text.strip(" \t\n\"'“”.,;:!?。").split()
     return " ".join(

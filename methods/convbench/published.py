@@ -1,13 +1,12 @@
-"""ConvBench as it is published: a table of instructions, and what else there is by its ID.
+"""ConvBench as published: a table of instructions, and further tables with the same IDs.
 
-The released table has ID, image_id and three instructions; some of its values stand in columns
-without a name. References, captions, focus points and task categories were taken out of it: they
-are read from columns of the same table, or from other sheets and files with an ID. What belongs
-here: which column means what, and the table as it is written.
+The released table has ID, image_id and three instructions; some values are in columns without a name.
+References, captions, focus points and task categories were removed from it. They are read from columns
+of the same table, or from other sheets and files with an ID.
 
-Columns are known by their letters and digits, in any case. A column of another table that names no
-turn (`reference`) is of the turn that its row says in a column `turn`, or else the name of its
-table: `second`, `2` or `reasoning`.
+Columns are matched by their letters and digits, in any case. A column of another table without a turn
+in its name (`reference`) belongs to the turn in the row's column `turn`, or else in the table's name:
+`second`, `2` or `reasoning`.
 """
 
 import csv
@@ -49,7 +48,7 @@ INSTRUCTION, REFERENCE, CATEGORY, CAPTION, FOCUS = (
 
 
 class ColumnMeaning(NamedTuple):
-    """What a column has; `turn` is None where the column does not say it."""
+    """The content of a column; `turn` is None if the column does not name it."""
 
     what: str
     turn: int | None = None
@@ -109,7 +108,7 @@ KINDS: Mapping[str, ReferenceKind] = {REFERENCE: "answer", CAPTION: "caption", F
 
 @dataclass
 class _Record:
-    """What is known of an ID: its picture's name, its texts by meaning."""
+    """The data of an ID: the name of its image, and its texts by meaning."""
 
     image: str = ""
     texts: dict[ColumnMeaning, str] = field(default_factory=dict)
@@ -121,7 +120,18 @@ class _Column(NamedTuple):
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Items of one CSV, in order. Raises PublishedError."""
+    """Read the items of one CSV in order.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The items.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     try:
         table = PublishedTable(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
     except DelimitedError as error:
@@ -132,11 +142,18 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def read_tables(
     tables: Sequence[PublishedTable], say: Callable[[str], None]
 ) -> Iterator[PublishedItem]:
-    """Items of the one table that has instructions, in order, with what the others have by their ID.
+    """Read the items of the table with instructions in order, joined with the other tables by ID.
 
-    `say` is told of columns that mean nothing, of values without a column and of IDs without an
-    item. Raises PublishedError for no such table or two of them, for an ID that is there twice, for
-    a row without one of its instructions, and for two texts for one thing.
+    Args:
+        tables: The tables.
+        say: Is called with warnings: unknown columns, values without a column, IDs without an item.
+
+    Yields:
+        The items.
+
+    Raises:
+        PublishedError: No table or two tables have instructions, an ID occurs twice, an instruction is
+            missing, or two texts have the same meaning.
     """
     first = ColumnMeaning(INSTRUCTION, 1)
     main = [table for table in tables if any(c.meaning == first for c in _columns(table))]
@@ -278,7 +295,7 @@ def _columns(table: PublishedTable) -> list[_Column]:
 
 
 def _say_left_out(table: PublishedTable, say: Callable[[str], None]) -> None:
-    """Say which columns mean nothing, and how many values stand in none."""
+    """Warn about unknown columns and values outside named columns."""
     header = table.rows[0]
     names = [name.strip() for name in header]
     unknown = [
@@ -342,7 +359,15 @@ def _turn_of(name: str) -> int | None:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """The table of `items` as a CSV, a line each; no picture is inside."""
+    """Write items as published: a CSV without images.
+
+    Args:
+        items: The items.
+        picture: Not used.
+
+    Returns:
+        The lines by file name.
+    """
     rows = [_texts(item) for item in items]
     columns = [name for name, meaning in WRITTEN.items() if any(meaning in row for row in rows)]
 

@@ -1,4 +1,4 @@
-"""What a benchmark asks of an item, without a model: conversations with places for its answers."""
+"""The conversations of a benchmark's items without a model: messages with slots for answers."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,11 +26,14 @@ class ModelAnswerSlot(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What is asked in a trial of an item; it ends with the answer to its last turn.
+    """The messages of a trial of an item, as `run evaluate` sends them. It ends with the answer to its
+    last turn.
 
-    Messages are those that `run evaluate` sends. `target` is the letter of the right choice as they
-    have it, else the reference of the last turn; empty where it is held out. `choices` are the texts
-    of the choices in the order of their letters; empty where no letter is asked for.
+    Attributes:
+        target: The letter of the right choice, or the reference of the last turn; empty if it is not
+            published.
+        choices: The texts of the choices in the order of their letters; empty if no letter is asked
+            for.
     """
 
     item_id: str
@@ -91,7 +94,15 @@ class NamedPositions:
     def places(
         self, items: Sequence[Item], rows: Sequence[FileRow]
     ) -> list[PredictionKey | Unplaced]:
-        """Which turn of which pass each row has the prediction of, or why none."""
+        """Match each row to its turn and pass.
+
+        Args:
+            items: The items of the release.
+            rows: The rows of the file.
+
+        Returns:
+            For each row the key of its prediction, or why there is none.
+        """
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
         placed = iter(self._forms.places(items, others) if self._forms else [])
@@ -153,7 +164,7 @@ def _asked(
 
 
 def _placed(item: Item) -> Item:
-    """The item with a place in its text for each picture; those that have none come first."""
+    """The item with a position in its text for each image; images without one come first."""
     turns = []
     for turn in item.turns:
         lacking = len(turn.image_positions) - turn.question.count(IMAGE_HERE)
@@ -162,7 +173,7 @@ def _placed(item: Item) -> Item:
 
 
 def _mark(item: Item, ask: AnswerRequest) -> str:
-    """A text that stands for an answer; no other text is it."""
+    """A unique text that stands for an answer."""
     return content_id("answer", item.item_id, ask.trial, ask.turn)
 
 

@@ -61,7 +61,7 @@ class DatasetSplit:
 
 @dataclass(frozen=True)
 class DatasetCardInput:
-    """What a page is made of; `cards` are of the releases in it, the first one gives the name."""
+    """The data of a dataset card; the first of the release `cards` gives the name."""
 
     cards: Sequence[Card]
     licence: SetLicence
@@ -87,12 +87,12 @@ def dataset_page(page: DatasetCardInput) -> str:
 
 
 def page_text(page: DatasetCardInput) -> str:
-    """The page without the header; what is from outside stands in it as code."""
+    """Render the card without its header. External texts are rendered as code."""
     return "\n".join(_lines(page)).rstrip("\n") + "\n"
 
 
 def summary(card: Card) -> str:
-    """What a release is, in two sentences."""
+    """Describe a release in two sentences."""
     kind = (
         f"A benchmark ({code(edition_in_words(card))})"
         if benchmark_of(card)
@@ -291,7 +291,7 @@ def _review(page: DatasetCardInput) -> Iterator[str]:
 
 
 def limits(page: DatasetCardInput) -> Iterator[str]:
-    """What a reader should know before using it, in sentences."""
+    """Yield the limitations of the data, one sentence each."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
     if built:

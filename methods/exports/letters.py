@@ -1,7 +1,7 @@
-"""Which benchmarks exported tasks can score by themselves, and what counts in that score.
+"""Benchmarks that exported tasks can score, and the weight of each pass in the score.
 
-A task can score what is read by the strict rules for letters and counted by the metric that ranks. A
-benchmark that a model judges, or that has a rule of its own, is scored by `vlm-loom run evaluate`.
+A task can score letters by the strict rules and the ranking metric. Benchmarks with a judge or with own
+scoring code are scored by `vlm-loom run evaluate`.
 """
 
 from typing import NamedTuple
@@ -17,10 +17,12 @@ from methods.evaluation.slices import labels_by_turn
 
 
 class PassWeight(NamedTuple):
-    """How a pass counts in the score of a benchmark.
+    """The weight of a pass in a benchmark's score.
 
-    `passes` is in how many passes its item has to be right; 0 if this one is not among them. Items of a
-    `stratum` are averaged first; those of a `group` belong together.
+    Attributes:
+        passes: In how many passes the item must be right; 0 if this pass does not count.
+        stratum: Items of a stratum are averaged first.
+        group: Items of a group belong together.
     """
 
     passes: int

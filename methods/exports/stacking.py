@@ -21,7 +21,7 @@ _PLACE = re.compile(r"\bImage(\d{1,9}): \Z")
 
 
 class TokenBudget(NamedTuple):
-    """What a record holds at most; `tokenizer` is the path of one, empty where the rule counts."""
+    """The limits of a record; `tokenizer` is the path of a tokenizer, empty for the counting rule."""
 
     tokens: int
     picture_tokens: int
@@ -97,9 +97,9 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
 
 
 def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
-    """The dialogues as one item; `<image-i>` and the pictures count on from those before.
+    """Join dialogues into one item with consecutive numbers of `<image-i>`.
 
-    Pictures that no message shows are left away; one dialogue alone is as it is.
+    Images that no message shows are removed. A single dialogue does not change.
     """
     if len(items) == 1:
         return items[0]

@@ -29,7 +29,15 @@ LLAMA_FACTORY_FILE = "data.jsonl"
 
 
 def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """As LLaVA and Qwen's own scripts read it: one picture is a path, several are a list of paths."""
+    """Make a record of LLaVA and of Qwen's scripts: one image as a path, several as a list of paths.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -44,7 +52,15 @@ def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Conversations of human and gpt, and a list of pictures."""
+    """Make a ShareGPT record: conversations of human and gpt, and a list of images.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -58,7 +74,15 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Messages by role, and a list of pictures: ms-swift, and LLaMA-Factory with its description."""
+    """Make a record of messages by role and a list of images, for ms-swift and LLaMA-Factory.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -71,7 +95,15 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
-    """Messages of OpenAI's chat API, with pictures as parts; `urls` are data URLs."""
+    """Make a record of OpenAI's chat API, with images as message parts.
+
+    Args:
+        item: The dialogue.
+        urls: The data URLs of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -90,7 +122,15 @@ def openai_rejection(record: Record) -> list[str]:
 
 
 def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
-    """What OpenAI's fine-tuning does not take of so many records, counted by the reasons."""
+    """Describe the records that OpenAI's fine-tuning does not accept.
+
+    Args:
+        n_records: The number of records.
+        not_taken: The numbers of such records by reason.
+
+    Returns:
+        A sentence.
+    """
     return (
         f"OpenAI's fine-tuning takes at most {OPENAI_MOST_PICTURES} pictures in an example, and JPEG, "
         f"PNG and WEBP alone: of {number_of(n_records, 'record')} {not_taken.get(TOO_MANY, 0)} have "
@@ -99,7 +139,15 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
 
 
 def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """As MMDU's authors publish it; an answer that there is not is empty."""
+    """Make a record as MMDU's authors publish it; a missing answer is empty.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record.
+    """
     turns = [
         type(turn)(
             turn.turn,

@@ -1,4 +1,4 @@
-"""The licence of a set that is made of pictures under licences of their own."""
+"""The licence of a set of images with different licences."""
 
 import re
 from collections import Counter
@@ -39,11 +39,12 @@ _PUBLIC = re.compile(
 
 
 class SetLicence(NamedTuple):
-    """What a set is under.
+    """The licence of a set.
 
-    `licence` is None where the licence of a part is not known, or parts contradict each other;
-    `leave_out` are then the terms without which they do not, and `conflict` two licences of which
-    they do.
+    Attributes:
+        licence: None if the licence of an image is unknown, or licences contradict each other.
+        leave_out: The terms whose images must be removed to resolve a contradiction.
+        conflict: Two licences that contradict each other.
     """
 
     licence: str | None
@@ -152,7 +153,7 @@ def _contradicting(chosen: Mapping[str, int]) -> tuple[str, str]:
 
 
 def _leave_out(chosen: Mapping[str, int]) -> tuple[Term, ...]:
-    """The terms without whose parts there is no contradiction: those of the fewest parts."""
+    """The terms whose removal resolves the contradiction with the fewest images."""
     names_of = {
         terms: {name: n for name, n in chosen.items() if not terms_of(name) & {*terms}}
         for n_terms in (1, 2, 3)

@@ -1,9 +1,9 @@
-"""Reading the licence that a text names, such as an attribution or a file's copyright notice.
+"""Detects the licence in a text, such as an attribution or a file's copyright notice.
 
-A licence is named by an SPDX expression that `packaging.licenses` accepts; what SPDX has no identifier
-for is a `LicenseRef-`: a version that is not said (`LicenseRef-CC-BY-NC-ND`), a country's own version
+A licence is an SPDX expression that `packaging.licenses` accepts. Licences without an SPDX identifier
+are a `LicenseRef-`: an unknown version (`LicenseRef-CC-BY-NC-ND`), a national version
 (`LicenseRef-CC-BY-SA-3.0-ES`), the public domain, all rights reserved. "Own work", "courtesy of" and a
-bare copyright sign name none.
+copyright sign alone are not licences.
 
 Sources: https://spdx.org/licenses/, https://creativecommons.org/licenses/list.en and the titles of the
 licences' translations there.
@@ -69,10 +69,16 @@ _EITHER = re.compile(r".{0,40}\b(?:or|oder|ou|lub|или|або|eller)\b.{0,40}|
 
 
 def read_licence(text: str) -> str | None:
-    """The licences that a text names, as one SPDX expression; None if it names none.
+    """Detect the licences that a text names.
 
-    Several are joined by OR where the text says so, else by AND. That all rights are reserved counts
-    only where no licence is named: licence texts of software say it, too.
+    Several licences are joined by OR if the text says so, else by AND. "All rights reserved" only
+    counts if no licence is named, because software licences contain it, too.
+
+    Args:
+        text: The text; only the first MOST_READ characters are read.
+
+    Returns:
+        One SPDX expression; None if no licence is named.
     """
     plain = unicodedata.normalize("NFKC", text[:MOST_READ]).casefold()
     plain = re.sub(r"[\u2010-\u2015\u2212_]", "-", plain)
@@ -87,7 +93,7 @@ def read_licence(text: str) -> str | None:
 
 
 def licence_name(text: str) -> str | None:
-    """The licence of a text that is a licence's name alone; None if it is not known."""
+    """Return the licence of a text that consists of a licence's name; None for an unknown name."""
     try:
         return canonicalize_license_expression(text.strip())
     except InvalidLicenseExpression:
@@ -95,7 +101,7 @@ def licence_name(text: str) -> str | None:
 
 
 class _LicenceMention(NamedTuple):
-    """A licence that a text names, from `begin` to `end`."""
+    """A licence in a text, from position `begin` to `end`."""
 
     begin: int
     end: int
@@ -103,7 +109,7 @@ class _LicenceMention(NamedTuple):
 
 
 def _found(text: str) -> Iterator[_LicenceMention]:
-    """Licences in order; of wordings that overlap, the one that begins first, and the longest."""
+    """Licences in order; of overlapping matches the first and longest one."""
     matches = [
         _LicenceMention(match.start(), match.end(), _named(name))
         for pattern, name_of in _WORDINGS
@@ -125,7 +131,7 @@ def _named(name: str) -> str:
 
 
 def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
-    """Drop mentions that a more specific one implies, such as CC-BY where there is CC-BY-3.0."""
+    """Drop mentions that a more specific one implies, such as CC-BY if there is CC-BY-3.0."""
     names = {licence.name for licence in mentions}
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
 
@@ -142,7 +148,7 @@ def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
 
 
 def _creative_commons(parts: str, version: str | None, country: str | None) -> str:
-    """The name of a licence with these `parts`, such as "nc-sa"; their order does not matter."""
+    """The name of a licence with these `parts`, such as "nc-sa", in any order."""
     kind = ["CC-BY", *(part.upper() for part in ("nc", "nd", "sa") if part in parts)]
     return "-".join([*kind, *(part.upper() for part in (version, country) if version and part)])
 
@@ -286,7 +292,7 @@ _RESERVED = re.compile(
 
 
 class StatedLicence(NamedTuple):
-    """What a wiki, or the corpus' settings, say of a picture; None is what they do not say."""
+    """The licence in a wiki or in the corpus settings; None for missing fields."""
 
     name: str | None = None
     url: str | None = None
@@ -328,14 +334,14 @@ def licence_of(
 
 
 def _named_by_wiki(page: StatedLicence) -> str | None:
-    """A wiki has licences of its own: a name that nobody else knows stays as it is."""
+    """The licence in a wiki. A name that SPDX does not know becomes a LicenseRef."""
     own = re.sub(r"[^A-Za-z0-9.]+", "-", page.name or "").strip("-.")[:60]
     licence = licence_name(page.name or "") or read_licence(page.url or "")
     return licence or (f"LicenseRef-{own}" if own else None)
 
 
 def address_of(licence: str | None) -> str | None:
-    """The web page of one licence of SPDX's list; None for others, and for several."""
+    """Return the web page of one SPDX licence; None for other names and for expressions."""
     if licence is None or licence.startswith("LicenseRef-") or " " in licence:
         return None
     if match := re.fullmatch(r"CC-(BY[A-Z-]*)-(\d\.\d)(?:-([A-Z]+))?", licence):

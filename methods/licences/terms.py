@@ -1,4 +1,4 @@
-"""What a licence forbids or demands of whoever uses a picture, and which pictures may be used."""
+"""The terms of licences, and the images that may be used under given terms."""
 
 import re
 from collections import Counter
@@ -23,9 +23,9 @@ _COPYLEFT = re.compile(r"(?:LicenseRef-)?(?:[AL]?GPL|GFDL|LAL|ODbL|EUPL|OFL)\b|.
 
 
 def terms_of(licence: str | None) -> frozenset[Term]:
-    """The terms of a licence; where one of several may be chosen, those that all of them have.
+    """Return the terms of a licence; for a choice of licences the terms that all of them have.
 
-    A name that is no SPDX expression, as earlier versions kept them, is read as a text.
+    A name that is not an SPDX expression, as earlier versions stored it, is parsed as a text.
     """
     if not licence:
         return frozenset({"unknown"})

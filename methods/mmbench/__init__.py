@@ -39,12 +39,13 @@ VANILLA, VANILLA_COMPAT = (
 
 
 class Mmbench:
-    """The choices are shifted circularly, a pass for each place; right is what is right in all.
+    """MMBench: CircularEval shifts the choices, one pass for each position; an item is right if all
+    passes are.
 
-    Scores are the share of questions, in percent, by level of ability as the labels `l1-category`,
-    `l2-category` and `category`. `Vanilla` is the first pass alone, `Gap` what it has more than
-    `Circular`; `Upper bound` takes every declined pass for a right one (Table 4). `(compat)` reads
-    letters as VLMEvalKit does, where a lost pass is never a gain either.
+    Scores are the share of questions in percent, also by level of ability (labels `l1-category`,
+    `l2-category` and `category`). `Vanilla` is the score of the first pass, `Gap` its difference to
+    `Circular`. `Upper bound` counts every refused pass as right (Table 4). `(compat)` metrics extract
+    letters as VLMEvalKit does; a lost pass is never a gain there either.
     """
 
     name = "mmbench"
@@ -70,9 +71,13 @@ class Mmbench:
     )
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Every pass until the first one that is missed under both readings.
+        """Ask every pass up to the first one that is wrong under both extractions.
 
         Without a key, as in a test split, every pass is asked.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
         """
         template = limits.prompt(QUESTION_PROMPT)
         key = key_of(item)
@@ -84,11 +89,24 @@ class Mmbench:
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """1 for a pass whose letter is that of the right choice, by rule."""
+        """Score each pass by rule: 1 if its letter is that of the right choice.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         yield from ()
         return observe(item, transcript, order_of)
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """The order that the choices have in a trial `shift-k`."""
+    """Return the order of the choices in a trial `shift-k`.
+
+    Args:
+        item: The item.
+        trial: The trial.
+
+    Returns:
+        The order.
+    """
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

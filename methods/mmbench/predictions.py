@@ -1,8 +1,8 @@
-"""Which pass of which question a row of predictions on MMBench is of.
+"""Matches rows of MMBench predictions to passes of questions.
 
-A row names a question by `index`, and a later pass by index + k x 1,000,000, with `g_index` or without
-it. Which pass it is, is said by its choices where the row has them, as VLMEvalKit's files do: not every
-circular file shifts them the same way. Without choices pass k is that of `mmbench-circular.tsv`.
+A row names a question by `index`, and a later pass by index + k x 1,000,000, with or without `g_index`.
+The pass is found by the row's choices if it has them, as in VLMEvalKit's files, because circular files
+do not all shift them in the same way. Without choices pass k is that of `mmbench-circular.tsv`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,15 @@ from methods.mmbench.published import STEP
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """The pass of each row."""
+    """Match each row to its pass.
+
+    Args:
+        items: The items of the release.
+        rows: The rows of the file.
+
+    Returns:
+        For each row the key of its prediction, or why there is none.
+    """
     questions = Questions(items)
     return [_place(questions, row) for row in rows]
 

@@ -52,7 +52,7 @@ _FORM = (
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A row of the file with what is the same in no two passes: its choices and its key."""
+    """A row of the file without its choices and its key, which differ between passes."""
 
     where: str
     cells: Mapping[str, str]
@@ -67,7 +67,18 @@ class QuestionRow:
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Questions of a `.tsv` or a `.parquet`, in order of their first rows. Raises PublishedError."""
+    """Read the questions of a `.tsv` or a `.parquet` in the order of their first rows.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The questions.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     if not name.lower().endswith((".tsv", ".parquet")):
         raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
     rows: dict[str, QuestionRow] = {}
@@ -101,7 +112,15 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Both forms of `items`, by file name."""
+    """Write both formats of items, plain and circular.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Returns:
+        The lines by file name.
+    """
     return {
         f"{name}.{ending}": tsv_lines(items, picture, circular=circular)
         for name, circular in (("mmbench", False), ("mmbench-circular", True))
@@ -112,7 +131,16 @@ def write_published(
 def tsv_lines(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes], *, circular: bool = False
 ) -> Iterator[str]:
-    """Lines of the TSV; a circular one has the image in the first row of a question alone."""
+    """Write items as lines of a TSV.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+        circular: Whether each pass is a row; only the first row of a question has the image.
+
+    Yields:
+        The lines.
+    """
     letters = columns_of_choices(items)
     labels = sorted({name for item in items for name in _written(item)})
     numbered = are_indexes(item.item_id for item in items)

@@ -39,19 +39,19 @@ BY_TASK = f"{BY_LABEL}{TASK}"
 
 
 class Mmiu:
-    """Context, question, lettered choices and a hint, asked once; a letter by rule, else by a model.
+    """MMIU: context, question, lettered choices and a hint, asked once; the letter is extracted by rule
+    or by a model.
 
-    `Accuracy` is the mean over tasks, which count alike, as the paper has it, and over questions;
-    relations and tasks are labels that it is split by. A refusal counts as a miss. `Upper bound` takes
-    it for right, and `Accuracy, refusals left out` leaves it out, as the paper does for closed models.
+    `Accuracy` is the mean over tasks, as in the paper, or over questions, and is also split by relation
+    and task. A refusal is a miss. `Upper bound` counts refusals as right, and `Accuracy, refusals left
+    out` omits them, as the paper does for closed models.
 
-    Where the images of a question are too many for a model, the policy `sample` leaves out as many as
-    it takes, as the paper does, and `tile` sends one numbered picture of all, as it does for models of
-    one image.
+    For more images than a model takes, the policy `sample` omits images, as the paper does, and `tile`
+    sends one numbered image of all, as the paper does for single-image models.
 
-    With `retest`, what was right is asked again with the choices shuffled, so that none keeps its
-    letter, and counts as `Accuracy, retested` if it is right again. The paper does so for models that
-    tend to repeat one option; here it is a figure of its own, the same for all models.
+    With `retest`, right answers are asked again with shuffled choices, so that each has another letter,
+    and count as `Accuracy, retested` if they are right again. The paper does this for models that tend
+    to repeat one option; here it is a separate metric for all models.
     """
 
     name = "mmiu"
@@ -100,7 +100,12 @@ class Mmiu:
         self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """The question as it stands, and once more where it is to be retested and was not missed."""
+        """Ask the question, and with `retest` once more if it was not missed.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
+        """
         template, key = limits.prompt(QUESTION_PROMPT), key_of(item)
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
@@ -110,12 +115,25 @@ class Mmiu:
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """1 for an answer whose letter is that of the right choice, by rule."""
+        """Score each answer by rule: 1 if its letter is that of the right choice.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         yield from ()
         return observe(item, transcript, order_of)
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """The order that the choices have in a trial; the item's id is the seed of the shuffled one."""
+    """Return the order of the choices in a trial; the item's id seeds the shuffled one.
+
+    Args:
+        item: The item.
+        trial: The trial.
+
+    Returns:
+        The order.
+    """
     n_choices = len(item.choices)
     return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

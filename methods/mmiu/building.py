@@ -26,7 +26,15 @@ _RELATIONS = {task.name: task.relation for task in TASKS}
 def shown(
     question: QuestionDraft, placed: LetteredChoices
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Images in the order that they are shown in, and the choices as they are read."""
+    """Return the images in display order, and the choices as displayed.
+
+    Args:
+        question: The question.
+        placed: Its lettered choices.
+
+    Returns:
+        The image ids and the texts of the choices.
+    """
     if not question.of_images:
         return question.images, placed.choices
     images, choices = list(question.images), []
@@ -40,8 +48,10 @@ def shown(
 
 
 def item_id(question: QuestionDraft) -> str:
-    """A hash of the question without its key and the order of its choices: it tells nobody which is
-    right, and stays when the choices are put into another order."""
+    """Hash a question without its key and the order of its choices.
+
+    So the id does not reveal the right choice, and does not change with the order.
+    """
     return content_id(
         "mmiu item",
         question.task,
@@ -106,7 +116,7 @@ def labels_of(item: ApprovedQuestion) -> dict[str, str]:
 
 
 class SampleQuestion(NamedTuple):
-    """A sample and the question that was made of it; `group` is the item it is a variant of."""
+    """A sample and its question; `group` is the id of the item whose variant it is."""
 
     sample: Sample
     form: Form
@@ -116,7 +126,7 @@ class SampleQuestion(NamedTuple):
 
 
 class FinishedItem(NamedTuple):
-    """A finished item: `of` is the question it was made of."""
+    """A finished item; `of` is its question."""
 
     of: SampleQuestion
     item_id: str

@@ -50,7 +50,7 @@ _YES_NO = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 
 
 class UnusableSampleError(ValueError):
-    """A sample that no question can be made of; `reason` is a short code for counts."""
+    """No question can be made of a sample; `reason` is a short code for counts."""
 
     def __init__(self, reason: str, detail: str):
         super().__init__(detail)
@@ -215,12 +215,19 @@ def _by_rule(
 
 
 def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
-    """Numbers near that of `output`, written alike: sign, decimals, zeros in front and unit.
+    """Make numbers near an output in the same format: sign, decimals, leading zeros and unit.
 
-    They are whole steps away, a step being a one in the second place, or in the last that is not 0, so
-    that 90 has 80 and 100 and 3.57 has 3.47. How many of them are smaller is drawn by seed. A
-    number that is not negative has no negative ones, a share in % none over 100; where that leaves
-    too few, steps are smaller.
+    They are whole steps away. A step is a one in the second digit, or in the last non-zero digit: 90
+    gives 80 and 100, 3.57 gives 3.47. A non-negative number gives no negative ones, and a percentage
+    none over 100; if too few are left, steps get smaller.
+
+    Args:
+        output: The right output.
+        wanted: How many numbers.
+        seed: The seed of the share of smaller numbers.
+
+    Returns:
+        The numbers.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -266,7 +273,16 @@ def _written(value: int, sign: str, like: str, mark: str, n_decimals: int) -> st
 
 
 def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
-    """Other orders of the places that `output` has in order, written alike."""
+    """Make other orders of an output's positions in the same format.
+
+    Args:
+        output: The right output.
+        wanted: How many orders.
+        seed: The seed.
+
+    Returns:
+        The orders.
+    """
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(
@@ -313,7 +329,7 @@ def places_of(output: str) -> list[str]:
 
 
 def other_of_two(output: str) -> str:
-    """No for yes and false for true, and the other way round, written alike."""
+    """Return no for yes, false for true and vice versa, in the same format."""
     plain = output.strip(" .")
     other = _YES_NO.get(plain.casefold())
     if other is None:
@@ -331,7 +347,7 @@ SCHEMA: JsonSchema = object_schema({"distractors": {"type": "array", "items": {"
 
 
 def distractors_data(sample: Sample) -> dict[str, Any]:
-    """What the prompt is filled with."""
+    """Make the data of the prompt for distractors."""
     return {
         "n_distractors": n_choices(sample.task.name) - 1,
         "context": sample.context,

@@ -1,10 +1,10 @@
-"""MMIU's metadata: what a multiple-choice question is made of (MMIU, 3.2 and Table A.4).
+"""MMIU's metadata, from which multiple-choice questions are made (MMIU, 3.2 and Table A.4).
 
 A file is one object or a list of objects with `Task Info` (`TaskName`, `TaskDescription`, `Input
 Format`, `Output Format`) and `Samples`, each with `Source`, `Input` (`Input Image`, `Input Context`,
-`Question`, `Visual Component`) and `Output`; a line of JSON Lines is one such object. A sample may say
-three things that Table A.4 has no place for: `Wrong Outputs`, `Also Right` (outputs that are no wrong
-choices), and `Key Word` with `Other Word`, which makes the question one that nothing answers.
+`Question`, `Visual Component`) and `Output`; a line of JSON Lines is one such object. A sample has
+three optional fields that Table A.4 lacks: `Wrong Outputs`, `Also Right` (outputs that are not wrong
+choices), and `Key Word` with `Other Word`, whose exchange makes the question unanswerable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """What the samples of a task have in common. `name` is one of the 52 of `taxonomy.py`."""
+    """The common data of a task's samples. `name` is one of the 52 of `taxonomy.py`."""
 
     name: str
     description: str
@@ -33,10 +33,10 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample: `images` and, in a retrieval task, outputs are paths or ids of images.
+    """One sample. `images`, and the outputs of a retrieval task, are paths or ids of images.
 
-    Where `key_word` is given it stands in the question or its context, and with `other_word` in its
-    place nothing is right.
+    If `key_word` is given, it occurs in the question or its context; with `other_word` instead no
+    choice is right.
     """
 
     task: TaskInfo

@@ -1,8 +1,8 @@
-"""Which question a row of predictions on MMIU is of.
+"""Matches rows of MMIU predictions to questions.
 
 A row names its question by `item_id`, `id` or `index`. The authors' records have none of them: they are
-the questions of a task in their order, which holds where the file has as many records of the task as
-the release, and each has the question's own choices.
+the questions of a task in order. This order is used if the file has as many records of the task as the
+release, and each has the question's choices.
 """
 
 from collections import Counter
@@ -18,7 +18,15 @@ from methods.mmiu.published import SUBSET, TASK, options_text
 
 
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
-    """The question of each row."""
+    """Match each row to its question.
+
+    Args:
+        items: The items of the release.
+        rows: The rows of the file.
+
+    Returns:
+        For each row the key of its prediction, or why there is none.
+    """
     questions = Questions(items)
     of_tasks: dict[str, list[Item]] = {}
     for known_item in items:

@@ -54,7 +54,18 @@ _FORM = (
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
+    """Read the questions of a `.json`, `.tsv` or `.parquet` in order.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The questions.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     readers = {"json": _read_json, "tsv": _read_tsv}
     return items_by_ending("MMIU", name, lines, readers)
 
@@ -62,7 +73,15 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Both forms of `items`, whose images are paths, by file name."""
+    """Write both formats of items, with images as paths.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Returns:
+        The lines by file name.
+    """
     ids = RecordIds()
     records = [mmiu_record(item, ids) for item in items]
     return {
@@ -98,7 +117,16 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Lines of the TSV; `index` is the id where all ids are numbers, else the place from 1."""
+    """Write items as lines of a TSV; `index` is the id if all ids are numbers, else the position from
+    1.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Yields:
+        The lines.
+    """
     letters = columns_of_choices(items)
     released = [_released_labels(item) for item in items]
     labels = sorted({name for _, others in released for name in others})

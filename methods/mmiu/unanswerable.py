@@ -26,8 +26,9 @@ MOST_SHUFFLES = 24
 
 
 class ReplacementMaterial(NamedTuple):
-    """What else there is: pictures that have nothing to do with a sample, and questions of other tasks
-    whose outputs have another form, as (context, question)."""
+    """Replacements for parts of a sample: unrelated images, and questions of tasks with another
+    output format, as (context, question).
+    """
 
     images: tuple[str, ...]
     questions: tuple[tuple[str, str], ...]

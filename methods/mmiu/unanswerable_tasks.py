@@ -1,8 +1,8 @@
-"""Which tasks have unanswerable questions, and by which strategies (MMIU, Table 7 of A.4).
+"""The tasks with unanswerable questions and their strategies (MMIU, Table 7 of A.4).
 
-The table lists visual-ordering without a strategy, so 19 tasks have one. By it key words are replaced
-in 5 tasks, all images shuffled in 9 and irrelevant sets taken in 16; the shares of Table 2 are those of
-4, 10 and 15.
+The table lists visual-ordering without a strategy, so 19 tasks have one. By the table, key words are
+replaced in 5 tasks, all images are shuffled in 9 and replaced in 16; the shares of Table 2 imply 4, 10
+and 15.
 """
 
 from collections.abc import Mapping

@@ -22,7 +22,9 @@ WINNERS: Mapping[str, float] = {
 
 
 class Battle(NamedTuple):
-    """One comparison; `cluster` is that of its item. Its style is a difference for each feature."""
+    """One comparison. `cluster` is the cluster of its item, and its style has one difference per
+    feature.
+    """
 
     first: str
     second: str

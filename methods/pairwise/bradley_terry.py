@@ -55,9 +55,14 @@ def is_finite(wins: Floats) -> Truths:
 
 
 def smoothed(wins: Floats, compared: Truths) -> Floats:
-    """Wins, fits x models x models, with half a win each way where a fit has no finite maximum.
+    """Add half a win in each direction to fits without a finite maximum.
 
-    `compared` (models x models) says which pairs were compared in the data, not in a resample.
+    Args:
+        wins: Wins, shape (fits, models, models).
+        compared: Which pairs were compared in the data, shape (models, models).
+
+    Returns:
+        The wins.
     """
     added = HALF_A_WIN * compared
     return wins + np.where(is_finite(wins)[:, None, None], 0.0, added)

@@ -1,12 +1,11 @@
-"""Comparing two models' answers to a turn of any dialogue: what a judge is told, and what came of it.
+"""Comparison of two models' answers to a turn of any dialogue: the judge's prompt and the outcome.
 
-Both answers are shown as Assistant A's and B's, in both orders, one request an order. A judge is never
-told who answered. Earlier turns are shown as each of the two had them. The form of a verdict and
-reading it are `methods/evaluation/verdicts.py`.
+The answers are shown as Assistant A's and B's, in both orders, one request per order. The judge never
+learns the models' names. Earlier turns are shown as each model had them.
+`methods/evaluation/verdicts.py` has the format of verdicts.
 
-What is missing has a rule: a comparison whose judgment was lost has no outcome; where one of the two
-gave no answer it has none in the form `judged`, and loses in the form `floor` (where neither did, it is
-a tie).
+A comparison whose judgment was lost has no outcome. If one model gave no answer, there is no outcome in
+the form `judged`, and that model loses in the form `floor` (a tie if neither answered).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +61,9 @@ class ArenaComparison(NamedTuple):
     style: tuple[float, ...] = ()
 
     def outcome(self, form: str) -> float | None:
-        """What model_a has of a win in the form `judged` or `floor`; None where it does not count."""
+        """The share of a win of model_a in the form `judged` or `floor`; None if the comparison does
+        not count.
+        """
         if self.winner is not None:
             return WINNERS[self.winner]
         return _FLOOR.get(self.status) if form == FLOOR else None
@@ -93,7 +94,7 @@ def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
 
 
 def units_of(items: Iterable[Item]) -> list[ComparisonUnit]:
-    """The turns that models answer; a given turn is nobody's."""
+    """List the turns that models answer; given turns are left out."""
     return [
         ComparisonUnit(item.item_id, turn.turn, item.cluster)
         for item in items
@@ -182,7 +183,7 @@ def _earlier(
 
 
 def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
-    """What Assistants A and B said to a turn."""
+    """The answers of Assistants A and B to a turn."""
     return {
         name: with_image_numbers(side.answer(PLAIN, turn.turn).text or "")
         for name, side in zip("ab", sides, strict=True)
@@ -190,7 +191,18 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 
 
 def read_comparison(reply: str, order: str) -> Judgment:
-    """The first model's share of a win in an order, and the reason. Raises ParseError."""
+    """Read a verdict in a reply.
+
+    Args:
+        reply: The judge's reply.
+        order: The order in which the answers were shown.
+
+    Returns:
+        The judgment: the first model's share of a win, and the explanation.
+
+    Raises:
+        ParseError: The reply has no verdict.
+    """
     verdict = read_verdict(reply)
     value = verdict_share(verdict.winner, order)
     return Judgment({PREFERENCE: value}, value, verdict.reason)

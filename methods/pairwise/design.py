@@ -32,7 +32,7 @@ N_RESAMPLES = 200
 
 
 class ComparisonUnit(NamedTuple):
-    """What two models are compared on: a turn of an item, and the cluster that the item is of."""
+    """The unit of a comparison: a turn of an item, with the item's cluster."""
 
     item_id: str
     turn: int
@@ -48,8 +48,9 @@ class Matchup(NamedTuple):
 
 
 class MatchupOutcomes(NamedTuple):
-    """What came of a question: an outcome of its first model for each order that has one, and the
-    calls that it took: none where a model gave no answer."""
+    """The outcomes of a question for each order that has one, for its first model, and the calls
+    that it took.
+    """
 
     outcomes: tuple[float, ...]
     n_calls: int
@@ -57,7 +58,9 @@ class MatchupOutcomes(NamedTuple):
 
 @dataclass(frozen=True)
 class DesignOutcome:
-    """How a design ended: its calls, those of all its pairs on all units, its rounds, and why."""
+    """The end of a design: its calls, the calls of all pairs on all units, its rounds, and why it
+    ended.
+    """
 
     n_calls: int
     n_calls_of_all: int

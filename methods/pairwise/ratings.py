@@ -154,9 +154,16 @@ def _resampled(
 def compare(
     points: Floats, drawn: Floats, n_clusters: Numbers, part_of: Numbers
 ) -> list[Comparison]:
-    """Every two models of one part: difference in points, its interval, p, and p after Holm.
+    """Compare every two models of one part: difference in points, interval, p, and p after Holm.
 
-    `drawn` is models x resamples, `n_clusters` on how many clusters each model fought.
+    Args:
+        points: The ratings, shape (models,).
+        drawn: The resampled ratings, shape (models, resamples).
+        n_clusters: The number of clusters of each model.
+        part_of: The part of each model.
+
+    Returns:
+        The comparisons.
     """
     from scipy.stats import t as student
 

@@ -50,7 +50,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class StyleControlledRatings:
-    """Ratings at equal style, in the order of the battles' models; `reason` says why there are none."""
+    """Ratings at equal style in the order of the battles' models; `reason` says why there are none."""
 
     ratings: Sequence[Estimate]
     coefficients: Sequence[Coefficient]

@@ -1,4 +1,4 @@
-"""What comparisons of one judge say: ratings in both forms, win shares, style and place."""
+"""Summary of one judge's comparisons: ratings in both forms, win shares, style and position bias."""
 
 from collections.abc import Sequence
 from typing import Any

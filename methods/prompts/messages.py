@@ -47,7 +47,15 @@ class Message:
 
     @classmethod
     def of(cls, role: Role, text: str) -> "Message":
-        """A message of one text."""
+        """Make a message of one text.
+
+        Args:
+            role: The role.
+            text: The text.
+
+        Returns:
+            The message.
+        """
         return cls(role, (Text(text),))
 
 
@@ -183,9 +191,14 @@ def n_images(messages: Sequence[Message]) -> int:
 
 
 def evenly(n: int, most: int) -> list[int]:
-    """`most` of the places 0 to n - 1, evenly spread, the first and the last among them.
+    """Select evenly spread positions, including the first and the last one.
 
-    Of several only the first where `most` is 1; all where there are no more.
+    Args:
+        n: The number of positions.
+        most: How many to select.
+
+    Returns:
+        Positions from 0 to n - 1; all of them if there are no more than `most`, only the first for 1.
     """
     if n <= most:
         return list(range(n))

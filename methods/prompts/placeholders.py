@@ -30,7 +30,7 @@ _LEAST_COPIED_WORDS = 3
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a text stands for one that was to be written: `<reason>`, "your reason here"."""
+    """Tell whether a text is a placeholder such as `<reason>` or "your reason here"."""
     bare = text.strip().strip("\"'“”").strip()
     return bool(
         _IN_BRACKETS.fullmatch(bare) or _SLOT.search(bare) or _NAMES_THE_TEXT.fullmatch(bare)
@@ -75,12 +75,12 @@ def require_no_placeholder(text: str, name: str) -> None:
 
 
 def require_own_words(explanation: str, instructions: str) -> None:
-    """Raise ParseError (`copied_example`) where an explanation stands in an example of the prompt.
+    """Raise ParseError (`copied_example`) if an explanation is copied from an example of the prompt.
 
     Args:
-        explanation: what a reply gives as its explanation.
-        instructions: the system message. The texts between its braces are examples; a judge may
-            quote the rest, such as the words of a band of scores.
+        explanation: The explanation of the reply.
+        instructions: The system message. The texts between its braces are examples; a judge may quote
+            the rest, such as the description of a score.
     """
     copied = _plain(explanation)
     if n_words(copied) < _LEAST_COPIED_WORDS:

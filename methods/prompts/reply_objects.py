@@ -34,9 +34,9 @@ _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 
 
 class ReplyObject(NamedTuple):
-    """An object of a reply: its values by name, and where it stands in the reply's `text`.
+    """A JSON object of a reply: its values by name, and its position in the reply's `text`.
 
-    `is_whole` is False for one that the reply ends in the middle of.
+    `is_whole` is False if the reply ends inside the object.
     """
 
     values: dict[str, object]
@@ -184,7 +184,9 @@ def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[Re
 def _repaired(
     text: str, start: int, names: Mapping[str, str], short: Sequence[str]
 ) -> list[tuple[dict[str, object], int, bool]]:
-    """What a damaged object that begins at `start` holds, with its end; nothing if it has no name."""
+    """The values of a damaged object that begins at `start`, with its end; nothing if it has none of
+    the names.
+    """
     some: list[tuple[dict[str, object], int, bool]] = []
     for end, is_whole in _ends(text, start):
         span = text[start:end]
@@ -266,7 +268,9 @@ def _number_or_text(value: str) -> object:
 
 
 def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
-    """The objects in a value that have any of the names; one inside has those of the outer one, too."""
+    """The objects in a value that have any of the names; inner objects inherit the names of outer
+    ones.
+    """
     if isinstance(value, list):
         return [each for part in value for each in _named(part, names)]
     if not isinstance(value, dict):

@@ -82,14 +82,21 @@ _ENVIRONMENT.filters["data"] = _data
 
 
 class TemplateError(PromptUnusable):
-    """A prompt is not a template, or asks for what it is not given; the message says where and what."""
+    """A prompt is not a valid template, or uses an unknown field; the message names the position."""
 
 
 class PromptTemplate:
-    """One prompt: `name` is that of its file, `version` identifies its exact text.
+    """One prompt.
 
-    `source` is the whole file, `text` the part after its front matter; `task` is empty if the front
-    matter has none. Raises FrontMatterError.
+    Attributes:
+        name: The name of its file.
+        version: The identity of its exact text.
+        source: The whole file.
+        text: The part after the front matter.
+        task: The task in the front matter; empty without one.
+
+    Raises:
+        FrontMatterError: The front matter is not valid.
     """
 
     def __init__(self, name: str, source: str):

@@ -53,9 +53,8 @@ def _merged(first: Any, second: Any) -> Any:
 
 
 def sent_form(title: str) -> str | None:
-    """A title as it is sent: in Unicode's composed form, the only one that MediaWiki stores.
-
-    None for what cannot stand in a list of titles.
+    """Normalize a title to Unicode NFC, the only form that MediaWiki stores; None for an invalid
+    title.
     """
     if not title.strip() or _UNSENDABLE.search(title):
         return None

@@ -61,10 +61,15 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """A file and what its description page says; texts are plain, None where it says nothing.
+    """A file and its description page; texts are plain, None if they are missing.
 
-    `url` is the original's address, `width` and `height` its pixels, `n_bytes` its size, `sha1` its
-    digest in hex. `thumb_url` is None for a file that no picture is made of.
+    Attributes:
+        url: The address of the original.
+        width: Its width in pixels.
+        height: Its height in pixels.
+        n_bytes: Its size.
+        sha1: Its digest in hex.
+        thumb_url: The address of a thumbnail; None for a file without one.
     """
 
     asked: str
@@ -183,16 +188,16 @@ def _web_address(url: str) -> str | None:
 
 
 def plain_text(html: str) -> str:
-    """What a reader sees of a piece of HTML, in one line.
+    """Return the visible text of HTML on one line.
 
-    Text in scripts, styles and elements that are not displayed is left out.
+    Scripts, styles and hidden elements are left out.
     """
     parser = LexborHTMLParser(html.encode(errors="replace"), is_fragment=True)
     return " ".join("".join(_texts(parser.root)).split())
 
 
 def _texts(first: LexborNode | None) -> Iterator[str]:
-    """The texts of a node and of the nodes after it, with blanks around what is not inline."""
+    """The texts of a node and of its following siblings, with spaces around block elements."""
     # A stack instead of recursion: elements may be nested thousands deep.
     waiting: list[LexborNode | str | None] = [first]
     while waiting:

@@ -1,4 +1,4 @@
-"""What a page's HTML says of its text and images, for wikis without the services of Wikimedia's.
+"""Text and images of a page's HTML, for wikis without Wikimedia's services.
 
 Sources: https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (media), and the selectors
 that .../Extension:TextExtracts leaves out.
@@ -30,9 +30,9 @@ FILE = "File:"
 
 
 def introduction(html: str) -> str:
-    """The plain text before the first heading, a line a paragraph; "" where there is none.
+    """Return the plain text before the first heading, one line per paragraph; "" without any.
 
-    Tables, pictures with their captions, notes and what is not printed are left out.
+    Tables, images with captions, notes and hidden elements are left out.
     """
     tree = LexborHTMLParser(html)
     for node in tree.css(_NO_TEXT):
@@ -97,7 +97,7 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
 
 
 def _file_names(image: LexborNode) -> Iterator[str]:
-    """What may be the name of an image's file: parts of its address, and of the link around it."""
+    """Possible names of an image's file: parts of its address and of its link."""
     addresses = [image.attributes.get("src"), image.attributes.get("resource")]
     if image.parent is not None:
         addresses.append(image.parent.attributes.get("href"))

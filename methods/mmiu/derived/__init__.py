@@ -1,7 +1,7 @@
-"""Samples of MMIU's tasks that the project makes of its own entries, whose outputs need no model.
+"""Samples of MMIU's tasks made of the project's own entries, whose outputs need no model.
 
-Temporal and three-dimensional tasks are not among them: of an encyclopaedia's pictures neither an order
-in time nor depth is known.
+Temporal and 3D tasks are not included, because images of an encyclopaedia have no known order in time
+and no depth.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ DERIVED: Mapping[str, Derive] = {
 
 
 class DerivedSample(NamedTuple):
-    """A sample, or the reason why none could be made of an entry for a task."""
+    """A sample, or the reason why an entry gives none for a task."""
 
     subject: SampledEntry
     task: str

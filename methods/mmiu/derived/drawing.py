@@ -37,7 +37,16 @@ class EditableImages(Protocol):
         """The picture, upright and RGB."""
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """The id of a picture made of others; `change` says what was done to them."""
+        """Store an image that was made of others.
+
+        Args:
+            picture: The image.
+            made_from: The ids of its source images.
+            change: A description of the change.
+
+        Returns:
+            Its id.
+        """
 
 
 def others(

@@ -37,9 +37,18 @@ TITLE = TaskInfo(
 def text_to_image(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """The picture by its caption, among pictures of pages of other titles with other captions.
+    """Make a sample that retrieves the image of a caption among images of other titles and captions.
 
-    The caption of one more entry, of another cluster, is that which no candidate has.
+    No candidate has the caption of one more entry of another cluster.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
     """
     _require_plain(subject.caption)
     texts = {subject.title, subject.caption}
@@ -88,7 +97,18 @@ def text_to_image(
 def image_to_image(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """A picture of the entry's cluster, among those of clusters whose pages share no category."""
+    """Make a sample that retrieves an image of the entry's cluster among images of clusters without a
+    common category.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
+    """
     (relative,) = others(
         subject,
         subjects,
@@ -121,7 +141,17 @@ def image_to_image(
 def shared_title(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """The category that the pages of two to four pictures of a cluster share, the rarest one."""
+    """Make a sample on the rarest category that the pages of two to four images of a cluster share.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
+    """
     draw = partial(content_id, "title", seed, subject.entry_id)
     mates = [other for other in subjects if other.cluster_id == subject.cluster_id]
     shown = [subject]

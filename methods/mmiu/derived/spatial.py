@@ -44,7 +44,17 @@ SPATIAL_TEXT = TaskInfo(
 def jigsaw(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """The quarters of the entry's picture, shuffled; refused where two of them look alike."""
+    """Make a sample of the shuffled quarters of an image; refused if two of them look alike.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
+    """
     tiles = drawing.quarters(drawing.fitted(pictures.open(subject.image_id)))
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")
@@ -68,7 +78,17 @@ def jigsaw(
 def transformation(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """The middle of the picture, turned or mirrored; refused where it is too symmetric."""
+    """Make a sample of the rotated or mirrored centre of an image; refused if it is too symmetric.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
+    """
     before = drawing.square(pictures.open(subject.image_id), 240)
     after = {name: before.transpose(turn) for name, turn in drawing.TURNS.items()}
     if (
@@ -98,9 +118,18 @@ def transformation(
 def homography(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """The picture under a homography that is drawn by seed; the wrong ones are others of the same kind.
+    """Make a sample of an image under a random homography; the wrong choices are similar homographies.
 
-    The inverse is none of them: with the images exchanged, it would be right.
+    The inverse is not among them, because it would be right with the images exchanged.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
     """
     wide, high = 320, 240
     before = drawing.framed(pictures.open(subject.image_id), wide, high)
@@ -164,9 +193,19 @@ def _written(matrix: drawing.Matrix) -> str:
 def spatial_text(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Two pictures in one, where a text says; the wrong ones have them elsewhere, or another picture.
+    """Make a sample of two images composed as a text says; the wrong choices have other positions or
+    another image.
 
-    One place of the first picture is offered nowhere: with the word for it nothing is right.
+    No choice uses one position of the first image: with the word for it no choice is right.
+
+    Args:
+        subject: The entry.
+        subjects: All entries.
+        pictures: Opens and stores images.
+        seed: The seed.
+
+    Returns:
+        The sample.
     """
     second, third = others(subject, subjects, 2, lambda other: True, "spatial", seed)
     tiles = [

@@ -1,1 +1,1 @@
-"""The page of model calls: what was asked, what came, what it cost, and what became of it."""
+"""The page of model calls: requests, replies, costs and the rows that use them."""

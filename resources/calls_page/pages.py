@@ -48,7 +48,7 @@ _NAMES = {"a": "The first call", "b": "The second call"}
 
 
 class QueryError(UserError):
-    """An address asks for what there cannot be; the message says which part, and what it may be."""
+    """The query of an address is not valid; the message names the parameter and its valid values."""
 
 
 class CallListQuery(NamedTuple):
@@ -99,7 +99,18 @@ def chosen_call(params: Mapping[str, str | None], which: str) -> LedgerRowId | N
 
 
 def name_of(value: str, what: str = "The call") -> LedgerRowId:
-    """The row of the ledger that `value` names. Raises QueryError."""
+    """Parse the id of a ledger row.
+
+    Args:
+        value: The text.
+        what: The subject of the error message.
+
+    Returns:
+        The id.
+
+    Raises:
+        QueryError: The text is not an id.
+    """
     match = _NAME.fullmatch(value)
     if match is None:
         raise QueryError(

@@ -88,7 +88,7 @@ MOST_CHARACTERS = 100_000
 
 
 class InlineImage(NamedTuple):
-    """A picture in its place: a `data:` address, or why there is none."""
+    """An image at its position in a request: its `data:` URL, or why there is none."""
 
     image_id: str
     source: str | None

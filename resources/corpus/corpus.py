@@ -38,12 +38,10 @@ DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 
 
 class Corpus:
-    """The shards under `path`; what is fetched for them is kept under `home`.
+    """The shards under `path`. Downloads are kept under `home`; `pauses` are shared with other clients.
 
-    `pauses` are the pauses of hosts, shared with other clients of the same hosts.
-
-    Files are opened when they are needed. Every method raises CorpusError for what a person has to
-    correct.
+    Files are opened when they are needed. Every method raises CorpusError for errors that a person must
+    fix.
     """
 
     def __init__(self, path: str | Path, home: Path, pauses: HostPauses | None = None) -> None:
@@ -58,7 +56,7 @@ class Corpus:
 
     @property
     def images_folder(self) -> Path | None:
-        """The folder with the images' files, or None where there is none."""
+        """The folder with the image files; None if there is none."""
         folder = self.path / "images"
         return folder if folder.is_dir() else None
 

@@ -45,9 +45,9 @@ class Enricher:
         return list(rows)
 
     def enrich_images(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `page_states`: what Wikipedia states of the licence, if it was asked.
+        """Add `page_states`, the licence that Wikipedia states (if it was asked), and `file_sha1`.
 
-        And with `file_sha1`, by which a file that was overwritten is told from the earlier one.
+        `file_sha1` tells an overwritten file from its earlier version.
         """
         for row in rows:
             row["page_states"], row["file_sha1"] = StatedLicence(), None

@@ -64,7 +64,7 @@ class WikipediaPages(_Part):
 
 
 class WikipediaSettings(_Part):
-    """The contact for Wikipedia, and what is requested from it."""
+    """The contact for Wikipedia, and the data to request from it."""
 
     contact: str | None = None
     """Mail address or web page of a person; Wikimedia's User-Agent policy requires it."""

@@ -43,9 +43,10 @@ class Shard(Protocol):
         """Download it if need be, and return a fingerprint of its content."""
 
     def stage(self, folder: Path) -> StagedShard:
-        """Read what `fetch` downloaded, as far as it can be read, into files in `folder`.
+        """Parse the file that `fetch` downloaded into staged files in `folder`.
 
-        Raises CorpusError for what is no such shard at all.
+        Raises:
+            CorpusError: The file is not a shard of this format.
         """
 
     def images(self) -> Iterator[tuple[str, bytes]]:

@@ -32,7 +32,7 @@ class WitBaseShard(FileShard):
     carries_images = True
 
     def fetch(self, log: Log) -> str:
-        """As for any file; of one on the hub the fingerprint is what the hub says of its content."""
+        """Download the shard. The fingerprint of a file on the hub is the hub's own."""
         if not self._on_hub:
             return super().fetch(log)
         import fsspec

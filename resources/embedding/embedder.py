@@ -117,7 +117,7 @@ class Embedder:
         return units
 
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
-        """Of each text, whether it is longer than the model's longest input."""
+        """Tell for each text whether it exceeds the model's longest input."""
         model = self._load()
         limit = model.max_seq_length or math.inf
         # A text has at most as many tokens as bytes, and two that frame it.
@@ -212,7 +212,16 @@ def with_vectors(
 
 
 def embed_on_worker(model: str, backend: str, device: str | None) -> Callable[[pa.Table], pa.Table]:
-    """`with_vectors` by a model of one's own, for work by row on a cluster."""
+    """Load a model on a worker and return the function that adds vectors to rows.
+
+    Args:
+        model: The name or path of the model.
+        backend: `torch`, `onnx` or `openvino`.
+        device: The device; None for the default one.
+
+    Returns:
+        The function.
+    """
     embedder = Embedder(model, backend, device)
     return lambda rows: with_vectors(rows, embedder)
 

@@ -1,7 +1,7 @@
-"""The embedding model in a process of its own, which loads it while other work goes on.
+"""The embedding model in a separate process, which loads it in the background.
 
-sentence-transformers takes some seconds to import, on one core: a build starts this process before it
-ingests, and has the model when it comes to the texts.
+Importing sentence-transformers takes seconds of one core. A build starts this process before it
+ingests, so that the model is loaded when the texts are ready.
 """
 
 import os
@@ -44,15 +44,27 @@ class EmbedderProcess(Embedder):
         return self._ask("device")
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """As `Embedder.encode`. Raises EmbedderError, also if the process has ended."""
+        """Encode texts, as `Embedder.encode`.
+
+        Raises:
+            EmbedderError: The model failed, or the process ended.
+        """
         return self._ask("encode", list(texts))
 
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
-        """As `Embedder.are_truncated`. Raises EmbedderError, also if the process has ended."""
+        """Check texts, as `Embedder.are_truncated`.
+
+        Raises:
+            EmbedderError: The model failed, or the process ended.
+        """
         return self._ask("are_truncated", list(texts))
 
     def tokenized(self, texts: Sequence[str]) -> Tokenized:
-        """As `Embedder.tokenized`. Raises EmbedderError, also if the process has ended."""
+        """Tokenize texts, as `Embedder.tokenized`.
+
+        Raises:
+            EmbedderError: The model failed, or the process ended.
+        """
         return self._ask("tokenized", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:
@@ -90,8 +102,10 @@ class EmbedderProcess(Embedder):
 
 
 def text_embedder() -> EmbedderProcess:
-    """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
-    `LOOM_EMBEDDER_DEVICE`, or what is there."""
+    """Start the configured model: `LOOM_EMBEDDER`, `LOOM_EMBEDDER_BACKEND` and `LOOM_EMBEDDER_DEVICE`.
+
+    The defaults are the packaged model, torch, and the best available device.
+    """
     return EmbedderProcess(
         os.environ.get("LOOM_EMBEDDER") or PACKAGED,
         os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,

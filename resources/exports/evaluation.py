@@ -77,11 +77,15 @@ _COLUMNS = frozenset(("index", "item_id", "question", "answer", "image", *LETTER
 
 
 def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
-    """Write one TSV with the pictures inside, cells exactly as they are.
+    """Write one TSV with embedded images for VLMEvalKit.
 
-    Questions of one turn have a number as their index (the id where all are numbers, else the
-    place), and their choices in columns; dialogues are as VLMEvalKit has MMDU's: lists of
-    questions, of answers and of pictures.
+    Single-turn questions have a number as index (the id if all ids are numbers, else the position), and
+    their choices in columns. Dialogues have VLMEvalKit's columns of MMDU: lists of questions, answers
+    and images.
+
+    Args:
+        source: The release.
+        folder: The folder.
     """
     labels: set[str] = set()
     n_choices = n_turns = 0
@@ -118,7 +122,12 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
 
 
 def write_lmms_eval(source: ExportSource, folder: Path) -> None:
-    """Write conversations and their pictures, and a task of lmms-eval that asks them."""
+    """Write conversations with their images, and a task for lmms-eval.
+
+    Args:
+        source: The release.
+        folder: The folder.
+    """
     name = source.card["name"].replace("-", "_").replace(".", "_")
     several = is_scored = False
     with pq.ParquetWriter(folder / PARQUET, CONVERSATION, compression="zstd") as writer:
@@ -158,7 +167,12 @@ def write_lmms_eval(source: ExportSource, folder: Path) -> None:
 
 
 def write_inspect(source: ExportSource, folder: Path) -> None:
-    """Write conversations and their pictures, and a task of inspect_ai that asks them."""
+    """Write conversations with their images, and a task for inspect_ai.
+
+    Args:
+        source: The release.
+        folder: The folder.
+    """
     is_scored = False
     with (folder / "data.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
         for record in _conversations(source, folder):

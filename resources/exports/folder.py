@@ -29,7 +29,7 @@ MADE_HERE = "give a folder that vlm-loom release export made"
 
 
 class FolderVerification(NamedTuple):
-    """What checking a folder came to; `others` are files that are not in its list."""
+    """The result of verifying a folder; `others` are files that are not in its list."""
 
     manifest: Mapping[str, Any]
     n_files: int

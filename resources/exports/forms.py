@@ -32,7 +32,15 @@ class ExportFormat:
     shard_mb: int = 0
 
     def write(self, source: ExportSource, folder: Path) -> None:
-        """Write the release. Raises ExportError where the form cannot hold it."""
+        """Write the release.
+
+        Args:
+            source: The release.
+            folder: The folder.
+
+        Raises:
+            ExportError: The format cannot express the release.
+        """
         if self.with_answers and not source.with_answers:
             raise CannotHoldError(
                 f"{source.release_id} has its answers held out, and {self.name} is of no use "

@@ -61,9 +61,14 @@ def write(
     files: Mapping[str, str] | None = None,
     form: str = "huggingface",
 ) -> None:
-    """Write the shards, the example's pictures, the page and the description in Croissant.
+    """Write Parquet shards, example images, the dataset card and Croissant metadata.
 
-    `files` are those that stand there beside, and what is in them; the folder is that of `form`.
+    Args:
+        source: The release.
+        folder: The folder.
+        shard_bytes: The size of a shard.
+        files: Further files of the folder with their descriptions.
+        form: The format that the folder belongs to.
     """
     written = [_write_rows(each, folder, shard_bytes) for each in source.all()]
     example = next((example for _, _, example in written if example), None)

@@ -34,9 +34,16 @@ _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 def write_records(
     source: ExportSource, folder: Path, record: str, file: str, note: str = ""
 ) -> None:
-    """Write the records that `training.<record>` makes into `file`: a list (.json), or one a line.
+    """Write training records into a file. Images are written to `images/`.
 
-    Pictures are files in `images/`. Items without any answer are left out, and counted.
+    Items without any answer are left out and counted.
+
+    Args:
+        source: The release.
+        folder: The folder.
+        record: The function of `training` that makes a record.
+        file: The name of the file: `.json` for a list, else one record per line.
+        note: A sentence for the page.
     """
     make: training.MakeRecord = getattr(training, record)
     pictures = ImageCopier(source, folder)
@@ -49,7 +56,13 @@ def write_records(
 
 
 def write_openai(source: ExportSource, folder: Path) -> None:
-    """Write OpenAI's messages, pictures inside; the page has how many its fine-tuning does not take."""
+    """Write OpenAI's messages with embedded images. The page names records that fine-tuning does not
+    accept.
+
+    Args:
+        source: The release.
+        folder: The folder.
+    """
     not_taken: Counter[str] = Counter()
     stacking = DialogueStacker(source.budget)
 
@@ -66,7 +79,12 @@ def write_openai(source: ExportSource, folder: Path) -> None:
 
 
 def write_llama_factory(source: ExportSource, folder: Path) -> None:
-    """Write ms-swift's records, and the description by which LLaMA-Factory finds them."""
+    """Write ms-swift's records and LLaMA-Factory's dataset description.
+
+    Args:
+        source: The release.
+        folder: The folder.
+    """
     info = training.dataset_info(source.card["name"].replace("-", "_"))
     (folder / "dataset_info.json").write_text(json.dumps(info, indent=2) + "\n")
     note = "For LLaMA-Factory this folder is dataset_dir, and media_dir too."
@@ -74,9 +92,14 @@ def write_llama_factory(source: ExportSource, folder: Path) -> None:
 
 
 def write_webdataset(source: ExportSource, folder: Path, shard_bytes: int) -> None:
-    """Write tar shards: of each item a .json with its texts and the authors of its pictures, and these.
+    """Write tar shards: for each item a .json with its texts and image authors, and its images.
 
-    Picture 2 of item 7 is `000000007.2.jpg`; an item's files stand together, in order.
+    Image 2 of item 7 is `000000007.2.jpg`; the files of an item are consecutive.
+
+    Args:
+        source: The release.
+        folder: The folder.
+        shard_bytes: The size of a shard.
     """
     shards: list[Path] = []
     items = enumerate(item for batch in source.batches() for item in batch)
@@ -159,7 +182,7 @@ class DialogueStacker:
 
     @property
     def told(self) -> str:
-        """What the page says of it; nothing where nothing is stacked."""
+        """The sentence about stacking for the page; empty if nothing is stacked."""
         return stacking_summary(self._budget, self._sizes, self._n_longer) if self._budget else ""
 
     def items(self, batch: Sequence[ExportedItem]) -> Iterator[ExportedItem]:

@@ -39,7 +39,7 @@ class CannotHoldError(ExportError):
 
 @dataclass
 class Totals:
-    """What went out so far."""
+    """The numbers of exported rows."""
 
     items: int = 0
     turns: int = 0
@@ -49,11 +49,16 @@ class Totals:
 
 
 class ExportSource:
-    """One release; `licence` is that of all that is not left out.
+    """The release to export.
 
-    `left_out` are terms of licences whose items are left out, `stated` is the licence of the texts
-    and of pictures of which none is known, `budget` what a record of a training form holds where
-    dialogues are stacked. Raises ExportError where parts contradict each other.
+    Attributes:
+        licence: The licence of all exported items.
+        left_out: Licence terms whose items are left out.
+        stated: The licence of the texts, and of images without a known licence.
+        budget: The token limit of a training record if dialogues are stacked.
+
+    Raises:
+        ExportError: Licences contradict each other.
     """
 
     def __init__(
@@ -149,12 +154,17 @@ class ExportSource:
         return self._store.path(image_id)
 
     def url(self, image_id: str) -> str:
-        """A picture as it is stored, as a data URL. Raises ImageNotStored."""
+        """Return a stored image as a data URL. Raises ImageNotStored."""
         mime = MIME_OF[self.path(image_id).suffix]
         return f"data:{mime};base64,{base64.b64encode(self.read(image_id)).decode()}"
 
     def leave_out(self, item: ExportedItem, why: str) -> None:
-        """Count an item of a batch as left out."""
+        """Count an item of a batch as left out.
+
+        Args:
+            item: The item.
+            why: The reason.
+        """
         self.totals.items -= 1
         self.totals.turns -= len(item.turns)
         self.totals.left_out[why] += 1

@@ -56,7 +56,15 @@ class BoundedBuffer(Generic[Item]):
             return slot
 
     def resize(self, slot: Slot, n_bytes: int) -> None:
-        """Give a slot the size of its item. Raises BufferFull if there is no room for it now."""
+        """Set the size of a slot.
+
+        Args:
+            slot: The slot.
+            n_bytes: The size of its item.
+
+        Raises:
+            BufferFull: There is no room for it now.
+        """
         more = n_bytes - slot.n_bytes
         if more > 0 and len(self._slots) > 1 and self._n_bytes + more > self._max_bytes:
             raise BufferFull(n_bytes)
@@ -71,7 +79,12 @@ class BoundedBuffer(Generic[Item]):
         self._notify()
 
     def put(self, slot: Slot, item: Item) -> None:
-        """Put a finished item into its slot."""
+        """Put a finished item into its slot.
+
+        Args:
+            slot: The slot.
+            item: The item.
+        """
         self._waiting.append((slot, item))
         self._notify()
 

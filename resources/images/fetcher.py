@@ -63,20 +63,25 @@ class ImageSourceError(UserError):
 
 
 class ImageFetcher:
-    """Fetches images, several at a time.
+    """Fetches images concurrently.
 
-    `mirror` is a folder or an http(s) base URL; None fetches from the URL itself. A folder has an image
-    by its URL's host and path, or else by the name that ends the path; a server has it by that name.
-    Names that several URLs end in (`shared_names`) tell no image: of those URLs either has an image
-    by host and path alone. A user, a password and a query in the base URL are sent
-    with each request to the mirror. `contact` is a mail address or a web page of the person
-    who runs this; without it nothing is requested from Wikimedia. `timeout` is the limit of one
-    request, `backoff` the wait after the first failed one (doubled after each), both in seconds.
-    `allow_private` lets images be fetched from this machine and its own network. `pauses` are the
-    pauses of hosts, shared with other clients of the same hosts. `pace`, if it is given, is the pace of
-    hosts, shared with other fetchers; it has `backoff` and `pauses` of its own.
-    Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address, or
-    the contact cannot be sent.
+    Args:
+        mirror: A folder or an http(s) base URL; None fetches from the image's URL. In a folder an image
+            is found by the host and path of its URL, or by the last part of the path; on a server by
+            the last part. Credentials and a query in the base URL are sent with each request.
+        shared_names: Last parts that several URLs have in common; these images are only found by host
+            and path.
+        contact: A mail address or web page of the operator. Without it nothing is requested from
+            Wikimedia.
+        timeout: The limit of a request in seconds.
+        backoff: The wait after the first failed request in seconds; it doubles with each further one.
+        allow_private: Whether images may be fetched from this machine and private networks.
+        pauses: The pauses of hosts, shared with other clients.
+        pace: The pace of hosts, shared with other fetchers; it has its own `backoff` and `pauses`.
+
+    Raises:
+        ImageSourceError: The mirror is neither an existing folder nor an http(s) address, or the
+            contact cannot be sent.
     """
 
     def __init__(
@@ -141,9 +146,9 @@ class ImageFetcher:
         return self._folder is not None
 
     def settings(self) -> dict[str, Any]:
-        """What makes the same fetcher on another machine, JSON values, without `pauses` and `pace`.
+        """The arguments that create the same fetcher on another machine, as JSON values.
 
-        Raises ImageSourceError for a mirror whose address has a secret.
+        Raises ImageSourceError for a mirror whose address contains a secret.
         """
         if self._credentials is not None or self._query:
             raise ImageSourceError(
@@ -175,13 +180,18 @@ class ImageFetcher:
     def fetch_each(
         self, urls: Iterable[str], on_progress: Callable[[int, int], None] | None = None
     ) -> _Results:
-        """Each distinct URL with its bytes, or why there are none, in the order of arrival.
+        """Fetch distinct URLs in the order of arrival.
 
-        A single URL raises no error; the reasons are missing,
-        oversized_bytes, http_error, rate_limited, timeout, unreachable, private_address,
-        no_contact, shared_name. `on_progress(done, total)` is called before each, in the calling
-        thread. A thread fetches ahead, up to 32 images or 100 MB that the caller has not used. Closing
-        the iterator ends the thread and its connections.
+        A thread fetches ahead, up to 32 images or 100 MB. Closing the iterator ends the thread and its
+        connections. A failed URL raises no error; its reason is missing, oversized_bytes, http_error,
+        rate_limited, timeout, unreachable, private_address, no_contact or shared_name.
+
+        Args:
+            urls: The URLs.
+            on_progress: Is called with (done, total) before each result, in the calling thread.
+
+        Returns:
+            An iterator over URLs with bytes or a reason.
         """
         distinct = list(dict.fromkeys(urls))
         fetched = self._each_from_web(distinct)

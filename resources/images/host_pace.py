@@ -1,12 +1,11 @@
-"""The pace of each host: how many requests it gets at once, how long it is paused, when it is given up.
+"""The pace of each host: concurrent requests, pauses and giving up.
 
-What belongs here: what is known of each host, by all who ask the same hosts: the tasks of a process, or
-the workers of a Ray cluster. What does not: which image is next (`host_queue.py`), the requests
-(`request.py`), failures of single images (`fetcher.py`).
+All tasks of a process, or all workers of a Ray cluster, share it. `host_queue.py` orders the images,
+`request.py` sends requests, and `fetcher.py` handles failures of single images.
 
-A host that refuses (status 429 or 503) is paused: for its Retry-After, and for at least a backoff that
-doubles with each refusal in a row, up to a minute. If a pause would end more than ten minutes after the
-host began to refuse every request, the host is given up until that pause is over.
+A host that refuses (status 429 or 503) is paused for its Retry-After, and for at least a backoff that
+doubles with each consecutive refusal, up to a minute. If a pause would end more than ten minutes after
+the host began to refuse every request, the host is given up until that pause is over.
 """
 
 import itertools
@@ -59,13 +58,31 @@ class RequestPacer(Protocol):
     """Gives turns; the outcome of each is reported once, by one of the last three methods."""
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        """A turn at a host, which ends by itself after `lasts` seconds: its worker may have died."""
+        """Take a slot for a request to a host. It expires, because its worker may have died.
+
+        Args:
+            host: The host.
+            lasts: Seconds until the slot expires.
+
+        Returns:
+            The slot; or a delay, or that the host is given up.
+        """
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """The host gave an answer of `n_bytes` that was no refusal."""
+        """Report an answer that is not a refusal.
+
+        Args:
+            turn: The slot.
+            n_bytes: The size of the answer.
+        """
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """The host refused; `asked_to_wait` are the seconds of its Retry-After."""
+        """Report a refusal.
+
+        Args:
+            turn: The slot.
+            asked_to_wait: The seconds of its Retry-After.
+        """
 
     async def ended(self, turn: RequestSlot) -> None:
         """The request ended in another way."""
@@ -121,7 +138,12 @@ class HostPace:
             host.paced_until = max(host.paced_until, turn.begun) + seconds
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """As `RequestPacer.refused`: the host is paused."""
+        """Pause the host after a refusal.
+
+        Args:
+            turn: The slot.
+            asked_to_wait: The seconds of its Retry-After.
+        """
         host, now = self._end(turn), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:

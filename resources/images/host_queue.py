@@ -44,11 +44,11 @@ class _HostQueue:
 
 
 class HostQueues:
-    """Jobs in queues by host; used within one event loop.
+    """Queues of jobs by host, used within one event loop.
 
-    A worker takes a job by `next` and begins its request (`begin`). It reports the turn's outcome
-    (`answered`, `refused` or `ended`), and returns the job to its queue (`again`) or finishes it
-    (`done`). A turn `lasts` so many seconds if nobody reports its outcome.
+    A worker takes a job by `next` and begins its request (`begin`). It reports the outcome (`answered`,
+    `refused` or `ended`), and returns the job to its queue (`again`) or finishes it (`done`). A slot
+    expires after `lasts` seconds without a report.
     """
 
     def __init__(self, jobs: Sequence[Job], pace: RequestPacer, lasts: float) -> None:
@@ -86,12 +86,22 @@ class HostQueues:
                 return turn
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """Report an answer of `n_bytes` that was no refusal."""
+        """Report an answer that is not a refusal.
+
+        Args:
+            turn: The slot.
+            n_bytes: The size of the answer.
+        """
         await self._pace.answered(turn, n_bytes)
         self._hosts[turn.host].ready_at = 0.0
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Report a refusal."""
+        """Report a refusal.
+
+        Args:
+            turn: The slot.
+            asked_to_wait: The seconds of its Retry-After.
+        """
         await self._pace.refused(turn, asked_to_wait)
         # To be asked anew: it may be given up.
         self._hosts[turn.host].ready_at = 0.0
@@ -102,7 +112,13 @@ class HostQueues:
         self._hosts[turn.host].ready_at = 0.0
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
-        """Return a job to a queue, perhaps another host's: to its front, or to its end."""
+        """Return a job to a queue, possibly of another host.
+
+        Args:
+            job: The job.
+            address: The address to request.
+            last: Whether it goes to the end of the queue instead of the front.
+        """
         self._leave(job)
         job.address = address
         self._put(job, last=last)

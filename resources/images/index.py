@@ -61,10 +61,11 @@ _LOOKUP_CHUNK = 500
 
 
 class ImageIndexEntry(NamedTuple):
-    """What an address gave: the image, what is known of it, and when (UTC, ISO 8601).
+    """The result of an address: the image, its facts, and the time (UTC, ISO 8601).
 
-    `fetched_from` is where it was taken from, a mirror for example, None if that was not recorded.
-    `file_sha1` is the digest that the wiki gave of its file then, None for no wiki's.
+    Attributes:
+        fetched_from: The address it was fetched from, for example of a mirror; None if unknown.
+        file_sha1: The wiki's digest of the file at that time; None for other hosts.
     """
 
     image_id: str
@@ -75,7 +76,7 @@ class ImageIndexEntry(NamedTuple):
 
 
 class FetchedImage(NamedTuple):
-    """What to record: `facts` are JSON values; the rest as in ImageIndexEntry."""
+    """The result of a fetch to record; `facts` are JSON values, the rest as in ImageIndexEntry."""
 
     url: str
     image_id: str
@@ -136,5 +137,5 @@ class ImageIndex:
                 connection.execute(_RECORD, values)
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next call opens others."""
+        """Close the idle connections. A later call opens new ones."""
         self._store.close()

@@ -67,10 +67,10 @@ def take_in(data: bytes, store: ImageStore) -> ImageFacts:
 
 
 class ImageIntake:
-    """Takes images into the store; `limits` and `excluded` say which are rejected.
+    """Takes images into the store; `limits` and `excluded` define which are rejected.
 
     A valid image is stored and recorded even if the limits reject it, so that a run with other limits
-    need not fetch it again. With `on_workers` other machines fetch, check and store what is missing.
+    does not fetch it again. With `on_workers` other machines fetch, check and store missing images.
     """
 
     def __init__(
@@ -92,10 +92,16 @@ class ImageIntake:
     def take(
         self, wanted: Sequence[WantedImage], carried: Iterable[tuple[str, bytes]] = ()
     ) -> Iterator[tuple[WantedImage, ImageResult]]:
-        """Each image once, as soon as it is done, with its facts or why it is rejected.
+        """Take each image once, in the order of completion.
 
-        `carried` are image bytes that the shard contains, by URL; these images are returned without an
-        address. The others are fetched unless they were fetched before and are still stored.
+        Images are fetched unless the shard contains them or they are already stored.
+
+        Args:
+            wanted: The images.
+            carried: Bytes of images in the shard, by URL; these images are returned without an address.
+
+        Yields:
+            Each image with its facts or the reason of its rejection.
         """
         missing = {image.url: image for image in wanted}
         arrived = (

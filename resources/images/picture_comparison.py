@@ -54,7 +54,19 @@ class SquareImageCache:
         wholes: Sequence[Miniature],
         parts: Sequence[Miniature],
     ) -> list[Match]:
-        """How far pairs are the same; `wholes` and `parts` are their miniatures. Raises as `of`."""
+        """Measure how far pairs of images are equal.
+
+        Args:
+            compared: The pairs.
+            wholes: The miniatures of the first images.
+            parts: The miniatures of the second images.
+
+        Returns:
+            A match for each pair.
+
+        Raises:
+            Exception: The errors of `of`.
+        """
         from threadpoolctl import threadpool_limits
 
         # A second thread costs more than it helps with arrays as small as these.

@@ -87,10 +87,15 @@ class ImageRequests:
         }
 
     async def ask(self, address: str, on_length: Callable[[int], None]) -> Outcome:
-        """The outcome of one request: the body, why there is none, or what to do next.
+        """Send one request.
 
-        `on_length` is called with the most bytes that the body may have before any is read; an error
-        that it raises ends the request.
+        Args:
+            address: The address.
+            on_length: Is called with the largest possible size of the body before it is read; an error
+                of it ends the request.
+
+        Returns:
+            The body, why there is none, or the next step.
         """
         try:
             url = parse_address(address)

@@ -1,10 +1,8 @@
-"""The image store: content-addressed files, and thumbnails and data URLs made from them.
+"""The image store: content-addressed files, with thumbnails and data URLs.
 
-What belongs here: writing an image once under the hash of its bytes, finding it again as it was
-written, the thumbnails and data URLs made from it, and pictures that are made of others. What does not:
-whether bytes may enter (`methods/ingest/image_check.py`, called before `put`), how a picture is turned
-upright and made RGB (`methods/ingest/picture.py`), and where the bytes came from
-(`resources/images/fetcher.py`).
+An image is written once under the hash of its bytes and verified when it is read. Images derived from
+others are stored here, too. `methods/ingest/image_check.py` decides which bytes may enter,
+`methods/ingest/picture.py` rotates and converts images, and `resources/images/fetcher.py` fetches them.
 """
 
 import base64
@@ -37,7 +35,7 @@ REMEMBERED = 50_000
 
 
 class FileState(NamedTuple):
-    """What changes when a file is written: size in bytes, time in nanoseconds, number on its device."""
+    """The identity of a written file: size in bytes, modification time in nanoseconds, inode."""
 
     n_bytes: int
     mtime_ns: int
@@ -96,7 +94,7 @@ class ImageNotStored(UserError):
 
 
 class ImageDamaged(ImageNotStored):
-    """The file of an image has other bytes than those that were stored; the message says what to do."""
+    """The file of an image has other bytes than its name says; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +117,12 @@ def open_images() -> "ImageStore":
 class ImageStore:
     """Images under `root`, as `ab/abcdef….ext` by the SHA-256 of their bytes.
 
-    Any number of threads and processes may put and read at once: a file appears under its name
-    whole or not at all, and two writers of one image write the same bytes. A file is checked against
-    its name when it is first used, and again when its size, time or number on the disk have changed.
+    Any number of threads and processes may read and write: a file appears under its name completely or
+    not at all. A file is verified when it is first used, and again when its size, time or inode
+    changed.
 
-    Where machines share a bucket, an image is in it before it is under `root`, and what is missing or
-    damaged here is fetched from there.
+    If machines share a bucket, an image is uploaded before it is written to `root`, and missing or
+    damaged files are downloaded from the bucket.
     """
 
     def __init__(self, root: str | Path, shared: SharedFiles | None = None) -> None:
@@ -226,42 +224,101 @@ class ImageStore:
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
-        """A JPEG at most `side` pixels high and wide. Raises ImageNotStored."""
+        """Return a JPEG thumbnail.
+
+        Args:
+            image_id: The image.
+            side: The largest width and height in pixels.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
+        """
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
         )
 
     def thumbnail_base64(self, image_id: str, side: int) -> str | None:
-        """A thumbnail in base64; None if the image is not stored. Raises ImageDamaged."""
+        """Return a base64-encoded thumbnail.
+
+        Args:
+            image_id: The image.
+            side: The largest width and height in pixels.
+
+        Returns:
+            The text; None if the image is not stored.
+
+        Raises:
+            ImageDamaged: The stored file is damaged.
+        """
         if self._file_of(image_id) is None:
             return None
         return base64.b64encode(self.thumbnail(image_id, side)).decode()
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
-        """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.
+        """Return a `data:image/...;base64,` URL of an image.
 
-        If the stored image is an upright RGB JPEG or PNG of at most that size, its bytes are used
-        unchanged; else a JPEG of quality 90, with transparency on white. Raises ImageNotStored.
+        An upright RGB JPEG or PNG within the size limit is used unchanged; other images become a JPEG
+        of quality 90, with transparency on white.
+
+        Args:
+            image_id: The image.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The URL.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
         """
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
         )
 
     def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
-        """Whether the `jpeg_base64` of all these is kept in memory, so that it takes no time."""
+        """Tell whether the data URLs of all images are cached.
+
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            Whether they are.
+        """
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
-        """Width and height in pixels of the image in `jpeg_base64`. Raises ImageNotStored."""
+        """Return the size of an image in its data URL.
+
+        Args:
+            image_id: The image.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            Width and height in pixels.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
+        """
         with Image.open(self.path(image_id)) as image:
             sides = size_as_shown(image)
         part = min(1.0, max_side / max(sides))
         return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """A `data:image/jpeg;base64,` URL of one numbered picture of the images, in their order.
+        """Return a `data:image/jpeg;base64,` URL of one numbered image of several images, in order.
 
-        It is at most `max_side` pixels high and wide, a JPEG of quality 90. Raises ImageNotStored.
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The URL of a JPEG of quality 90.
+
+        Raises:
+            ImageNotStored: An image is not in the store.
         """
         ids = tuple(image_ids)
 
@@ -331,7 +388,15 @@ class _Cache(Generic[Sized]):
         return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
-        """The value of `key`; the first caller makes it, concurrent callers wait for it."""
+        """Return the value of a key. The first caller computes it, and concurrent callers wait.
+
+        Args:
+            key: The key.
+            make: Computes the value.
+
+        Returns:
+            The value.
+        """
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -363,7 +428,7 @@ OPEN_AT_ONCE = 16
 
 
 class DerivedImage(NamedTuple):
-    """A picture of the store that was made of others, and what was done to them."""
+    """A stored image that was made of others, with a description of the change."""
 
     image_id: str
     made_from: tuple[str, ...]
@@ -388,7 +453,16 @@ class DerivedImages:
         return self._opened[image_id]
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """The id of a picture, stored as JPEG; the same picture is stored once."""
+        """Store an image as JPEG; equal images are stored once.
+
+        Args:
+            picture: The image.
+            made_from: The ids of its source images.
+            change: A description of the change.
+
+        Returns:
+            Its id.
+        """
         data = io.BytesIO()
         picture.save(data, "JPEG", quality=JPEG_QUALITY)
         image_id = self._store.put(data.getvalue()).image_id

@@ -1,5 +1,6 @@
-"""The tasks of checking texts against what is right: `rate`, `grade`, `compare`; `unseen`, `marks`,
-`ground`, `reread`. No judgment depends on a model's name or on the order of answers."""
+"""The judging and checking tasks of the mock server: `rate`, `grade`, `compare`; `unseen`, `marks`,
+`ground`, `reread`. No judgment depends on a model's name or on the order of answers.
+"""
 
 import json
 import re
@@ -79,7 +80,15 @@ def declines(answer: str) -> bool:
 
 
 def agreement(right: str, answer: str) -> float:
-    """Return how far an answer says what a text says that is right."""
+    """Measure how far an answer agrees with a reference text.
+
+    Args:
+        right: The reference text.
+        answer: The answer.
+
+    Returns:
+        The agreement, 0 to 1.
+    """
     shared = _shared(_tokens(right), _tokens(answer))
     facts = _facts_told(right, answer)
     return shared if facts is None else (shared + facts) / 2
@@ -123,7 +132,15 @@ def _shared(tokens: set[str], other: set[str]) -> float:
 
 
 def obeys(request: ReceivedRequest, answer: str) -> bool:
-    """Return whether the judge gives the answer the highest score because the answer says so."""
+    """Tell whether the judge follows an answer that demands the highest score.
+
+    Args:
+        request: The request to the judge.
+        answer: The answer.
+
+    Returns:
+        Whether it does.
+    """
     return request.model == OBEDIENT and _TOLD.search(answer) is not None
 
 
@@ -181,11 +198,21 @@ def better_answer(
     focus: str = "",
     pictures: dict[int, Facts] | None = None,
 ) -> Better:
-    """Return which answer to a question is better; of several texts, those of one dialogue, the whole.
+    """Decide which answer to a question is better; several texts form one dialogue.
 
-    `right` is a text that is right: a reference, or a caption; without one it is what `pictures` show.
-    `focus` is what an answer is to have. Two readers decide, each by chance with the odds a / (a + b)
-    of Bradley and Terry (1952); where they differ it is a tie.
+    Two readers decide, each at random with the odds a / (a + b) of Bradley and Terry (1952); if they
+    differ, it is a tie.
+
+    Args:
+        question: The question.
+        first: The texts of the first answer.
+        second: The texts of the second answer.
+        right: A reference or a caption; without one the facts of `pictures` are used.
+        focus: What an answer should contain.
+        pictures: The facts of the images.
+
+    Returns:
+        The winner.
     """
     truth = right or (careful_answer(question, pictures, "expert") if pictures else "")
     levels = [_level(answers, truth, focus) for answers in (first, second)]

@@ -193,7 +193,7 @@ _SKILLS: dict[str, Callable[[ReceivedRequest], str]] = {
 
 
 def extract(request: ReceivedRequest) -> str:
-    """Return the letter that the answer names, else that of the one choice that it has, else Z."""
+    """Return the letter that the answer names, or the letter of the only choice in it, or Z."""
     _, offered = _options(request.section("choices"))
     answer = request.section("answer")
     match = _SAID.fullmatch(answer)

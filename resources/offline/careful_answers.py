@@ -55,7 +55,16 @@ def split_questions(text: str) -> list[tuple[int, str]]:
 
 
 def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str:
-    """Answer a question with every fact right, for all the pictures it asks about."""
+    """Answer a question with correct facts on all images that it asks about.
+
+    Args:
+        question: The question.
+        pictures: The facts of the images.
+        voice: The seed of the wording.
+
+    Returns:
+        The answer.
+    """
     if not pictures:
         return _NO_PICTURE
     chosen = {number: pictures[number] for number in asked_about(question, pictures)}
@@ -142,7 +151,17 @@ def _at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> l
 
 
 def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice) -> str:
-    """State the chosen kinds of fact of one picture in one sentence."""
+    """State the given kinds of facts of one image in one sentence.
+
+    Args:
+        number: The number of the image.
+        facts: Its facts.
+        kinds: The kinds.
+        seeded: Selects the wording.
+
+    Returns:
+        The sentence.
+    """
     clauses = []
     if COLOUR in kinds:
         clauses.append(f"is {_palette(facts)}")

@@ -118,7 +118,15 @@ class ReceivedRequest:
         return [(match.group(1), match.group(2).strip()) for match in matches]
 
     def section(self, tag: str, default: str = "") -> str:
-        """Return the content of the first section with the tag."""
+        """Return the content of the first section with a tag.
+
+        Args:
+            tag: The tag.
+            default: The result without such a section.
+
+        Returns:
+            The text.
+        """
         return next((content for name, content in self.sections if name == tag), default)
 
     def every(self, tag: str) -> list[str]:
@@ -140,7 +148,15 @@ class ReceivedRequest:
         return pictures
 
     def exactly(self, noun: str, default: int) -> int:
-        """Return N of the phrase "exactly N <noun>" in the system message."""
+        """Return N of the phrase "exactly N <noun>" in the system message.
+
+        Args:
+            noun: The noun.
+            default: The result without the phrase.
+
+        Returns:
+            The number.
+        """
         match = re.search(rf"exactly\s+(\w+)\s+{noun}", self.system, re.IGNORECASE)
         word = match.group(1).lower() if match else ""
         if word.isdigit():
@@ -201,7 +217,15 @@ def image_numbers(text: str) -> list[int]:
 
 
 def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
-    """Return the pictures a question names, or all of them when it names none."""
+    """Return the images that a question names; all images if it names none.
+
+    Args:
+        question: The question.
+        pictures: The facts of the images.
+
+    Returns:
+        The numbers of the images.
+    """
     named = [number for number in image_numbers(question) if number in pictures]
     return named or list(pictures)
 

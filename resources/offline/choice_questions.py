@@ -161,7 +161,7 @@ def _texts(request: ReceivedRequest) -> dict[str, str]:
 
 
 def to_chinese(text: str) -> str:
-    """Return a text in Chinese: what is known of it; names, numbers and code stay."""
+    """Translate the known words of a text to Chinese; names, numbers and code stay."""
     parts = _CODE.split(text)
     for place in range(0, len(parts), 2):
         text_part = _KNOWN.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
@@ -176,5 +176,5 @@ def is_chinese(text: str) -> bool:
 
 
 def to_english(text: str) -> str:
-    """Return a text with its Chinese, as far as it is known, in English."""
+    """Translate the known Chinese words of a text to English."""
     return _KNOWN_CHINESE.sub(lambda found: f" {_ENGLISH[found[0]]} ", text).strip(" ？")

@@ -1,5 +1,6 @@
-"""What is known of a picture: facts measured on a copy of at most 96 pixels a side, kept by the hash of
-its URL."""
+"""Facts of an image, measured on a copy of at most 96 pixels a side and cached by the hash of its
+URL.
+"""
 
 import base64
 import binascii

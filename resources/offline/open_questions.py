@@ -1,5 +1,6 @@
-"""The tasks `seed`, `context`, `instruction`, `turns`, `caption` and `reference`: questions and
-dialogues that a picture may raise, and answers made of facts in its pixels."""
+"""The tasks `seed`, `context`, `instruction`, `turns`, `caption` and `reference` of the mock server:
+questions and dialogues on an image, and answers made of facts in its pixels.
+"""
 
 import json
 import re

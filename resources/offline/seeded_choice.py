@@ -23,14 +23,38 @@ class SeededChoice:
         return int.from_bytes(digest[:6], "big") / float(1 << 48)
 
     def chance(self, key: str, probability: float) -> bool:
-        """Return True with the given probability over all seeds."""
+        """Return True with a probability over all seeds.
+
+        Args:
+            key: The key of the decision.
+            probability: The probability.
+
+        Returns:
+            The decision.
+        """
         return self.number(key) < probability
 
     def choice(self, key: str, options: Sequence[T]) -> T:
-        """Return one of the options."""
+        """Select one of the options.
+
+        Args:
+            key: The key of the decision.
+            options: The options.
+
+        Returns:
+            The option.
+        """
         return options[int(self.number(key) * len(options))]
 
     def order(self, key: str, options: Sequence[T]) -> list[T]:
-        """Return all the options, shuffled by the key."""
+        """Shuffle the options.
+
+        Args:
+            key: The key of the decision.
+            options: The options.
+
+        Returns:
+            All options.
+        """
         keyed = [(self.number(f"{key}/{index}"), index) for index in range(len(options))]
         return [options[index] for _, index in sorted(keyed)]

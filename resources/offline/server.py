@@ -64,9 +64,14 @@ class _NoPages:
 
 
 def create_app(latency_ms: float, context_tokens: int) -> Starlette:
-    """Return the application; prompt and reply of a chat have `context_tokens` together.
+    """Create the application. It answers API clients and serves no web page.
 
-    It answers programs only, no page in a browser.
+    Args:
+        latency_ms: The latency of a reply in milliseconds.
+        context_tokens: The limit of prompt and reply together.
+
+    Returns:
+        The application.
     """
     handlers = Application(latency_ms, context_tokens)
     routes: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
@@ -82,9 +87,16 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
 
 
 def serve(app: Starlette, port: int, parent: int | None, listen: str = HOST) -> None:
-    """Serve, on the loopback interface by default, until stopped; on a free port when the port is 0.
+    """Serve until stopped, or until the parent process ends.
 
-    Ends with the process of the id `parent`. Raises OSError where the port cannot be bound.
+    Args:
+        app: The application.
+        port: The port; 0 for a free one.
+        parent: The id of the parent process; None for no parent.
+        listen: The address to listen on.
+
+    Raises:
+        OSError: The port cannot be bound.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -34,7 +34,16 @@ _SAME_KIND = -60.0
 def best_of_several(
     stem: str, offered: Mapping[str, str], pictures: Mapping[int, Facts]
 ) -> str | None:
-    """The letter that agrees best with the pictures; None where no rule here reads the choices."""
+    """Select the choice that agrees best with the images.
+
+    Args:
+        stem: The question.
+        offered: The texts of the choices by letter.
+        pictures: The facts of the images.
+
+    Returns:
+        The letter; None if no rule understands the choices.
+    """
     cannot = next((letter for letter, text in offered.items() if _CANNOT.search(text)), None)
     texts = {letter: text.strip() for letter, text in offered.items() if letter != cannot}
     pixels = {number: facts.thumbnail.astype(float) for number, facts in pictures.items()}

@@ -121,7 +121,15 @@ _JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 def near(first: str, second: str) -> bool:
-    """Say whether two values are easily taken for one another."""
+    """Tell whether two values are easily confused.
+
+    Args:
+        first: A value.
+        second: A value.
+
+    Returns:
+        Whether they are.
+    """
     return frozenset((first, second)) in _NEAR
 
 
@@ -171,10 +179,16 @@ def mentioned(text: str) -> set[int]:
 
 
 def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
-    """Return a text's facts, each once, in order.
+    """List the distinct facts of a text in order.
 
-    A fact belongs to the pictures mentioned last before it; before any mention, to the default
-    picture, and without a default to none.
+    A fact belongs to the images mentioned last before it; before any mention to the default image.
+
+    Args:
+        text: The text.
+        default: The default image; None for none.
+
+    Returns:
+        The facts.
     """
     groups = _mentions(text)
     facts: dict[StatedFact, None] = {}
@@ -189,14 +203,30 @@ def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
 
 
 def true_values(facts: Facts, kind: str) -> tuple[str, ...]:
-    """Return the right values of a kind of fact, the most important one first."""
+    """Return the right values of a kind of fact, the most important one first.
+
+    Args:
+        facts: The facts of an image.
+        kind: The kind of fact.
+
+    Returns:
+        The values.
+    """
     if kind == COLOUR:
         return tuple(dict.fromkeys((*facts.colour_names, facts.background)))
     return (str(getattr(facts, kind)),)
 
 
 def correctness(fact: StatedFact, facts: Facts) -> float:
-    """Return 1 for a right fact, 0.5 for one that is nearly right, 0 for a wrong one."""
+    """Grade a stated fact: 1 if it is right, 0.5 if it is nearly right, 0 if it is wrong.
+
+    Args:
+        fact: The stated fact.
+        facts: The facts of the image.
+
+    Returns:
+        The grade.
+    """
     right = true_values(facts, fact.kind)
     if fact.value in right:
         return 1.0

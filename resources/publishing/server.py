@@ -35,9 +35,9 @@ FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
-    """The route of a home's reports and releases, or of those of the bucket that machines share.
+    """The route of a workspace's reports and releases, or of those in the shared bucket.
 
-    A folder may come later than the route.
+    The folder need not exist when the route is created.
     """
     shared = shared_files()
     routes = [

@@ -23,10 +23,10 @@ RETRIES = 3
 
 
 class BlockWorker:
-    """The class of the actors: sets its work up once, then does one block after the other.
+    """The actor class: runs its setup once, then processes blocks one after the other.
 
-    `make` names a function as `module:function`; called with `arguments`, it gives what is done with
-    the rows of a block. That is when a model is loaded: with the worker's first block.
+    `make` names a function as `module:function`. It is called with `arguments` when the first block
+    arrives, for example to load a model, and returns the function that processes the rows of a block.
     """
 
     def __init__(self, folder: str, make: str, arguments: Mapping[str, Any]):

@@ -29,9 +29,17 @@ class RowFolder:
         self._todo, self._done = path / "todo", path / "done"
 
     def plan(self, rows: pa.Table, n_rows: int) -> int:
-        """Make `rows` the rows to do, in blocks of `n_rows`; returns the number of blocks.
+        """Divide rows into blocks to process.
 
-        An earlier run's block stays if all of its rows are wanted, as a job may still be at it.
+        An earlier run's block is kept if all of its rows are wanted, because a job may still process
+        it.
+
+        Args:
+            rows: The rows.
+            n_rows: The number of rows of a block.
+
+        Returns:
+            The number of blocks.
         """
         rest = rows
         for path in _files(self._todo):
@@ -52,7 +60,15 @@ class RowFolder:
         return [path.name for path in _files(self._todo) if not (self._done / path.name).exists()]
 
     def run(self, name: str, on_rows: OnRows) -> int:
-        """Do a block, unless it is done, and return how many rows were done now."""
+        """Process a block unless it is finished.
+
+        Args:
+            name: The name of the block.
+            on_rows: Processes rows.
+
+        Returns:
+            The number of rows that were processed now.
+        """
         if (self._done / name).exists():
             return 0
         try:

@@ -142,7 +142,7 @@ class PairFolder:
 
 
 def find_on_worker(folder: str) -> Callable[[pa.Table], pa.Table]:
-    """What a worker does with blocks of the pair folder at the path `folder`."""
+    """Return the function that processes blocks of the pair folder at the path `folder`."""
     return PairFolder(Path(folder)).find
 
 

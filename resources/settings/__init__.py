@@ -1,1 +1,1 @@
-"""Settings: those of assets in `settings.yaml`, prompt files, installed extras."""
+"""Settings: asset settings in `settings.yaml`, prompt files and installed extras."""

@@ -113,12 +113,14 @@ def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> d
 
 
 def read_section(table: str) -> dict[str, Any]:
-    """What the file gives one table, unchecked. Raises SettingsError."""
+    """Return the unchecked settings of one table. Raises SettingsError."""
     return _read().get(table, {})
 
 
 def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
-    """What the file gives each table, checked; empty for a table without any. Raises SettingsError."""
+    """Return the checked settings of each table; empty for a table without any. Raises
+    SettingsError.
+    """
     by_table = _read()
     try:
         _check(sections, by_table)

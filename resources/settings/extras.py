@@ -13,14 +13,15 @@ ROOT = REPO_ROOT / "extras"
 
 @dataclass(frozen=True)
 class ExtraPackage:
-    """What one package adds: names of modules, none where it adds nothing of the kind.
+    """The modules and entries of one extra; empty if it adds none of a kind.
 
-    - `definitions`: `ASSETS` and `CHECKS`
-    - `read_by`: tables of the core's assets -> the tables of the extra's that they are made after
-    - `report_section`: `SECTION` (`resources/reports/report_extras.py`)
-    - `commands`: `COMMANDS`, groups of `vlm-loom` -> their further commands
-    - `review_formats`: formats of review in files -> their modules, with `write_items(items, kind,
-      round, out, images)`, which gives a sentence, and `read_records(path)`
+    Attributes:
+        definitions: A module with `ASSETS` and `CHECKS`.
+        read_by: Tables of the core's assets -> tables of the extra's assets that depend on them.
+        report_section: A module with `SECTION` (`resources/reports/report_extras.py`).
+        commands: A module with `COMMANDS`: groups of `vlm-loom` -> further commands.
+        review_formats: Review file formats -> their modules, with `write_items(items, kind, round, out,
+            images)`, which returns a sentence, and `read_records(path)`.
     """
 
     definitions: str | None = None

@@ -68,14 +68,21 @@ class ItemPieces:
 
 
 class WordIndexPieces:
-    """Which items have a word, in files `<name>/<k>.js` of some `WORDS_BYTES`, sorted by word."""
+    """The index of words: which items contain a word, in files `<name>/<k>.js` of about
+    `WORDS_BYTES`, sorted by word.
+    """
 
     def __init__(self, name: str = "words") -> None:
         self._name = name
         self._items: dict[str, array[int]] = {}
 
     def add(self, number: int, texts: Iterable[str | None]) -> None:
-        """The texts of an item; numbers come in order."""
+        """Add the texts of an item. Numbers must be in order.
+
+        Args:
+            number: The number of the item.
+            texts: Its texts.
+        """
         for word in words_of("\n".join(text for text in texts if text)):
             numbers = self._items.get(word)
             if numbers is None:

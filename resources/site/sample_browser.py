@@ -1,8 +1,7 @@
-"""The sample browser of a release: its data in pieces, and the page that reads them.
+"""The sample browser of a release: its data in pieces, and the page that loads them.
 
-A page names the folder of its data, whose name says what they are made of: a page that is open while a
-release is evaluated again goes on with the data that it has begun with, and a release of which nothing
-changed is not written again.
+The name of the data folder is a hash of its contents. So an open page keeps its data while a release is
+evaluated again, and an unchanged release is not written again.
 """
 
 import shutil
@@ -39,9 +38,11 @@ def page_of(release_id: str) -> Path:
 
 @dataclass
 class SampleBrowserItem:
-    """One item: as JSON, what lists show of it, and the texts that it is found by.
+    """One item: its JSON, its list entry and its search texts.
 
-    `answer_texts` are those of `texts` that models wrote; `requests` is what models were sent.
+    Attributes:
+        answer_texts: The search texts that models wrote.
+        requests: The requests that were sent to models.
     """
 
     item: Mapping[str, Any]
@@ -53,10 +54,13 @@ class SampleBrowserItem:
 
 @dataclass
 class SampleBrowserContents:
-    """What the data of a release are made of.
+    """The data of a release's sample browser.
 
-    `facts` are those of the whole, but for what its files say of themselves; `columns` have a value
-    for each item, with what they are; `prompts` are texts by version; `images` are those of all items.
+    Attributes:
+        facts: Facts of the release.
+        columns: Columns with a value for each item, with their descriptions.
+        prompts: The texts of prompts by version.
+        images: The ids of all images.
     """
 
     facts: Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""A home copied while it is in use, and put back.
+"""Backup of a workspace in use, and its restoration.
 
-What refers to something is copied before it: Dagster's events refer to tables, tables to calls,
-decisions, images and releases. All of these only grow, so what is copied later has all of that.
+References are copied before their targets: Dagster's events refer to tables, and tables to calls,
+decisions, images and releases. All of these only grow, so a target that is copied later is complete.
 """
 
 import hashlib
@@ -80,14 +80,14 @@ def _inside(name: str) -> str:
 
 
 class BackupFile(BaseModel):
-    """What a file of a backup is known by."""
+    """The checksum and size of a file in a backup."""
 
     n_bytes: int
     sha256: str
 
 
 class Manifest(BaseModel):
-    """What is in a backup: its files by their names relative to it."""
+    """The contents of a backup: its files by relative name."""
 
     made_at: datetime
     files: dict[Annotated[str, AfterValidator(_inside)], BackupFile] = Field(min_length=1)

@@ -23,10 +23,15 @@ def calls_of(stage: str) -> str:
 
 
 def items_page(release_id: str, **shown: str) -> str:
-    """The page of a release's items, relative to the folder of reports.
+    """Return the address of a release's sample browser, relative to the folder of reports.
 
-    `shown` is what it opens with: the `item` of this id, or the items that made the difference of the
-    models `a` and `b` by a `metric` and a `judge`.
+    Args:
+        release_id: The release.
+        **shown: What the page opens with: an `item`, or the items that explain the difference of the
+            models `a` and `b` by a `metric` and a `judge`.
+
+    Returns:
+        The address.
     """
     fragment = urlencode(shown, quote_via=quote, safe="")
     return f"items/{quote(release_id)}.html{'#' if shown else ''}{fragment}"

@@ -34,7 +34,12 @@ class HostPauses:
         self._lock = threading.Lock()
 
     def pause(self, host: str, seconds: float) -> None:
-        """Pause a host for so many seconds from now; a pause that ends later stays as it is."""
+        """Pause a host, unless it is already paused for longer.
+
+        Args:
+            host: The host.
+            seconds: The length of the pause from now.
+        """
         until = time.monotonic() + seconds
         with self._lock:
             self._until[host] = max(until, self._until.get(host, 0.0))

@@ -1,8 +1,8 @@
-"""Who may read the home's pages in a browser, and what a page may do there.
+"""Access to the workspace's pages in a browser, and their security headers.
 
-What belongs here: the check that a reader is on this machine, unless the installation is a shared one,
-and the headers of an answer. What is answered is `resources/publishing/server.py` and
-`resources/calls_page`; which requests no server of the project answers is `request_guard.py`.
+Only readers on this machine have access, unless the installation is shared.
+`resources/publishing/server.py` and `resources/calls_page` serve the pages; `request_guard.py` refuses
+requests of other origins.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Which HTTP requests the web servers of the project answer.
+"""The guard of the web servers against requests of other origins.
 
-A server on loopback or behind a sign-in proxy is reached by every page that its user opens. The guard
-refuses requests for another host name (DNS rebinding) and requests that a page of another origin sends.
-It answers programs, which send no `Origin`, and requests for an IP address, to which no site can lead
-its own name.
+Every page that a user opens can reach a server on loopback or behind a sign-in proxy. The guard refuses
+requests for another host name (DNS rebinding) and requests of pages of other origins. It accepts
+requests of programs, which send no `Origin`, and requests for an IP address, which no site can use as
+its name.
 """
 
 import os

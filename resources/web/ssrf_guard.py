@@ -129,7 +129,7 @@ def guard(client: httpx2.Client | httpx2.AsyncClient, configured: str) -> None:
 
 
 def origin(address: str) -> Origin | None:
-    """Host and port of an http(s) address, as connections are asked for; None where it is none."""
+    """Return the host and port of an http(s) address; None for other texts."""
     try:
         url = httpx2.URL(address)
         port = url.port or _DEFAULT_PORTS[url.scheme]

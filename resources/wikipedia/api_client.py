@@ -107,7 +107,18 @@ class ApiClient:
         await self._http.__aexit__(kind, error, traceback)
 
     async def query(self, api: str, parameters: Json) -> Json:
-        """The API's answer, to action=query unless another is given. Raises WikipediaError."""
+        """Send a query to the API; the action is `query` unless `parameters` has another one.
+
+        Args:
+            api: The address of the API.
+            parameters: The parameters.
+
+        Returns:
+            The answer.
+
+        Raises:
+            WikipediaError: The API did not answer, or with an error.
+        """
         answer = await self._ask(api, {**_ALWAYS, **parameters})
         if answer is None:
             raise WikipediaError(

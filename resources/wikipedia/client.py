@@ -72,9 +72,18 @@ class Wikipedia:
     def pages(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
     ) -> dict[str, PageFacts | MissingTitle]:
-        """The facts of the page that each distinct title leads to.
+        """Return the facts of the page of each distinct title.
 
-        Of a cached page only the revision is requested, and the page again if the revision changed.
+        For a cached page only the revision is requested, and the page again if it changed.
+
+        Args:
+            shard: The shard whose cache is used.
+            language: The language of the wiki.
+            titles: The titles.
+            on_progress: Is called with the progress.
+
+        Returns:
+            The facts by title, or why there are none.
         """
         progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as cache:
@@ -87,9 +96,18 @@ class Wikipedia:
     def page_images(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
     ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
-        """The images on the page that each distinct title leads to, in the page's order.
+        """Return the images of the page of each distinct title, in the page's order.
 
-        They are cached with the page, and requested again when it has another revision.
+        They are cached with the page, and requested again when its revision changed.
+
+        Args:
+            shard: The shard whose cache is used.
+            language: The language of the wiki.
+            titles: The titles.
+            on_progress: Is called with the progress.
+
+        Returns:
+            The images by title, or why there are none.
         """
         progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as cache:
@@ -103,10 +121,20 @@ class Wikipedia:
         width: int,
         on_progress: OnProgress = None,
     ) -> dict[str, FileFacts | MissingTitle]:
-        """The facts of the file of each distinct title ("File:Name.jpg"), local or shared.
+        """Return the facts of the file of each distinct title ("File:Name.jpg"), local or shared.
 
-        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. Of a file that is cached at
-        this width only the digest is requested, and the rest again if that changed.
+        For a file that is cached at this width only the digest is requested, and the rest again if it
+        changed.
+
+        Args:
+            shard: The shard whose cache is used.
+            language: The language of the wiki.
+            titles: The titles.
+            width: The width of thumbnails in pixels, one of THUMBNAIL_WIDTHS.
+            on_progress: Is called with the progress.
+
+        Returns:
+            The facts by title, or why there are none.
         """
         try:
             check_width(width)
@@ -124,7 +152,16 @@ class Wikipedia:
             return list(cache.values())
 
     def category_members(self, language: str, category: str, limit: int) -> list[str]:
-        """Titles of at most `limit` articles in the category itself; they are not cached."""
+        """Return the titles of articles in a category. They are not cached.
+
+        Args:
+            language: The language of the wiki.
+            category: The category.
+            limit: The most titles.
+
+        Returns:
+            The titles.
+        """
         return self._run(language, lambda wiki: wiki.members(category, limit))
 
     def _run(self, language: str, work: Callable[[Wiki], Awaitable[T]]) -> T:

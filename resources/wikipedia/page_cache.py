@@ -1,4 +1,4 @@
-"""Pages, images and files of a wiki through a cache: only what is new or out of date is requested."""
+"""A cache of pages, images and files of a wiki: only new or outdated ones are requested."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence

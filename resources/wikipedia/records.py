@@ -70,7 +70,7 @@ class Records(Generic[Record]):
             self._lock.release()
 
     def get(self, key: Key) -> Record | None:
-        """The record of this key, None if there is none."""
+        """Return the record of a key; None if there is none."""
         return self._kept.get(key)
 
     def values(self) -> Iterable[Record]:

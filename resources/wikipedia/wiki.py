@@ -38,7 +38,15 @@ class Wiki:
     async def pages(
         self, titles: Sequence[str], parameters: Json
     ) -> dict[str, Json | MissingTitle]:
-        """The page of each title, at most BATCH of them, with the properties in the parameters."""
+        """Return the page of each title with the requested properties.
+
+        Args:
+            titles: At most BATCH titles.
+            parameters: The parameters of the query.
+
+        Returns:
+            The pages by title, or why there are none.
+        """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
         answers = []
         if sent:
@@ -49,7 +57,15 @@ class Wiki:
             return find_pages(merge_answers(answers), titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
-        """Titles of at most `limit` pages in the category, in its order, without subcategories'."""
+        """Return the titles of pages in a category in its order, without subcategories.
+
+        Args:
+            category: The category.
+            limit: The most titles.
+
+        Returns:
+            The titles.
+        """
         request = {
             "list": "categorymembers",
             "cmtitle": f"Category:{category.removeprefix('Category:')}",

@@ -1,4 +1,4 @@
-"""What lmms-eval asks of each row of this folder, and how it reads an answer."""
+"""The functions that lmms-eval calls for each row: messages, and scoring of answers."""
 
 import functools
 import importlib.util

@@ -14,7 +14,6 @@ import dagster as dg
 import pytest
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.files.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
@@ -23,7 +22,6 @@ from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, sentence
 
 pytestmark = pytest.mark.slow
 
-SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
 WORDINGS = (
     "Describe the picture.",
     "What does the picture show?",

@@ -11,8 +11,8 @@ import pytest
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.ingesting import ANY_LOSS, by_title, ingest_part, table, write_settings
-from tests.assets.world import World, metadata, sentence
+from tests.assets.ingesting import ANY_LOSS, by_title, table, write_settings
+from tests.assets.world import World, metadata
 from tests.resources.wikipedia.recorded_wiki import (
     PLAIN,
     WITH_EXTRACTS,
@@ -64,19 +64,6 @@ def test_its_pages_become_entries(
         WITH_EXTRACTS: "",
         PLAIN: "/sites/birds",
     }.get(path, "")
-
-
-def test_no_row_at_all_fails_with_one_sentence(
-    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki
-) -> None:
-    world = make(make_world, tmp_path, wiki, PLAIN, pages=["Stone"])
-    run = ingest_part(world, "owls", "wit_rows", config=ANY_LOSS)
-    assert not run.success
-    place = wiki.address.removeprefix("http://") + "/sites/birds"
-    assert sentence(run) == (
-        f"Shard 'owls' has no row of {place} (1 no_images): choose other pages under "
-        "wikipedia.shards in corpus.yaml, or correct wikipedia.api."
-    )
 
 
 def test_a_picture_that_was_overwritten_is_fetched_again(

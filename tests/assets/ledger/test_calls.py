@@ -1,9 +1,7 @@
 """The ledger in the warehouse: what was paid for, summed by hand, and whatever rests on no call."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -260,14 +258,6 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     assert mirror.warehouse.count("ledger.calls") == 0
 
 
-def test_an_empty_ledger_is_an_empty_table(mirror: Mirror) -> None:
-    run = mirror.run()
-
-    assert mirror.warehouse.count("ledger.calls") == mirror.warehouse.count("ledger.costs") == 0
-    assert metadata(run, "ledger/calls")["dagster/row_count"] == 0
-    assert all(each.passed for each in run.get_asset_check_evaluations())
-
-
 # What the UI shows
 
 
@@ -355,29 +345,6 @@ def test_a_call_answered_while_the_mirror_was_made_is_known(mirror: Mirror) -> N
     mirror.ledger.add([call("g", *CALLS[3][1:-1], created_at=CALLS[3][-1])])
 
     assert known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
-
-
-def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> None:
-    mirror.fill()
-    # `b` was lost twice and then answered once.
-    assert check(mirror.run(), "ledger/calls", "answered_once").passed
-    # The ledger would not let this happen; its file may be damaged all the same.
-    with closing(sqlite3.connect(mirror.ledger.path)) as connection, connection:
-        connection.execute("DROP VIEW paid_calls")
-        both = (
-            "SELECT key, 'answered' AS status, provider, endpoint, model, prompt_version, stage, "
-        )
-        both += "run, via, outcome, finish_reason, prompt_tokens, completion_tokens, cost_usd, "
-        both += "{} AS seconds, {} AS attempts, answered_as, claimed_tokens, created_at FROM {}"
-        connection.execute(
-            f"CREATE VIEW paid_calls AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
-            f"{both.format(0, 1, 'charges')}"
-        )
-
-    evaluation = check(mirror.run(), "ledger/calls", "answered_once")
-
-    assert not evaluation.passed and not evaluation.blocking
-    assert evaluation.metadata["first of them"].value == ["b"]
 
 
 def test_every_table_that_names_a_call_is_asked_for_it() -> None:

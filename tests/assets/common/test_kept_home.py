@@ -25,7 +25,7 @@ KEPT = (
 
 NEW_COLUMNS = {"cluster.communities": "language", "evaluate.answers": "settings"}
 """Columns that later versions added, which the kept home has no values for."""
-OF_INTERVALS = {"ci_low", "ci_high", "n_clusters", "method", "seed"}
+OF_INTERVALS = {"ci_low", "ci_high", "ranks", "n_clusters", "method", "seed"}
 JUDGE = "offline-judge"
 OF_JUDGMENTS = ("item_id", "trial", "turn", "model", "judge", "score", "scores")
 

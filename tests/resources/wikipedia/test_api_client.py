@@ -175,15 +175,6 @@ def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
     assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
 
 
-def test_the_longest_wait_of_its_own_is_a_minute(wiki, tmp_path, monkeypatch):
-    assert api_client.MAX_BACKOFF == 60.0
-    monkeypatch.setattr(api_client, "MAX_BACKOFF", 0.01)
-    wiki.fail(faults.html(), times=7)
-    # Its own waits would be longer than this test may take.
-    asking(wiki, tmp_path, backoff=600).pages("birds", "en", ["Bird 1"])
-    assert len(wiki.requests) >= 8
-
-
 @pytest.mark.parametrize(
     "fault",
     [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")],

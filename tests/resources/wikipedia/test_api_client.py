@@ -80,22 +80,6 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
     assert "run this again later" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        (faults.status(429), "status 429"),
-        (faults.html(), "not a JSON object"),
-        (faults.drop(), "the connection failed"),
-        (faults.slow(0.3), "no answer within 0.1 seconds"),
-    ],
-)
-def test_the_sentence_tells_what_was_wrong(wiki, tmp_path, monkeypatch, fault, told):
-    monkeypatch.setattr(api_client, "TRIES", 2)
-    wiki.fail(fault, times=2)
-    with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path, timeout=0.1).pages("birds", "en", ["Bird 1"])
-
-
 def test_nobody_at_home(tmp_path, monkeypatch):
     monkeypatch.setattr(api_client, "TRIES", 2)
     with socket.create_server(("127.0.0.1", 0)) as closed:

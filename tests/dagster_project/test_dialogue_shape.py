@@ -18,6 +18,7 @@ dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     tmp_path: Path, commanded: Commanded

@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
     pytest.mark.filterwarnings("ignore::dagster.BetaWarning"),
     pytest.mark.slow,
+    pytest.mark.nightly,
 ]
 
 DECISIONS = ["review", "decisions"]

@@ -65,6 +65,7 @@ def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
     assert "secret" not in str(said.value)
 
 
+@pytest.mark.slow
 def test_a_duckdb_without_ducklake_is_one_sentence(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

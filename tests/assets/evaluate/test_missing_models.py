@@ -178,6 +178,7 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
     assert check(run, "evaluate/scores", "made").passed
 
 
+@pytest.mark.nightly
 def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_advice_works(
     world: World,
 ) -> None:

@@ -284,6 +284,7 @@ def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
 # --- Again, others, and none -----------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -267,6 +267,7 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert current(empty) == {"mmdu-imported": first}
 
 
+@pytest.mark.nightly
 def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_be_taken_out(
     released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
 ) -> None:

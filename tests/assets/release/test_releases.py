@@ -219,6 +219,7 @@ def test_unknown_and_nd_are_left_out_of_instruction_sets_and_counted(world: Worl
     assert card(world, current(world)["mmdu"])["n_items"] == 4
 
 
+@pytest.mark.nightly
 def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> None:
     before = current(world)
     licensed(world, "NULL")
@@ -314,6 +315,7 @@ def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) 
 # --- An earlier release, evaluated and compared --------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one_that_is(
     twice: Made, make_world: MakeWorld, tmp_path: Path
 ) -> None:

@@ -176,6 +176,7 @@ def _use(number: int, barrier, notes: Path) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_processes_of_one_name_wait_for_each_other(loom_home, tmp_path):
     spawn = multiprocessing.get_context("spawn")
     barrier, notes = spawn.Barrier(3), tmp_path / "notes"

@@ -116,7 +116,9 @@ def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
     visit.asked.clear()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), pytest.param("dark", 390, marks=pytest.mark.nightly)]
+)
 def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int) -> None:
     size = {"width": width, "height": 800}
     visit = Visit(browser, (home / PAGE).as_uri(), color_scheme=scheme, viewport=size)

@@ -85,9 +85,6 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
     assert said.startswith(f"{folder} was not backed up to {to} (") and said.count("\n") == 1
 
 
-# --- Importing -----------------------------------------------------------------------------------
-
-
 # --- Cleaning ------------------------------------------------------------------------------------
 
 
@@ -199,6 +196,3 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
 
     assert loom(["home", "restore", backup, "--overwrite"]) == 0
     assert loom(["home", "clean", "--all"]) == 0
-
-
-# --- A home from the future ----------------------------------------------------------------------

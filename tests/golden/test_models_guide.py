@@ -104,7 +104,7 @@ def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
     assert outcome.reasoning == "The user wants an answer, so I give one."
 
 
-# The mistakes that an entry's settings are there to avoid
+# Keys
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "gpt-5", "gemini-flash", "claude"])

@@ -309,6 +309,3 @@ def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
     assert answers(world, "mmbench", "file:gone") == []
     circular = shown(world, "Circular/micro")
     assert circular["file:new"] == circular["careful"] > circular["careless"]
-
-
-# --- Held out --------------------------------------------------------------------------------------

@@ -164,9 +164,3 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
     )
     assert made(run) == {"ingest/wit_rows", "ingest/pages"}
     assert tables(world) == before
-
-
-# --- What is not there ---------------------------------------------------------------------------
-
-
-# --- Settings ------------------------------------------------------------------------------------

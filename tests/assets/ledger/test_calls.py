@@ -13,7 +13,7 @@ from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import defs
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
-from tests.assets.world import Result, Row, check, metadata
+from tests.assets.world import Result, Row, check
 
 pytestmark = pytest.mark.slow
 
@@ -191,18 +191,6 @@ def test_nothing_that_was_said_is_in_the_warehouse(mirror: Mirror) -> None:
     assert columns == set(Call._fields) - said | {"status"}
 
 
-def test_more_calls_than_are_read_at_once_all_arrive(mirror: Mirror) -> None:
-    first = call(*CALLS[0][:-1], created_at=CALLS[0][-1])
-    mirror.ledger.add([first._replace(key=f"{n}", prompt_tokens=n) for n in range(4321)])
-
-    mirror.run()
-
-    (row,) = mirror.rows(
-        "SELECT count(DISTINCT key) AS n, sum(prompt_tokens)::INT AS s FROM ledger.calls"
-    )
-    assert row == {"n": 4321, "s": 4320 * 4321 // 2}
-
-
 @pytest.mark.parametrize(
     "nonsense",
     [
@@ -258,39 +246,6 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     assert mirror.warehouse.count("ledger.calls") == 0
 
 
-# What the UI shows
-
-
-def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
-    mirror.fill()
-
-    run = mirror.run()
-
-    shown = metadata(run, "ledger/calls")
-    assert {name: shown[name] for name in shown.keys() - {"preview", "most expensive"}} == {
-        "dagster/row_count": 8,
-        "answered": 5,
-        "lost": 3,
-        "prompt tokens": 10_810,
-        "completion tokens": 475,
-        "cost (USD)": 2.71875,
-    }
-    header, _, top, *others = shown["most expensive"].splitlines()
-    assert header.startswith(r"| day | stage | model | n\_answered | n\_lost | tokens |")
-    # 10,000 tokens of prompts and 401 of answers.
-    assert top == "| 2026-01-01 | dialogue.answers | gpt-4o | 2 | 2 | 10401 | 1.5 | 4 |"
-    # A row for each, costs to three digits.
-    assert [line.split(" | ")[6] for line in others] == ["1", "0.125", "0.0625", "0.0312"]
-    costs = metadata(run, "ledger/costs")
-    assert costs["dagster/row_count"] == 5
-    # The latest first; too wide a table has its rows beside each other.
-    assert costs["preview"].splitlines()[2:5] == [
-        "| **day** | 2026-01-03 | 2026-01-02 | 2026-01-01 |",
-        "| **stage** | evaluate.answers | dialogue.answers | dialogue.answers |",
-        "| **model** | mini | gpt-4o | gpt-4o |",
-    ]
-
-
 # What rests on it
 
 
@@ -329,22 +284,6 @@ def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) 
         "evaluate.answers": 2,
         "first of them": ["f", "nowhere"],
     }
-
-
-def test_a_call_answered_while_the_mirror_was_made_is_known(mirror: Mirror) -> None:
-    mirror.fill()
-    mirror.run()
-    name_calls(mirror, [("answered", "g", "A balloon.")])
-    known = next(
-        each
-        for each in defs.asset_checks
-        if dg.AssetCheckKey(dg.AssetKey(["ledger", "calls"]), "calls_known") in each.check_keys
-    )
-    assert not known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
-
-    mirror.ledger.add([call("g", *CALLS[3][1:-1], created_at=CALLS[3][-1])])
-
-    assert known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
 
 
 def test_every_table_that_names_a_call_is_asked_for_it() -> None:

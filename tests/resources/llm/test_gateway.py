@@ -271,9 +271,6 @@ def test_no_server_can_park_a_run(gateway, api, monkeypatch, value):
     assert isinstance(outcome, Completion)
 
 
-# What is not
-
-
 # A key that is not accepted
 
 

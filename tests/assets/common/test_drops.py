@@ -5,7 +5,7 @@ import errno
 import dagster as dg
 import pytest
 
-from assets.common.drops import FAILED_CALLS, require_few_lost
+from assets.common.drops import FAILED_CALLS, reasons, require_few_lost
 from assets.common.isolation import Isolation
 from methods.prompts.template import TemplateError
 from resources.llm.model_calls import BatchPending, WaitingForBatch
@@ -45,6 +45,11 @@ def test_the_failure_says_of_what_how_much_why_and_what_may_be() -> None:
     assert "| truncated | 3 |" in shown["reasons"]
     # Another attempt would lose the same.
     assert not raised.value.allow_retries
+
+
+def test_reasons_are_a_table_with_the_most_frequent_first() -> None:
+    (table,) = reasons({"missing": 1, "truncated": 3, "empty": 1}).values()
+    assert table.value.splitlines()[2:] == ["| truncated | 3 |", "| empty | 1 |", "| missing | 1 |"]
 
 
 @pytest.mark.parametrize(

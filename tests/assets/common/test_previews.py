@@ -27,6 +27,11 @@ def cells(markdown: str) -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in [rows[0], *rows[2:]]]
 
 
+def test_a_row_a_line_numbers_rounded_and_on_the_right() -> None:
+    shown = preview(of({"model": "careful", "value": 87.28395061728395, "n": 81}))
+    assert shown == "| model | value | n |\n| --- | ---: | ---: |\n| careful | 87.3 | 81 |"
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

@@ -171,6 +171,17 @@ def test_a_dialogue_ends_with_the_turn_that_failed(bad_day: BadDay) -> None:
         assert lost[second, turn]["call_key"] is None
 
 
+def test_a_filtered_answer_is_refused_without_a_text(bad_day: BadDay) -> None:
+    third = bad_day.items[2]
+    given = answers_of(bad_day.world, "careful")
+    assert (given[third, 5]["status"], given[third, 5]["answer"]) == ("refused", None)
+    lost = failed_of(bad_day.world, "careful", "answers")
+    assert lost[third, 5]["reason"] == "refused"
+    # There is no text to go on from.
+    assert lost[third, 6]["reason"] == "not_asked"
+    assert metadata(bad_day.run, "evaluate/answers")["refused"] == 1
+
+
 def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
     first, *_, fourth = bad_day.items
     lost = failed_of(bad_day.world, "careful", "judgments")

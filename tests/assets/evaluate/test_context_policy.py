@@ -75,6 +75,10 @@ def test_scores_under_two_policies_stand_apart_and_name_the_policy(day: Day, tab
     assert found == [(JUDGED, "careless"), (f"{JUDGED} context=truncate", "careful")]
 
 
+def test_models_under_two_policies_are_not_compared(day: Day) -> None:
+    assert day.world.rows("FROM evaluate.comparisons") == []
+
+
 def test_under_fail_the_tail_is_not_asked_and_what_fits_is_not_paid_for_again(day: Day) -> None:
     world = day.world
     before = len(world.proxy.requests)

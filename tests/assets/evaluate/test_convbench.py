@@ -93,6 +93,19 @@ def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World)
     assert {of[name, model] for name in (*NINE, "R1", "R2") for model in BY_SKILL} == {50.0}
 
 
+def test_a_planted_fault_shows_in_the_setting_that_takes_it_away(world: World) -> None:
+    of = scores(world)
+    gain = {
+        model: {
+            name: of[f"{name} - {less}", model] for name, less in (("S2^", "S2"), ("S3~", "S3^"))
+        }
+        for model in ("careful", *FAULTY)
+    }
+    assert gain["careful"] == {"S2^": 0, "S3~": 0}
+    assert gain["poor-perception"]["S2^"] > 15 > abs(gain["poor-perception"]["S3~"])
+    assert gain["poor-reasoning"]["S3~"] > 15 > abs(gain["poor-reasoning"]["S2^"])
+
+
 def test_each_turn_and_each_conversation_is_compared_in_both_orders(world: World) -> None:
     n = world.warehouse.count("release.items")
     rows = world.rows(
@@ -111,6 +124,18 @@ def test_each_turn_and_each_conversation_is_compared_in_both_orders(world: World
             for order in orders
         },
     }
+
+
+def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World) -> None:
+    rows = world.rows(
+        "SELECT model, count(*) AS asked, count(DISTINCT call_key) AS calls FROM evaluate.answers "
+        "WHERE status <> 'given' GROUP BY model"
+    )
+    n = world.warehouse.count("release.items")
+    of = {row["model"]: (row["asked"], row["calls"]) for row in rows}
+    # The careful model's own history is that of the references.
+    assert of["careful"] == (6 * n, 3 * n)
+    assert of["careless"] == (6 * n, 6 * n)
 
 
 def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(

@@ -127,6 +127,13 @@ def test_too_few_models_flag_nothing_and_the_reason_is_shown(analysed: World) ->
     assert flagged(analysed).keys() == {TEXT_ONLY, WRONG}
 
 
+def test_statistics_are_of_models_alone(analysed: World) -> None:
+    rows = {row["item_id"]: row for row in analysed.rows("FROM evaluate.item_statistics")}
+    assert {row["n_models"] for row in rows.values()} == {len(MODELS)}
+    assert rows[WRONG]["flags"] == ["everyone_wrong"] and rows[WRONG]["share_right"] == 0
+    assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
+
+
 def test_people_see_the_item_and_the_evidence(analysed: World) -> None:
     queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
     assert queued.keys() == {TEXT_ONLY, WRONG}

@@ -149,6 +149,13 @@ def test_a_refusal_is_a_miss_is_counted_and_is_right_in_the_upper_bound(chosen: 
     assert {row["extractor"] for row in readings(chosen, "refuser")} == {"rule"}
 
 
+def test_a_mean_over_tasks_counts_tasks_alike(chosen: World) -> None:
+    by_task, micro = shown(chosen, "Accuracy/macro by task"), shown(chosen, "Accuracy/micro")
+    assert by_task["careful"] == micro["careful"] == 100
+    # The key A is that of the one question of its task, of four questions in all.
+    assert (by_task["always-a"], micro["always-a"]) == (50, 25)
+
+
 def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chosen: World) -> None:
     rows = chosen.rows(
         "SELECT * FROM evaluate.provenance WHERE model = 'careful' AND benchmark = 'mmbench' "

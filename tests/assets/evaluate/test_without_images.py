@@ -98,6 +98,17 @@ def test_the_judge_is_shown_the_items_own_images_and_no_name(blind: World) -> No
     assert not any("careful" in each.text or "no-images" in each.text for each in asked)
 
 
+def test_people_are_not_asked_to_score_what_was_not_seen(blind: World) -> None:
+    queued = blind.rows("SELECT count(*) AS n FROM evaluate.score_queue")
+    # Five answers of the one model.
+    assert queued == [{"n": 5}]
+
+
+def test_they_say_nothing_of_the_judges_quality(blind: World) -> None:
+    rows = blind.rows("SELECT DISTINCT subject FROM evaluate.judge_quality WHERE subject <> ''")
+    assert rows == [{"subject": "careful"}]
+
+
 def test_on_a_release_of_one_item_what_needs_another_is_missing_and_all_others_are_asked(
     make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -336,6 +336,13 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
     assert empty.rows("FROM release.releases") == before
 
 
+def test_the_id_of_a_release_is_no_name_of_another_one(empty: World, folder: Path) -> None:
+    first = taken(empty, folder / "benchmark.json")
+    run = take(empty, folder / "benchmark.json", name=first)
+    assert sentence(run).startswith(f"{first} is the id of an existing release")
+    assert current(empty) == {"mmdu-imported": first}
+
+
 def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, folder: Path) -> None:
     models = models_yaml(empty.proxy.base_url)
     del models["profiles"]["test"]["writer"]

@@ -81,6 +81,28 @@ def test_where_nothing_is_approved_nothing_changes_and_one_sentence_says_so(worl
     assert not made(run) & {"release/releases", "release/exports"}
 
 
+def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: World) -> None:
+    before = current(world)
+    where = "FROM cluster.image_sets AS s WHERE s.set_id = a.set_id AND s.kind = 'instruction'"
+    world.warehouse.replace(
+        "review.approved",
+        world.warehouse.sql(
+            f"SELECT * REPLACE (CASE WHEN EXISTS ({where}) THEN 'pending' ELSE status END AS status) "
+            "FROM review.approved AS a"
+        ),
+    )
+
+    run = world.run("release")
+
+    assert run.success
+    assert current(world) == before and set(before) == {"mmdu", "mmdu-instruct"}
+    told = metadata(run, "release/releases")
+    assert told["warning"] == (
+        f"No dialogue of kind instruction is approved: {before['mmdu-instruct']} stays in force."
+    )
+    assert told["dagster/row_count"] == 2, "the release that stays in force, too"
+
+
 def test_the_check_counts_the_dialogues_of_the_releases_in_force(world: World) -> None:
     run = world.release()
     found = check(run, "release/releases", "not_empty")
@@ -141,6 +163,13 @@ def test_a_card_says_how_its_release_was_made(twice: Made) -> None:
     assert row["writers"] == ["offline-writer"]
     assert row["corpus"] == twice.world.rows("SELECT wit_shard, fingerprint FROM ingest.shards")
     assert row["project_version"]
+
+
+def test_its_parent_is_the_release_that_was_in_force_before(twice: Made) -> None:
+    for name, release_id in twice.second.items():
+        assert release_id != twice.first[name]
+        assert card(twice.world, release_id)["parent"] == twice.first[name]
+        assert card(twice.world, twice.first[name])["parent"] is None
 
 
 def test_the_folder_has_the_card_for_people_and_for_programs(twice: Made) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from methods.batched import batched
 from resources.files import rows as rows_file
 from resources.files.home import REPO_ROOT, staging_path
-from resources.files.rows import RowsFile, RowsStream, n_rows, portions, staging_folder
+from resources.files.rows import RowsFile, RowsStream, first_rows, n_rows, portions, staging_folder
 
 SCHEMA = pa.schema([("name", pa.string()), ("size", pa.int64())])
 
@@ -68,6 +68,11 @@ def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
             file.add({"name": "x" * n_characters, "size": n_characters})
     groups = pq.read_metadata(file.path)
     assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 2]
+
+
+def test_of_an_empty_file_the_first_rows_have_its_columns(tmp_path):
+    looked_at = first_rows(written(tmp_path / "rows.parquet", []).path)
+    assert looked_at.num_rows == 0 and looked_at.schema == SCHEMA
 
 
 # The stream
@@ -176,7 +181,6 @@ def _use(number: int, barrier, notes: Path) -> None:
             time.sleep(0.05)
 
 
-@pytest.mark.slow
 def test_processes_of_one_name_wait_for_each_other(loom_home, tmp_path):
     spawn = multiprocessing.get_context("spawn")
     barrier, notes = spawn.Barrier(3), tmp_path / "notes"

@@ -15,7 +15,7 @@ from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import make_resources
 from methods.ingest.wit import COLUMNS
 from tests.assets.corpus import WitLine, raw
-from tests.assets.world import Result, Row, World, made
+from tests.assets.world import Result, Row, World
 
 ANY_LOSS_OF_ROWS = {"ingest__wit_rows": {"config": {"max_rejected_share": 1.0}}}
 ANY_LOSS_OF_IMAGES = {"ingest__images": {"config": {"max_lost_share": 1.0}}}
@@ -105,16 +105,6 @@ def rejected(world: World, kind: str) -> dict[str, str]:
     found = world.rows("SELECT * FROM ingest.rejected WHERE kind = $kind", kind=kind)
     assert all(row["detail"].endswith(".") for row in found)
     return {row["reference"]: row["reason"] for row in found}
-
-
-def start_failure(result: Result) -> str:
-    """What ended a run before its first asset, without the name of the error's class."""
-    assert made(result) == set()
-    (event,) = [each for each in result.all_events if each.is_resource_init_failure]
-    error = event.engine_event_data.error
-    while error.cause:
-        error = error.cause
-    return error.message.strip().partition(": ")[2]
 
 
 def table(world: World, name: str) -> list[Row]:

@@ -171,10 +171,6 @@ def test_the_locks_have_what_everything_needs_and_nothing_else(
     assert set(lock) == reached
 
 
-def test_no_package_is_in_both_locks() -> None:
-    assert not set(locked("requirements.lock")) & set(locked("requirements-dev.lock"))
-
-
 def build_requirements() -> list[str]:
     return list(tomllib.loads(PYPROJECT)["build-system"]["requires"])
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from docs.reference import papers
 from methods.yaml_text import from_yaml
 from resources.files.home import REPO_ROOT
 
@@ -29,11 +28,3 @@ def test_a_row_names_what_exists_or_a_reason(row: dict[str, Any]) -> None:
         assert "note" not in row
     else:
         assert row["note"] and "module" not in row
-
-
-def test_the_page_has_a_line_for_each_row() -> None:
-    page = "\n\n".join(papers())
-    lines = [line for line in page.splitlines() if line.startswith("|")]
-    # Each paper's table has two lines above its rows.
-    assert len(lines) == len(ROWS) + 2 * len(PAPERS)
-    assert "methods/clustering/two_passes.py" in page

@@ -133,19 +133,6 @@ def test_a_home_of_another_time_stays_where_it_is_and_another_one_is_used(
     assert loom(LIST) == 0
 
 
-def test_a_home_is_brought_back_to_a_new_folder(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-) -> None:
-    monkeypatch.setenv("LOOM_FILES", str(tmp_path / "files"))
-    (tmp_path / "files").mkdir()
-    assert loom(["home", "move"]) == 0
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))
-    assert "There is no home" in refused("home", "move")
-    assert loom(["home", "move", "--back"]) == 0
-    images = {path.name for path in (home / "images").glob("*/*.*")}
-    assert images == {path.name for path in (tmp_path / "new" / "images").glob("*/*.*")} != set()
-
-
 def test_one_of_two_shards_of_a_name_is_renamed(tmp_path: Path) -> None:
     for name in ("owls.tsv", "owls.tsv.gz"):
         (tmp_path / name).touch()

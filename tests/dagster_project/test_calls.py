@@ -71,20 +71,3 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     assert said.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
     assert said.endswith("choose another with --port.")
     assert not list((tmp_path / "home").iterdir())
-
-
-@pytest.mark.parametrize("given", ["zero", "0", "65536", "-1"])
-def test_what_is_no_port_is_one_sentence(tmp_path: Path, given: str) -> None:
-    ended = command(tmp_path / "home", "calls", PORT=given)
-    assert ended.returncode == 2
-    said = f"vlm-loom calls: PORT: {given} is not a port: give a number from 1 to 65535.\n"
-    assert ended.stderr == said
-
-
-def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "home").touch()
-    ended = command(tmp_path / "home", "calls")
-    assert ended.returncode == 2
-    assert (
-        ended.stderr == f"The workspace {tmp_path / 'home'} is a file: set LOOM_HOME to a folder.\n"
-    )

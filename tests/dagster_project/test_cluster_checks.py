@@ -144,12 +144,6 @@ def test_one_giant_group_is_a_warning(warehouse: Warehouse, made_with: MadeWith)
     ).passed
 
 
-def test_an_empty_clustering_breaks_no_limit(warehouse: Warehouse, made_with: MadeWith) -> None:
-    assert checks.within_tau(warehouse=warehouse).passed
-    assert checks.unclustered(made_with("cluster.clusters"), warehouse=warehouse).passed
-    assert checks.giant_group(made_with("cluster.clusters"), warehouse=warehouse).passed
-
-
 def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
     warehouse: Warehouse, loom_home: Path
 ) -> None:
@@ -286,13 +280,6 @@ def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(
     assert not checks.no_repeats(
         made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse
     ).passed
-
-
-def test_entries_that_have_gone_repeat_nobodys_page(
-    warehouse: Warehouse, made_with: MadeWith
-) -> None:
-    drawn(warehouse, ("s", "benchmark", ["a", "b"]))
-    assert checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse).passed
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import inspect
 import re
 import subprocess
 import sys
-import tomllib
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,15 +63,6 @@ def test_an_asset_stands_in_the_file_of_its_table() -> None:
             stage, name = asset.key.path
             module = asset.op.compute_fn.decorated_fn.__module__
             assert re.fullmatch(rf"assets\.{stage}\.{name}|extras\.\w+\.assets\.{name}", module)
-
-
-def test_the_ui_links_an_asset_to_its_source(specs: list[dg.AssetSpec]) -> None:
-    made = [spec for spec in specs if ".".join(spec.key.path) in SOURCES]
-    for spec in made:
-        (place,) = spec.metadata["dagster/code_references"].value.code_references
-        lines = Path(place.file_path).read_text().splitlines()
-        assert lines[place.line_number - 1].startswith("@"), spec.key
-        assert Path(place.file_path).stem == spec.key.path[-1]
 
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
@@ -254,32 +244,6 @@ def test_a_module_beside_them_changes_resources_and_adds_a_calendar(loom_home: P
     assert [request.partition_key for request in requests] == ["sample-a", "sample-b"]
     assert definitions.resources["llm"].budget_usd == 50
     assert definitions.resolve_job_def("ingest")
-
-
-def test_dg_finds_the_definitions_and_scaffolds_into_the_folder_of_own_assets() -> None:
-    settings = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["tool"]["dg"]["project"]
-    module = importlib.import_module(settings["code_location_target_module"])
-    assert [each for each in vars(module).values() if isinstance(each, dg.Definitions)] == [defs]
-    assert importlib.import_module(settings["defs_module"]).__file__ == str(
-        REPO_ROOT / "assets" / "own" / "__init__.py"
-    )
-
-
-def test_dagster_validates_the_workspace() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "dagster", "definitions", "validate", "-w", "workspace.yaml"],
-        cwd=REPO_ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "passed validation" in done.stderr + done.stdout
-
-
-def test_a_resource_can_be_swapped() -> None:
-    other = Warehouse("/elsewhere.duckdb")
-    swapped = build_defs(resource_overrides={"warehouse": other})
-    assert swapped.resources["warehouse"] is other
 
 
 def test_an_asset_reads_only_what_itself_or_an_asset_upstream_writes() -> None:

@@ -9,7 +9,6 @@ from resources.files.home import REPO_ROOT
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY
-from tests.e2e.running import command
 
 pytestmark = pytest.mark.slow
 
@@ -19,6 +18,7 @@ dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     tmp_path: Path, commanded: Commanded
@@ -49,15 +49,6 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     # Each of 110 dialogues: one call on each of three images, three calls for twelve answers of 750.
     assert row is not None and row[1].split(" | ")[0] == "660"
     assert row[1].split(" | ")[2] == f"{110 * 15 * 750:,}"
-
-
-def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
-    settings = str(tmp_path / "none.yaml")
-    done = command(tmp_path / "home", "dialogue-shape", "--settings", settings)
-
-    assert done.returncode == 2 and "none.yaml" in done.stderr
-    workspace, *told = done.stderr.splitlines()
-    assert workspace.startswith("Workspace: ") and len(told) == 1
 
 
 def test_the_results_page_is_of_the_settings_in_the_guides() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.files.home import REPO_ROOT
-from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 
 pytestmark = pytest.mark.slow
@@ -55,16 +54,6 @@ def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(
     assert "The earlier home is" in capsys.readouterr().out
 
 
-def test_a_folder_may_have_any_name(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = """-say "so": it's $HOME `x`"""
-    monkeypatch.chdir(tmp_path)
-    assert loom(["home", "backup", f"--to={name}"]) == 0
-    assert "backup.json" in names(tmp_path / name)
-    assert loom(["home", "restore", "--overwrite", "--", name]) == 0
-
-
 def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_restored(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -94,9 +83,6 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
     assert loom(["home", "backup", f"--to={to}"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"{folder} was not backed up to {to} (") and said.count("\n") == 1
-
-
-# --- Importing -----------------------------------------------------------------------------------
 
 
 # --- Cleaning ------------------------------------------------------------------------------------
@@ -164,13 +150,6 @@ def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(
             clean(each, everything=True)
 
 
-@pytest.mark.parametrize("name", ["warehouse.duckdb", "ledger.sqlite", "review.sqlite", "dagster"])
-def test_any_of_a_homes_parts_makes_it_one(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).mkdir()
-    (tmp_path / "ray").mkdir()
-    assert clean(tmp_path) == (["ray"], [name])
-
-
 def test_a_cleaning_that_was_killed_can_be_done_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,14 +196,3 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
 
     assert loom(["home", "restore", backup, "--overwrite"]) == 0
     assert loom(["home", "clean", "--all"]) == 0
-
-
-# --- A home from the future ----------------------------------------------------------------------
-
-
-def test_a_home_that_is_not_there_yet_is_not_made_by_looking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))
-    bring_home_up_to_date()
-    assert not (tmp_path / "new").exists()

@@ -97,25 +97,6 @@ def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, cap
     assert warehouse_of(folder).count("evaluate.human_score_files") == 2
 
 
-def test_a_reason_that_is_added_later_replaces_none(folder: Path, capsys) -> None:
-    (folder / "scores.csv").write_text("item,model,score,rater\n1-0,a,8,ann\n")
-    assert imported(folder / "scores.csv") == 0
-    (folder / "why.csv").write_text("item,model,score,rater,reason\n1-0,a,8,ann,It is a cat.\n")
-    assert imported(folder / "why.csv") == 0
-    assert "1 replace other scores or reasons by the same rater." in capsys.readouterr().out
-    rows = warehouse_of(folder).sql("FROM evaluate.human_scores").to_pylist()
-    assert [(row["score"], row["reason"]) for row in rows] == [(8, "It is a cat.")]
-    # A file that gives no reason takes none away.
-    assert imported(folder / "scores.csv") == 0
-    assert "They were here already, and nothing changes." in capsys.readouterr().out
-    (folder / "scores.csv").write_text("item,model,score,rater\n1-0,a,3,ann\n")
-    assert imported(folder / "scores.csv") == 0
-    rows = warehouse_of(folder).sql("FROM evaluate.human_scores").to_pylist()
-    assert [(row["score"], row["reason"]) for row in rows] == [(3, None)], (
-        "it was of the other score"
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

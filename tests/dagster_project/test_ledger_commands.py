@@ -60,16 +60,6 @@ def _answered_and_killed(path: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_where_there_is_no_ledger_one_sentence_says_so(path: Path, capsys) -> None:
-    path.unlink()
-
-    assert loom(["home", "check-ledger"]) == 2
-    assert capsys.readouterr().err == (
-        f"There is no ledger at {path}: one is made when models are first asked. If you have one in "
-        "another workspace, name that with --home or LOOM_HOME.\n"
-    )
-
-
 def test_it_is_refused_while_a_process_uses_the_home(path: Path) -> None:
     ledger = Ledger(path)
     assert len(ledger) == 102
@@ -84,11 +74,3 @@ def test_it_is_refused_while_a_process_uses_the_home(path: Path) -> None:
 
     assert done.returncode == 2
     assert f"{path.parent} is in use. Stop what runs on it (process" in done.stderr
-
-
-def test_an_empty_ledger_is_not_called_an_old_one(path: Path, capsys) -> None:
-    path.write_bytes(b"")
-    assert loom(["home", "check-ledger"]) == 2
-    said = capsys.readouterr().err
-    assert f"{path} is empty, but it had content: restore a backup" in said
-    assert "0.2.0" not in said

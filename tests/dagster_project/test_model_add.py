@@ -115,18 +115,6 @@ def test_a_model_that_is_there_is_added_to_a_profile_without_being_asked(
     assert len(chat.received) == n_asked
 
 
-def test_a_name_that_a_profile_has_already_may_be_added(models: Path, capsys: Any) -> None:
-    models.write_text(FILE.replace("[mine]", "[mine, vl]"))
-    assert loom(["dry-run", "--profile", "p"]) == 2
-    assert "There is no model 'vl' in models.yaml, which its profile p names" in (
-        capsys.readouterr().err
-    )
-    with model_server(PAGES["vLLM"], chat=Vllm("Qwen/VL")) as root:
-        assert loom(["model", "add", root, "--profile", "p"]) == 0
-
-    assert load_registry().profile("p").evaluate == ["mine", "vl"]
-
-
 def test_a_server_that_wants_a_key_is_given_it(
     models: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

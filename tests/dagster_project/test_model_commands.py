@@ -23,7 +23,6 @@ from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.doubles.providers.open_models import Ollama, Vllm
 from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider, running
-from tests.doubles.serving import free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -159,20 +158,6 @@ def test_what_a_model_says_cannot_steer_the_terminal(api: ScriptedApi, capsys) -
     assert printable("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
 
 
-def test_a_batch_model_is_asked_at_once(write: Made) -> None:
-    with running(Vllm("it")) as (_, url):
-        write(url, mode="batch")
-        assert loom(["model", "ask", "it", "Why?"]) == 0
-    assert kept()[0].via == "live"
-
-
-def test_the_offline_model_answers(loom_home: Path, tmp_path: Path, capsys) -> None:
-    image = photo(tmp_path / "red.png")
-
-    assert loom(["model", "ask", "offline-careful", f"--image={image}", "What is this?"]) == 0
-    assert "outcome    answered" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     "question",
     [
@@ -232,17 +217,6 @@ def test_without_its_key_nothing_is_asked(write: Made, monkeypatch, capsys, tmp_
             )
     assert double.received == []
     assert not images_path().exists()
-
-
-@pytest.mark.parametrize("command", [["ask", "it", "Why?"], ["check", "it"]])
-def test_a_connection_that_is_refused_is_named(write: Made, command: list[str], capsys) -> None:
-    (port,) = free_ports(1)
-    write(f"http://127.0.0.1:{port}/v1", attempts=1)
-
-    assert loom(["model", *command]) == 1
-    said = capsys.readouterr().out
-    assert f"unreachable: Nothing listens at 127.0.0.1:{port}: start the server, or correct" in said
-    assert "timed out" not in said
 
 
 def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -> None:
@@ -394,8 +368,3 @@ def test_a_model_that_takes_texts_only_is_sent_no_images(
     assert loom(["model", "check", "it"]) == 0
     assert capsys.readouterr().out.count("not tried  since max_images is 0") == 3
     assert not any(b"image_url" in asked.body for asked in local.received)
-
-
-def test_the_offline_model_is_checked(loom_home: Path, capsys) -> None:
-    assert loom(["model", "check", "offline-careful"]) == 0
-    assert capsys.readouterr().out.startswith("offline-careful: offline-careful at offline\ntext ")

@@ -42,6 +42,7 @@ def n_rows(folder: Path) -> int:
     return Warehouse(folder / "home" / "warehouse.duckdb").count("evaluate.predictions")
 
 
+@pytest.mark.slow
 def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, capsys) -> None:
     given = ["mmbench-imported", str(folder / "preds.csv"), "mine"]
     assert loom(["result", "import-predictions", *given]) == 0

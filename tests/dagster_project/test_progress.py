@@ -127,10 +127,6 @@ def test_what_a_step_could_not_make_is_said_once_by_its_check_or_at_the_end(caps
         assert printed(capsys) == ["rows                             0 rows", said]
 
 
-def test_it_is_named_well_within_five_seconds():
-    assert progress.QUIET_SECONDS <= 3
-
-
 def test_a_table_that_was_not_made_is_not_shown_as_one_that_was(capsys):
     @dg.asset
     def rows() -> dg.MaterializeResult:

@@ -18,10 +18,6 @@ def test_a_resource_says_what_it_is(name: str) -> None:
     assert re.fullmatch(r"[A-Z].{20,140}\.", RESOURCES[name].description or "")
 
 
-def test_no_two_say_the_same() -> None:
-    assert len({each.description for each in RESOURCES.values()}) == len(RESOURCES)
-
-
 def test_a_path_comes_from_the_environment_of_the_run(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,12 +80,6 @@ def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(tmp_path: Pa
     assert rows == [{"wit_shard": "sample-b"}]
 
 
-def test_only_ingestion_has_shards(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "run", "cluster", "--partition", "sample-b")
-    assert done.returncode == 2
-    assert "cluster has no shards: leave out --partition, or run ingest." in done.stderr
-
-
 @pytest.mark.parametrize("name", ["", "evaluat"])
 def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: str) -> None:
     done = command(tmp_path / "home", "run", name)
@@ -94,13 +88,6 @@ def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: st
     assert done.stderr.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
     assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
     assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
-
-
-def test_a_job_runs_and_says_what_it_made(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "run", "ledger")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "ledger/costs" in done.stdout
 
 
 def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
@@ -125,17 +112,6 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
     require_same_corpus(Corpus(tmp_path, tmp_path), warehouse, ["new"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})
     require_same_corpus(sample, warehouse, ["sample-a"])
-
-
-def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "run", "cluster")
-
-    assert done.returncode == 1
-    assert "There are no entries" in done.stdout
-    assert done.stderr.splitlines() == [
-        f"Workspace: {tmp_path / 'home'}",
-        "The run of cluster failed; the log above and the UI (vlm-loom ui) say why.",
-    ]
 
 
 def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made_not_all(

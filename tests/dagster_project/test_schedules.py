@@ -134,17 +134,6 @@ def test_each_request_of_a_weekly_tick_has_a_key_of_its_own_and_keeps_it_when_it
     assert not set(keys(tick(instance, schedules.ingest_weekly, NEXT_MONDAY))) & {*first}
 
 
-def test_a_corpus_that_cannot_be_read_is_the_reason_to_skip(
-    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path / "nowhere"))
-
-    skipped = tick(instance, schedules.ingest_weekly)
-
-    assert skipped.run_requests == []
-    assert str(tmp_path / "nowhere") in (skipped.skip_message or "")
-
-
 # --- Models ------------------------------------------------------------------------------------------
 
 MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "rambler", "refuser")]
@@ -215,18 +204,6 @@ def test_releases_that_no_model_is_evaluated_on_need_no_scores(
     in_force("mmdu-45k-1", name="mmdu-45k")
 
     assert tick(instance, schedules.evaluate_missing_models).run_requests == []
-
-
-def test_a_registry_that_cannot_be_read_is_the_reason_to_skip(
-    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_force("mmdu-1")
-    (tmp_path / "models.yaml").write_text("models: [")
-    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
-
-    skipped = tick(instance, schedules.evaluate_missing_models)
-
-    assert skipped.run_requests == [] and "models.yaml" in (skipped.skip_message or "")
 
 
 # --- The ledger --------------------------------------------------------------------------------------

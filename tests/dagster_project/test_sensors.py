@@ -152,14 +152,6 @@ def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, co
     assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
 
 
-def test_a_tick_that_is_repeated_reports_the_same_again(watcher: Daemon, corpus: Path) -> None:
-    put(corpus, "one")
-
-    first, second = watcher.evaluate(), watcher.tick()
-
-    assert (added(first), observed(first)) == (added(second), observed(second)) != ([], {})
-
-
 def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
     watcher: Daemon, corpus: Path
 ) -> None:
@@ -349,15 +341,6 @@ def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_t
     with_scores = reviewers.tick()
     assert reported(with_scores) == [(2, 4)]
     assert version(with_scores) != version(without)
-
-
-def test_rules_that_cannot_be_read_are_one_sentence(reviewers: Daemon, loom_home: Path) -> None:
-    queue(queued("one"))
-    (loom_home / "review.yaml").write_text("default: {annotators: 3}")
-
-    skipped = reviewers.tick()
-
-    assert reported(skipped) == [] and "annotators" in (skipped.skip_message or "")
 
 
 # --- Everything turned on ----------------------------------------------------------------------------

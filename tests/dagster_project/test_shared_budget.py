@@ -60,10 +60,6 @@ def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instanc
     assert ancestors_of(instance, again(instance, third)) == ids(first, second, third)
 
 
-def test_runs_that_are_gone_are_named_all_the_same(instance):
-    assert ancestors_of(instance, run(instance, **{CHAIN: "gone"})) == ["gone"]
-
-
 # The resource of a run
 
 

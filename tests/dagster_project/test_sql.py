@@ -78,11 +78,6 @@ def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
-def test_a_query_that_is_not_utf8_is_refused_in_a_sentence(warehouse, capsys):
-    assert loom(["sql", os.fsdecode(b"SELECT '\xff'")]) == 2
-    assert capsys.readouterr().err.startswith("The query has a character that is not valid Unicode")
-
-
 @pytest.mark.parametrize(
     ("wanted", "nearest"),
     [
@@ -141,14 +136,6 @@ def test_the_prompt_answers_each_query_and_goes_on_after_a_wrong_one(warehouse):
     for shown in ("dialogue.answers", "evaluate.leaderboard", "seen", "42"):
         assert shown in prompt.stdout
     assert "nonsense" in prompt.stderr
-
-
-def test_a_home_without_tables_is_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-    assert loom(["sql"]) == 2
-    said = "There are no tables yet: run `vlm-loom demo` or a job first.\n"
-    assert capsys.readouterr() == ("", said)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch):

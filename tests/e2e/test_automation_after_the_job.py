@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
     pytest.mark.filterwarnings("ignore::dagster.BetaWarning"),
     pytest.mark.slow,
+    pytest.mark.nightly,
 ]
 
 DECISIONS = ["review", "decisions"]
@@ -83,15 +84,6 @@ def test_decisions_reach_the_release_and_what_stands_on_it(automation: Automatio
     requested = automation.requested()
     assert requested >= {"review/approved", "release/releases", "release/exports"}
     assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in requested)
-
-
-def test_the_same_decisions_reported_again_trigger_nothing(automation: Automation) -> None:
-    automation.decided("first")
-    automation.requested()
-    automation.run("review/approved", "release/releases")
-    automation.requested()
-    automation.decided("first")
-    assert automation.requested() == set()
 
 
 def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(

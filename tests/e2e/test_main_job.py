@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import json
 import re
 import shutil
 from datetime import datetime
@@ -11,12 +10,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.cli import main as loom
 from dagster_project.run_tags import BUILD
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
-from tests.e2e.running import Run, command, demo, instance_of
+from tests.e2e.running import Run, command, instance_of
 from tests.resources.llm.entries import charges_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
@@ -180,47 +178,6 @@ def test_what_it_cost_is_in_the_warehouse_call_by_call(main_job: Run) -> None:
     assert rows(main_job, sql_text("ledger/unknown_calls")) == []
 
 
-def test_bad_rows_and_images_of_the_corpus_are_counted_with_their_reasons(main_job: Run) -> None:
-    found = rows(main_job, "SELECT kind, reason FROM ingest.rejected ORDER BY ALL")
-    assert [(row["kind"], row["reason"]) for row in found] == [
-        ("image", "missing"),
-        ("image", "truncated"),
-        ("row", "not_utf8"),
-        ("row", "wrong_column_count"),
-    ]
-
-
-def test_sets_have_the_sizes_of_the_paper_and_no_page_twice(main_job: Run) -> None:
-    sets = rows(
-        main_job,
-        """
-        SELECT kind, set_id, count(*) AS n, count(DISTINCT e.page_id) AS n_pages
-        FROM cluster.image_sets JOIN (SELECT DISTINCT entry_id, page_id FROM ingest.entries) AS e
-        USING (entry_id) GROUP BY ALL
-        """,
-    )
-    assert {row["kind"] for row in sets} == {"benchmark", "instruction"}
-    for row in sets:
-        assert 2 <= row["n"] <= (20 if row["kind"] == "benchmark" else 5)
-        assert row["n_pages"] == row["n"]
-
-
-def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: Run) -> None:
-    released = rows(main_job, "SELECT * FROM release.releases WHERE name LIKE 'mmdu%'")
-    assert {row["kind"] for row in released} == {"benchmark", "instruction"}
-    for release in released:
-        folder = main_job.home / "releases" / release["release_id"]
-        records = json.loads((folder / "dialogues.json").read_text())
-        assert len(records) == release["n_items"]
-        for record in records:
-            said = [turn["value"] for turn in record["conversations"]]
-            assert [turn["from"] for turn in record["conversations"]] == ["user", "assistant"] * (
-                len(said) // 2
-            )
-            assert sum(text.count("<ImageHere>") for text in said) == len(record["image"])
-            assert all((folder / path).is_file() for path in record["image"])
-
-
 def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) -> None:
     found = rows(
         main_job,
@@ -313,34 +270,6 @@ def test_conversations_of_three_turns_are_released_and_evaluated(main_job: Run) 
     folder = main_job.home / "releases" / card["release_id"]
     assert len(list(csv.DictReader((folder / "convbench.csv").open(encoding="utf-8")))) == 6
     assert f"Leaderboard ({card['release_id']}, " in main_job.output
-
-
-def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
-    per_dialogue = rows(
-        main_job,
-        "SELECT d.dialogue_id, count(p.rewrite) AS n, count(DISTINCT p.rewrite) AS n_distinct "
-        "FROM dialogue.dialogues AS d LEFT JOIN rewrite.rewrites AS p USING (dialogue_id) GROUP BY ALL",
-    )
-    assert {(row["n"], row["n_distinct"]) for row in per_dialogue} == {(5, 5)}
-
-
-def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -> None:
-    said = rows(
-        main_job,
-        "SELECT a.model, a.item_id, a.turn, a.answer, a.call_key, "
-        "(SELECT sum(len(t.image_positions)) FROM release.turns AS t WHERE t.release_id = a.release_id "
-        "AND t.item_id = a.item_id AND t.turn <= a.turn) AS n_shown FROM evaluate.answers AS a "
-        "WHERE a.benchmark = 'mmdu' ORDER BY a.model, a.item_id, a.turn",
-    )
-    calls = {call.key: call for call in main_job.ledger}
-    answers: dict[tuple[str, str], list[str]] = {}
-    for row in said:
-        history = answers.setdefault((row["model"], row["item_id"]), [])
-        messages = calls[row["call_key"]].request["messages"]
-        assert [m["parts"] for m in messages if m["role"] == "assistant"] == [[a] for a in history]
-        images = [p for m in messages for p in m["parts"] if isinstance(p, dict)]
-        assert len(images) == row["n_shown"]
-        history.append(row["answer"])
 
 
 @pytest.mark.nightly
@@ -491,36 +420,3 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
         shown = {part["image"] for part in parts if isinstance(part, dict)}
         text = "".join(part for part in parts if isinstance(part, str))
         assert entry["image_id"] in shown or entry["title"] in text
-
-
-def test_a_profile_without_its_key_fails_at_once_with_one_sentence(tmp_path: Path) -> None:
-    refused = demo(tmp_path / "home", LOOM_PROFILE="openai")
-    assert refused.returncode == 2
-    workspace, said = refused.stderr.splitlines()
-    assert workspace == f"Workspace: {tmp_path / 'home'}"
-    assert said == "gpt-4o needs a key: set OPENAI_API_KEY, or choose the profile 'offline'."
-    assert refused.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "sentence"),
-    [
-        ("LOOM_PROFILE", "nonsense", "There is no profile 'nonsense' in models.yaml"),
-        ("LOOM_CORPUS", "/nowhere", "There is no folder /nowhere"),
-        ("LOOM_IMAGES", "/nowhere/images", "/nowhere/images"),
-        ("LOOM_MODELS", "/nowhere.yaml", "There is no /nowhere.yaml"),
-    ],
-)
-def test_a_wrong_setting_is_one_sentence(
-    setting: str,
-    value: str,
-    sentence: str,
-    loom_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv(setting, value)
-    monkeypatch.setenv("DAGSTER_HOME", "set by the command")
-    assert loom(["build"]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1

@@ -65,12 +65,6 @@ def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
     assert not names("cluster")
 
 
-def test_a_cell_that_somebody_edited_is_no_reason(names: Outdated, copied: Run) -> None:
-    with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
-        connection.execute("UPDATE evaluate.judgments SET explanation = 'another'")
-    assert not names("evaluate")
-
-
 @pytest.mark.parametrize(
     ("pattern", "stage", "asset"),
     [
@@ -164,13 +158,6 @@ def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
         run.run_id,
     )
     assert "quality/checks" in names("quality")
-
-
-def test_the_ledger_is_shown_again_once_it_has_more_calls(names: Outdated, copied: Run) -> None:
-    assert "ledger/calls" not in names("ledger")
-    call = next(iter(copied.ledger))
-    copied.ledger.add([call._replace(key=f"{call.key[:-1]}x")])
-    assert "ledger/calls" in names("ledger")
 
 
 @pytest.mark.parametrize(

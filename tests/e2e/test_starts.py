@@ -58,18 +58,6 @@ def test_a_taken_port_is_one_sentence_and_nothing_is_started(
     assert not (loom_home / "dagster" / "history").exists()
 
 
-@pytest.mark.parametrize("port", ["http", "0", "65536", "-1"])
-def test_what_is_no_port_is_one_sentence(
-    port: str,
-    loom_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert refused(loom_home, port, monkeypatch, capsys) == (
-        f"vlm-loom ui: PORT: {port} is not a port: give a number from 1 to 65535.\n"
-    )
-
-
 @pytest.mark.nightly
 def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
     loom_home: Path,

@@ -1,6 +1,5 @@
 """The UI for tests: web server, daemon and code location on one home, as `vlm-loom ui` starts them."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -36,19 +35,6 @@ query ($filter: RunsFilter!) {
   }
 }
 """
-TIMELINE = """
-query CompletedRunTimelineQuery($completedFilter: RunsFilter!, $limit: Int!, $cursor: String) {
-  completed: runsOrError(filter: $completedFilter, limit: $limit, cursor: $cursor) {
-    ... on Runs {
-      results {
-        id pipelineName startTime endTime
-        repositoryOrigin { repositoryName repositoryLocationName }
-      }
-    }
-  }
-}
-"""
-
 BACKFILL = """
 query ($id: String!) {
   partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } }
@@ -98,21 +84,6 @@ class Ui:
     def runs(self, **wanted: object) -> list[dict[str, Any]]:
         """Runs that the filter wants, the newest first."""
         return self.ask(RUNS, filter=wanted)["runsOrError"]["results"]
-
-    def timeline(self) -> dict[str, set[str]]:
-        """Runs of the last twelve hours that have ended, by "<repository>@<location> <job>".
-
-        As the page asks for them and sorts them: it has no place for a run without an origin.
-        """
-        now = time.time()
-        ended = {"statuses": ENDED, "updatedAfter": now - 12 * 3600, "updatedBefore": now}
-        rows: dict[str, set[str]] = {}
-        found = self.ask(TIMELINE, completedFilter=ended, limit=500)["completed"]["results"]
-        for run in found:
-            if run["startTime"] is not None and (origin := run["repositoryOrigin"]):
-                row = "{repositoryName}@{repositoryLocationName}".format(**origin)
-                rows.setdefault(f"{row} {run['pipelineName']}", set()).add(run["id"])
-        return rows
 
     def status(self, run_id: str) -> str:
         (found,) = self.runs(runIds=[run_id])

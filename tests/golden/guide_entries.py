@@ -15,7 +15,6 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import ModelCalls
-from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.offline.process import OfflineServer
@@ -82,11 +81,6 @@ def question(model: str, text: str = "What is this?", *image_ids: str, **more: A
     """A question as a stage asks it."""
     parts = (Text(text), *(Image(each) for each in image_ids))
     return ChatRequest(model, (Message("user", parts),), "guide@1", AS_A_STAGE, **more)
-
-
-def spec_of(gateway: Gateway) -> ModelSpec:
-    (spec,) = gateway.registry.models.values()
-    return spec
 
 
 def set_keys(monkeypatch: Any) -> None:

@@ -3,7 +3,6 @@
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,7 +11,7 @@ from PIL import Image as Picture
 from resources.llm.gateway import Gateway
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
-from resources.llm.request import Completion, Failure
+from resources.llm.request import Completion
 from tests.doubles.providers.provider import running
 from tests.golden.guide_entries import (
     DOUBLES,
@@ -105,115 +104,7 @@ def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
     assert outcome.reasoning == "The user wants an answer, so I give one."
 
 
-# The mistakes that an entry's settings are there to avoid
-
-LONG = "word " * 40_000
-
-
-@pytest.mark.parametrize(
-    ("name", "changed", "asked", "kind", "said"),
-    [
-        ("gpt-4o", {"model": "gpt-9"}, {}, "bad_request", "correct `model` in the entry gpt-4o"),
-        ("gpt-4o", {"reasoning": "low"}, {}, "bad_parameter", "leave out reasoning"),
-        (
-            "gpt-4o",
-            {"token_limit": {"tokens": 20_000}},
-            {},
-            "bad_parameter",
-            "set a smaller `token_limit: {tokens: ...}`",
-        ),
-        (
-            "gpt-5",
-            {"token_limit": None},
-            {},
-            "bad_parameter",
-            "max_tokens as it is sent: set `token_limit: {name: max_completion_tokens}` in the entry",
-        ),
-        (
-            "gpt-5",
-            {"temperature": None},
-            {},
-            "bad_parameter",
-            "set `temperature: none` in the entry gpt-5",
-        ),
-        ("gpt-5", {"top_p": 0.9}, {}, "bad_parameter", "leave out top_p"),
-        ("gpt-5", {"stop": "END"}, {}, "bad_parameter", "leave out stop"),
-        (
-            "gpt-5",
-            {"token_limit": {"name": "max_completion_tokens", "tokens": 100}},
-            {},
-            "truncated",
-            "raise token_limit.tokens",
-        ),
-        ("qwen-vllm", {"reasoning": "minimal"}, {}, "bad_parameter", "leave out reasoning"),
-        (
-            "qwen-vllm",
-            {"max_images": None, "many_images": None},
-            {"n_images": 9},
-            "too_long",
-            "Set `max_images: 8`, and `many_images: grid` or `sample`, in the entry qwen-vllm",
-        ),
-        ("qwen-vllm", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
-        ("qwen-vllm", {}, {"text": LONG}, "too_long", "qwen-vllm takes 28000 (context_tokens)"),
-        (
-            "qwen-vllm",
-            {"extra_body": None, "token_limit": {"tokens": 5}},
-            {},
-            "reasoning_only",
-            "raise token_limit.tokens",
-        ),
-        ("qwen-sglang", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
-        ("qwen-ollama", {"reasoning": "minimal"}, {}, "bad_parameter", "leave out reasoning"),
-        ("qwen-ollama", {"model": "qwen"}, {}, "bad_request", "correct `model`"),
-        (
-            "gemma-llamacpp",
-            {"context_tokens": None},
-            {"text": LONG},
-            "too_long",
-            "Set context_tokens",
-        ),
-        ("qwen-lmstudio", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
-        ("gemini-flash", {"seed": 7}, {}, "bad_parameter", "leave out seed"),
-        ("gemini-flash", {"reasoning": "none"}, {}, "bad_parameter", "leave out reasoning"),
-        (
-            "gemini-flash",
-            {"token_limit": {"tokens": 50}},
-            {},
-            "truncated",
-            "raise token_limit.tokens",
-        ),
-        ("claude", {"temperature": None}, {}, "bad_parameter", "set `temperature: none`"),
-        (
-            "claude",
-            {"token_limit": {"tokens": 100_000}},
-            {},
-            "bad_parameter",
-            "set a smaller `token_limit: {tokens: ...}`",
-        ),
-    ],
-)  # fmt: skip
-def test_without_its_settings_an_entry_fails_with_the_setting_that_is_missing(
-    tmp_path: Path, name: str, changed: dict[str, Any], asked: dict[str, Any], kind: str, said: str
-):
-    with running(double_of(name)) as (_, url):
-        gateway = gateway_of(tmp_path, name, url, **changed)
-        images = stored(gateway, asked.get("n_images", 0))
-        (outcome,) = outcomes(gateway, question(name, asked.get("text", "Why?"), *images))
-
-    assert isinstance(outcome, Failure)
-    assert (outcome.kind, said in outcome.detail) == (kind, True), outcome.detail
-
-
-def test_ollama_drops_what_does_not_fit_which_context_tokens_prevents(tmp_path: Path):
-    asked = question("qwen-ollama", f"The code word is heron. {LONG} What is the code word?")
-    with running(double_of("qwen-ollama")) as (double, url):
-        (unseen,) = outcomes(gateway_of(tmp_path, "qwen-ollama", url, context_tokens=None), asked)
-        (tmp_path / "ledger.sqlite").unlink()
-        (refused,) = outcomes(gateway_of(tmp_path, "qwen-ollama", url), asked)
-
-    assert isinstance(unseen, Completion) and "heron" not in unseen.text
-    assert isinstance(refused, Failure) and refused.kind == "too_long"
-    assert len(double.received) == 1
+# Keys
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "gpt-5", "gemini-flash", "claude"])

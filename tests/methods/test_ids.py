@@ -14,7 +14,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
-IDS = st.lists(JSON, max_size=3).map(lambda parts: content_id(*parts))
 
 
 def test_the_one_text_form_has_sorted_keys_no_spaces_and_plain_unicode():

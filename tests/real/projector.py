@@ -13,8 +13,6 @@ import numpy as np
 SIDE, PATCH, POOL = 64, 4, 4
 """Pixels of an image and of a patch; patches that one token is pooled from, each in both directions."""
 WIDTH, HEADS, HIDDEN, LAYERS = 32, 2, 64, 1
-TOKENS = (SIDE // PATCH // POOL) ** 2
-"""Tokens of an image."""
 
 Tensor = tuple[str, tuple[int, ...]]
 

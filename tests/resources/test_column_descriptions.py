@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 import duckdb
+import pytest
 
 from dagster_project.definitions import defs
 from resources.warehouse import (
@@ -85,6 +86,7 @@ def opens_after_a_kill(path: Path, ddl: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_path: Path) -> None:
     tables = declarations.schema_ddl() + declarations.views_ddl()
     assert opens_after_a_kill(tmp_path / "as_it_is.duckdb", tables)

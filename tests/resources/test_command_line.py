@@ -245,21 +245,6 @@ def test_the_home_may_be_named_before_the_command(
     assert os.environ["LOOM_HOME"] == here
 
 
-def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert loom([]) == 2
-    said = capsys.readouterr().out
-    assert all(f"\n  {name} " in said for name in vlm_loom.commands)
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_completion_is_printed(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert loom(["completion", shell]) == 0
-    said = capsys.readouterr().out
-    assert "_VLM_LOOM_COMPLETE" in said and f"{shell}_complete" in said
-
-
 # --- JSON ----------------------------------------------------------------------------------------
 
 

@@ -7,9 +7,7 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.notebook import read_copy
 from resources.upkeep.backup import BackupError, back_up
-from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.configured import warehouse_of_home
 from resources.warehouse.lake_connection import LakeAddress, LakeError, lake_address, lake_error
 
@@ -58,11 +56,6 @@ def test_a_lake_is_named_by_options_or_a_url(
         assert address.without_secrets(f"at {address.catalogue} with x") == "at ... with ..."
 
 
-def test_without_the_variable_the_tables_are_the_homes_file(loom_home: Path) -> None:
-    found = warehouse_of_home()
-    assert type(found) is Warehouse and found.path == loom_home / "warehouse.duckdb"
-
-
 def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -72,17 +65,7 @@ def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
     assert "secret" not in str(said.value)
 
 
-def test_a_file_has_no_snapshots(loom_home: Path) -> None:
-    warehouse = warehouse_of_home()
-    warehouse.check()
-    assert warehouse.snapshots_of_releases() == {}
-    with (
-        pytest.raises(WarehouseError, match="--as-of needs a lake"),
-        read_copy(warehouse.path, "3"),
-    ):
-        pass
-
-
+@pytest.mark.slow
 def test_a_duckdb_without_ducklake_is_one_sentence(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,8 +87,3 @@ def test_nothing_is_changed_and_no_other_file_reached(folder: Path) -> None:
         with pytest.raises(UserError, match="The tables are read-only here"):
             Home(folder).sql(query)
     assert (folder / "warehouse.duckdb").read_bytes() == before
-
-
-def test_a_folder_without_tables_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match=r"^There are no tables yet: run `vlm-loom demo`"):
-        Home(tmp_path).table("evaluate.scores")

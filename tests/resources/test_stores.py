@@ -217,12 +217,6 @@ def test_a_file_that_others_hold_is_not_called_damaged(
     assert "restore" not in str(caught.value)
 
 
-def test_a_warehouse_that_is_none_is_one_sentence(folder: Path, capsys) -> None:
-    (folder / "warehouse.duckdb").write_bytes(b"")
-
-    assert refused("demo", capsys).startswith(f"{folder / 'warehouse.duckdb'} is not a DuckDB file")
-
-
 # --- Homes that cannot be used -------------------------------------------------------------------
 
 
@@ -284,12 +278,3 @@ def test_a_file_elsewhere_that_may_not_be_read_is_no_fault_of_the_home(
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
     with pytest.raises(PermissionError), plain_errors():
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "shard.tsv"))
-
-
-def test_a_home_that_cannot_be_made_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    # Not even root makes folders there.
-    monkeypatch.setenv("LOOM_HOME", "/proc/vlm-loom")
-
-    assert refused("demo", capsys).startswith("The workspace /proc/vlm-loom cannot be used (")

@@ -225,11 +225,6 @@ def test_a_block_that_fails_gives_the_file_back(warehouse):
     assert warehouse.count("dialogue.answers") == 0
 
 
-def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
-    with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
-        warehouse.count("cluster.nothing")
-
-
 # Replacing
 
 
@@ -328,14 +323,6 @@ def whole_failures(n: int, set_id: str = "a") -> pa.Table:
     return failures(n, set_id).append_column("call_key", pa.nulls(n, pa.string()))
 
 
-def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
-    files = staged(tmp_path, answers("a", 3), answers("b", 2), answers("c", 0))
-
-    warehouse.replace_all([TableWrite(TABLE, files, {})])
-
-    assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["seen"])}
-
-
 def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(warehouse, tmp_path):
     """By name, whatever the order."""
     table = "dialogue.failed"
@@ -347,13 +334,6 @@ def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(ware
 
     taken = warehouse.sql(f"SELECT call_key FROM {table} ORDER BY ALL").column("call_key")
     assert taken.to_pylist() == ["key", "key", None]
-
-
-def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
-    files = staged(tmp_path, answers("a", 1).drop_columns(["provider"]))
-
-    with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*provider"):
-        warehouse.replace_all([TableWrite(TABLE, files, {})])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from resources.warehouse import (
     TableWrite,
     Warehouse,
-    WarehouseError,
     arrow_schema,
     declared_columns,
 )
@@ -155,8 +154,3 @@ def test_every_table_and_view_has_one_also_without_rows(empty_warehouse: Warehou
         for table in declared_columns():
             made = {empty_warehouse.fingerprint(table) for _ in range(2)}
             assert len(made) == 1 and "" not in made, table
-
-
-def test_a_table_that_sql_does_not_declare_has_none(warehouse: Warehouse) -> None:
-    with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
-        warehouse.fingerprint("cluster.nothing")

@@ -119,29 +119,6 @@ def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
     assert site.store.decisions() == []
 
 
-def test_a_comment_that_is_none_is_refused_where_it_is_written(
-    browser: Browser, site: Site
-) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-    page.get_by_text("Write a comment").click()
-    field, alert = page.get_by_role("textbox", name="Comment"), page.get_by_role("alert")
-    for text, n in (("  ", 0), ("x" * 4001, 4001)):
-        field.fill(text)
-        page.get_by_role("button", name="Send").click()
-        said = f"A comment has 1 to 4,000 characters: this one has {n}."
-        expect(alert).to_have_text(said)
-        expect(field).to_have_accessible_description(said)
-        expect(field).to_have_value(text)
-    assert site.store.comments() == []
-    field.fill("🗼" * 4000)
-    page.get_by_role("button", name="Send").click()
-    page.wait_for_url("**#comments")
-    expect(page.locator("#comments article")).to_have_count(1)
-
-
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)></textarea><b>bold</b>"
     "</script><script>alert(3)</script>{{ 7 * 7 }}\u202eabc <image-1> " + "W" * 10_000
@@ -254,23 +231,6 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
     score = edits[content_id("review sample", "score")]
     assert score is not None
     assert [score["scores"][each] for each in score["dimensions"]] == [7, 10, 1, 2, 3, 4]
-
-
-def test_chinese_shows_chinese(browser: Browser, site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    page.get_by_role("link", name="中文").click()
-    expect(page.locator("html")).to_have_attribute("lang", "zh")
-    expect(page.get_by_role("heading", name="队列")).to_be_visible()
-    open_item(page, site, one["item_id"])
-    expect(page.get_by_role("radio", name="拒绝")).to_be_visible()
-    press(page, "r", "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text("拒绝需要说明原因。")
-    press(page, "Escape")
-
-    # A browser that asks for Chinese gets it at once.
-    assert sign_in(browser, site, "ben", "zh-CN").get_by_role("heading", name="队列").is_visible()
 
 
 def test_the_keys_are_listed_and_letters_typed_are_letters(browser: Browser, site: Site) -> None:

@@ -82,13 +82,3 @@ def test_who_is_new_is_shown_round_once_by_keyboard(browser: Browser, site: Site
     # The page's own keys work again.
     press(page, "n")
     page.wait_for_selector("html[data-ready]")
-
-
-def test_who_leaves_the_tour_or_has_decided_is_not_shown_it_again(
-    browser: Browser, site: Site
-) -> None:
-    page = sign_in(browser, site, "ben", tour=True)
-    expect(page.locator("#tour")).to_be_visible()
-    press(page, "Escape")
-    page.reload()
-    expect(page.locator("#tour")).to_be_hidden()

@@ -98,26 +98,6 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(browser: Browser, sit
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
-@pytest.mark.nightly
-def test_who_comes_back_before_the_draft_was_saved_finds_it_and_is_asked_nothing(
-    browser: Browser, site: Site
-) -> None:
-    one = dialogue(site, "one")
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-    for typed in ("One.", " Two.", " Three.", " Four."):
-        ready(page)
-        press(page, "m", "End")
-        page.keyboard.type(typed)
-        # The time spent goes on between the key and the leaving.
-        page.wait_for_timeout(650)
-        page.goto(f"{site.address}/items/{one['item_id']}")
-    ready(page)
-    expect(page.get_by_role("textbox", name="Note")).to_have_value("One. Two. Three. Four.")
-    expect(page.get_by_role("button", name=SAYS["work.keep_this"])).to_be_hidden()
-
-
 def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     browser: Browser, site: Site
 ) -> None:
@@ -196,16 +176,6 @@ def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
     expect(page.get_by_role("alert")).to_have_text(
         "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
     )
-
-
-def test_a_letter_that_is_not_chosen_is_asked_for(browser: Browser, site: Site) -> None:
-    [one] = [each for each in samples([], []) if each["kind"] == "extraction"]
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna", "zh-CN")
-    open_item(page, site, one["item_id"])
-    press(page, "Control+Enter")
-    expect(page.get_by_role("alert")).to_contain_text("请选择一个字母。")
-    expect(page.locator("#pane input[value=A]")).to_be_focused()
 
 
 def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(

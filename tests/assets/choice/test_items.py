@@ -1,6 +1,5 @@
 """Multiple choice from entries to releases: what is written, lost, reviewed, split and held out."""
 
-import base64
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -22,12 +21,10 @@ from tests.assets.world import (
     Result,
     Row,
     World,
-    any_loss,
     copy_of,
     data_url_hash,
     made,
     metadata,
-    sentence,
 )
 from tests.doubles.garbling_proxy import Asked
 
@@ -147,35 +144,6 @@ def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(
     kept = {each["item_id"] for each in items_of(world)}
     assert kept == {each["item_id"] for each in written.items} - {lost["item_id"]}
     assert "| too_few_choices | 1 |" in metadata(run, "choice/items")["reasons"]
-
-
-def test_where_no_reply_is_an_item_the_earlier_ones_stay(world: World, written: Written) -> None:
-    world.forget_calls()
-    world.proxy.rewrite(lambda asked: asked.task == "item", "I would rather not.")
-
-    for limit in ({}, any_loss("choice__items")):
-        assert sentence(world.run(ANY_ASSETS, limit, assets=ITEMS)).startswith(
-            "choice.items keeps its earlier rows: no item could be written (10 not_json). 10 replies "
-            "could not be read: correct"
-        )
-    assert items_of(world) == written.items
-
-
-def test_without_image_sets_there_is_nothing_to_write_about(
-    make_world: MakeWorld, released: World, tmp_path: Path
-) -> None:
-    run = make_world(tmp_path, released.corpus).run(ANY_ASSETS, assets=ITEMS)
-    assert sentence(run) == (
-        "There are no image sets on the benchmarks' side: run the job cluster first, or raise "
-        "benchmark_share of cluster/sides."
-    )
-
-
-@pytest.mark.parametrize("abilities", [[], ["seeing"], ["ocr", "ocr"]])
-def test_an_ability_that_there_is_not_is_refused(world: World, abilities: list[str]) -> None:
-    world.write_settings({"choice": {"items": {"abilities": abilities}}})
-    run = world.run(ANY_ASSETS, assets=ITEMS)
-    assert not run.success and "abilities" in sentence(run)
 
 
 # --- Review --------------------------------------------------------------------------------------
@@ -352,15 +320,6 @@ def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> 
     )
 
 
-def test_items_stay_on_their_side_when_others_come(world: World) -> None:
-    before = released_items(world)
-    world.write_settings({"choice": {"items": {"n_items": N_ITEMS + 5, "seed": 0}}})
-    assert world.run(ANY_ASSETS, assets=ITEMS).success and world.release().success
-    more = released_items(world)
-    assert {side: len(items) for side, items in more.items()} == {"dev": 6, "test": 9}
-    assert all(before[side] <= more[side] for side in before)
-
-
 def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: Written) -> None:
     item = written.items[0]
     rows = world.rows("FROM review.approved")
@@ -381,14 +340,3 @@ def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: 
         i=item["item_id"],
     )
     assert row == {"asked": item["call_key"], "answered": None, "reference": other}
-
-
-def test_the_name_of_a_split_that_is_built_is_refused_to_an_import(
-    world: World, tmp_path: Path
-) -> None:
-    file = tmp_path / "questions.tsv"
-    image = base64.b64encode(b"x").decode()
-    file.write_text(f"index\tquestion\tA\tB\timage\n1\tWhat?\ta\tb\t{image}\n")
-    given = {"benchmark": "mmbench", "file": str(file), "split": "dev"}
-    run = world.run("import_release", {"release_import": {"config": given}})
-    assert "mmbench-dev is already the name of other releases" in sentence(run)

@@ -208,20 +208,6 @@ def test_garbage_for_metadata_is_one_sentence_and_changes_nothing(
     assert items_of(world) == base.items
 
 
-def test_who_asks_for_none_has_none_and_is_told(world: World) -> None:
-    run = make(world, n_derived=0)
-    assert run.success and items_of(world) == []
-    assert metadata(run, "choice/mmiu_items")["warning"] == (
-        "No question is asked for: no metadata is given, and n_derived or tasks says none."
-    )
-
-
-@pytest.mark.parametrize("tasks", [["seeing"], ["spot-the-diff"] * 2])
-def test_a_task_that_is_not_derived_is_refused(world: World, tasks: list[str]) -> None:
-    run = make(world, tasks=tasks)
-    assert not run.success and "tasks" in sentence(run)
-
-
 # --- Review, release, evaluation -----------------------------------------------------------------
 
 

@@ -1,13 +1,10 @@
 """Translations from items to releases: what is asked, lost, reviewed, stale, released, and compared."""
 
-import base64
-import io
 import json
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from PIL import Image
 
 from assets.common.tables import rows_to_arrow
 from methods.choice.lettered import LETTERS
@@ -94,12 +91,6 @@ def test_every_item_is_translated_and_the_key_is_never_sent(translated: World) -
         assert row["provider"] == "openai"
 
 
-def test_again_nothing_is_asked_and_nothing_changes(world: World, translated: World) -> None:
-    world.write_settings(SETTINGS)
-    assert world.run("choice").success
-    assert world.proxy.requests == [] and translations_of(world) == translations_of(translated)
-
-
 def test_a_reply_that_breaks_a_rule_is_repaired_once_and_then_lost_by_name(world: World) -> None:
     (first,) = world.rows("SELECT question FROM choice.items ORDER BY item_id LIMIT 1")
     wrong = lambda asked: asked.task == "translate" and first["question"] in asked.text  # noqa: E731
@@ -132,25 +123,6 @@ def test_where_nothing_can_be_translated_the_earlier_rows_stay(
         "replies could not be read: correct"
     )
     assert translations_of(world) == translations_of(translated)
-
-
-def test_a_language_that_there_is_not_is_refused_and_none_is_said(world: World) -> None:
-    only = dg.AssetSelection.assets(["choice", "translations"])
-    world.write_settings({"choice": {"translations": {"languages": ["tlh"]}}})
-    assert "languages" in sentence(world.run(ANY_ASSETS, assets=only))
-    world.write_settings({"choice": {"translations": {"languages": []}}})
-    run = world.run(ANY_ASSETS, assets=only)
-    assert metadata(run, "choice/translations")["warning"].startswith("Nothing is translated")
-    assert translations_of(world) == []
-
-
-def test_without_items_there_is_nothing_to_translate(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    only = dg.AssetSelection.assets(["choice", "translations"])
-    run = make_world(tmp_path, released.corpus).run(ANY_ASSETS, assets=only)
-    assert sentence(run).startswith("There are no multiple-choice items to translate")
 
 
 # --- Review and releases ---------------------------------------------------------------------------
@@ -303,50 +275,3 @@ def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(
     for release in {row[side] for row in rows for side in ("release_id", "other")}:
         page = (world.home / "reports" / f"{release}.html").read_text()
         assert 'id="languages"' in page and "English less Chinese" in page
-
-
-@pytest.mark.slow
-def test_imported_files_in_two_languages_are_compared_where_their_items_are_alike(
-    make_world: MakeWorld, translated: World, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path, translated.corpus)
-    picture, other = (base64.b64encode(image).decode() for image in _pictures())
-    for language, question, choices, images in (
-        ("en", "Which colour?", "red\tblue", [picture] * 3),
-        ("zh", "什么颜色？", "红色\t蓝色", [picture, picture, other, picture]),
-    ):
-        file = tmp_path / f"{language}.tsv"
-        lines = [
-            f"{index}\tLook.\t{question}\t{choices}\tA\t{image}"
-            for index, image in enumerate(images)
-        ]
-        file.write_text("\n".join(["index\thint\tquestion\tA\tB\tanswer\timage", *lines]) + "\n")
-        given = {"benchmark": "mmbench", "file": str(file), "split": "dev", "language": language}
-        assert world.run("import_release", {"release_import": {"config": given}}).success
-
-    run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS)
-
-    assert run.success
-    (row,) = world.rows(
-        "FROM evaluate.language_gaps WHERE metric = 'Circular' AND subject = 'careful' "
-        "AND measure = 'difference'"
-    )
-    assert row["release_id"].startswith("mmbench-dev-en-")
-    assert row["other"].startswith("mmbench-dev-zh-")
-    counts = world.rows("FROM evaluate.language_gaps WHERE subject = '' ORDER BY place")
-    assert {each["measure"]: each["n"] for each in counts} == {
-        **{"n_pairs": 2, "n_only_first": 0, "n_only_second": 1, "n_unlike": 1},
-    }
-    texts = [each.text for each in world.proxy.requests]
-    assert any("提示: Look.\n问题: 什么颜色？" in text for text in texts)
-    assert any("Hint: Look.\nQuestion: Which colour?" in text for text in texts)
-
-
-def _pictures() -> list[bytes]:
-
-    found = []
-    for colour in ("red", "blue"):
-        buffer = io.BytesIO()
-        Image.new("RGB", (64, 64), colour).save(buffer, "PNG")
-        found.append(buffer.getvalue())
-    return found

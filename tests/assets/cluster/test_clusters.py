@@ -287,30 +287,6 @@ def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> No
     assert [row for row in after["changes"] if row in before["changes"]] == before["changes"]
 
 
-def test_another_tau_cannot_extend_and_says_so(world: World) -> None:
-    told = cluster(world, tau=0.95)
-    assert told["mode"] == "reclustered: tau was 0.75 and is 0.95"
-    assert (told["groups"], told["groups gone"], told["clusters gone"]) == (0, 1, 1)
-    assert {row["group_how"] for row in table(world, "clusters")} == {"no neighbour"}
-    # Back again there is nothing to extend, and the old names come back with their centres.
-    told = cluster(world)
-    assert told["mode"] == "reclustered: no prior communities"
-    assert (told["groups new"], told["clusters new"]) == (1, 1)
-    (first, second) = (
-        [
-            row["new_id"]
-            for row in table(world, "changes")
-            if row["run_id"] == run_id and row["new_id"]
-        ]
-        for run_id in dict.fromkeys(
-            row["run_id"]
-            for row in world.rows("FROM cluster.changes ORDER BY changed_at")
-            if row["change"] == "new"
-        )
-    )
-    assert first == second
-
-
 def test_another_method_for_captions_places_by_density_inside_the_same_groups(both: World) -> None:
     world = both
     groups = {title: row["group_id"] for title, row in places(world).items()}
@@ -342,15 +318,3 @@ def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
     assert len(lines) > 1 and lines[0].startswith("clusters: recall 100.00% on ")
     # Every community is the successor of the one it was, so it keeps the name.
     assert {title: row["cluster_id"] for title, row in places(world).items()} == exact
-
-
-def test_vectors_of_centres_that_are_lost_are_no_ground_to_extend(world: World) -> None:
-    """Entries have gone, and somebody emptied the table of vectors before embedding again."""
-    (centre,) = {row["group_centre"] for row in places(world).values()} - {None}
-    stay = [row for row in FEW if places(world)[row["page_title"]]["entry_id"] != centre]
-    world.corpus.write_shard("one", stay)
-    ingested(world, "one")
-    world.warehouse.replace(
-        "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
-    )
-    assert cluster(world)["mode"] == "reclustered: vectors of centres are missing"

@@ -132,17 +132,6 @@ def numbered(n: int) -> list[dict[str, Any]]:
     return [entry(f"e{number:02}", ["y"], "x" * number) for number in range(2, n + 1)]
 
 
-def test_texts_come_longest_first_so_that_like_lengths_share_a_batch(
-    warehouse: Warehouse, small_portions: None
-) -> None:
-    fill(warehouse, *numbered(6))
-
-    double = Double()
-    embed(warehouse, double)
-
-    assert double.given == [["x" * 6, "x" * 5], ["xxxx", "xxx"], ["xx", "y"]]
-
-
 def killed(path: Path) -> None:
     """A run that ends in the third portion, as if the machine had."""
     module.PORTION = embedder_module.STEP = 2

@@ -69,8 +69,3 @@ def test_two_models_under_one_name_are_not_mixed(warehouse: Warehouse) -> None:
 
     with pytest.raises(dg.Failure, match="by double have 2 different lengths, so two models used"):
         entry_vectors(warehouse, "double")
-
-
-def test_without_entries_the_sentence_says_what_to_run(warehouse: Warehouse) -> None:
-    with pytest.raises(dg.Failure, match="^There are no entries: ingest a shard first;"):
-        entry_vectors(warehouse, "double")

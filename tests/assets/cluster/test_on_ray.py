@@ -134,16 +134,6 @@ class TestWithWorkers:
 # --- Without -------------------------------------------------------------------------------------
 
 
-def test_few_vectors_are_not_worth_a_job(instance, loom_home):
-    """999 of them, and nobody is at the address."""
-    vectors = clumps(100, 10)[:999]
-
-    result, found = find(instance, "http://127.0.0.1:1", vectors)
-
-    assert result.success and found == threshold_communities(vectors, TAU)
-    assert not (loom_home / "ray").exists()
-
-
 @pytest.mark.parametrize(
     ("address", "told"),
     [

@@ -13,7 +13,7 @@ from assets.cluster.near_pairs import near_pairs
 from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
-from tests.assets.hand_clusters import CAPTIONS, MODEL, clustered_by_hand
+from tests.assets.hand_clusters import MODEL, clustered_by_hand
 from tests.assets.world import World
 
 pytestmark = pytest.mark.slow
@@ -76,26 +76,6 @@ def test_a_centre_whose_page_has_gone_still_is_one_under_its_caption(warehouse: 
     assert row["mean_similarity"] == pytest.approx((0.8 + 0.96) / 2)
 
 
-def test_entries_that_have_gone_since_are_a_sentence(warehouse: Warehouse) -> None:
-    clustered_by_hand(warehouse)
-    rows = warehouse.sql("SELECT * FROM ingest.entries WHERE entry_id <> 'a2'")
-    warehouse.replace("ingest.entries", rows)
-    with pytest.raises(dg.Failure, match="run the job cluster"):
-        make(cohesion, warehouse)
-
-
-def test_a_pair_that_could_be_one(warehouse: Warehouse) -> None:
-    clustered_by_hand(warehouse)
-    make(near_pairs, warehouse)
-    (row,) = made(warehouse, "cluster.near_pairs")
-    assert (row["cluster_a"], row["cluster_b"], row["same_group"]) == ("A", "B", False)
-    assert (row["title_a"], row["size_a"], row["size_b"]) == ("Title of a1", 3, 2)
-    assert row["similarity"] == pytest.approx(0.8)
-    # From a1 the farthest of both are a2 and b1, at .8: within tau, which is .75.
-    assert row["union_similarity"] == pytest.approx(0.8)
-    assert row["mergeable"]
-
-
 @pytest.mark.parametrize(
     ("tau", "with_a2", "mergeable"),
     [
@@ -131,19 +111,6 @@ def test_pairs_that_could_not_be_one(warehouse: Warehouse) -> None:
     }
     assert set(rows) == {("A", "B"), ("A", "C"), ("B", "C")}
     assert [rows[pair]["mergeable"] for pair in sorted(rows)] == [True, False, False]
-
-
-def test_the_map_has_clustered_entries_first_and_no_more_than_it_may(warehouse: Warehouse) -> None:
-    clustered_by_hand(warehouse)
-    make(entry_map, warehouse, max_points=8)
-    rows = made(warehouse, "cluster.map")
-    assert sorted(row["place"] for row in rows) == list(range(1, 9))
-    # Nine entries, of which d1 and e1 are in no cluster: one of the two is the last.
-    last = max(rows, key=lambda row: row["place"])["entry_id"]
-    assert last in ("d1", "e1")
-    assert {row["entry_id"] for row in rows} == set(CAPTIONS) - ({"d1", "e1"} - {last})
-    make(entry_map, warehouse, max_points=8)
-    assert made(warehouse, "cluster.map") == rows
 
 
 def test_an_empty_clustering_has_a_page_that_says_so(warehouse: Warehouse, loom_home: Path) -> None:

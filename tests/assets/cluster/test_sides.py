@@ -67,18 +67,6 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) 
     assert sampled["benchmark sets as before"] == 4 < sampled["benchmark sets"]
 
 
-def test_settings_are_for_newcomers_until_all_is_divided_again(world: World) -> None:
-    before = world.rows("FROM cluster.sides ORDER BY ALL")
-    assert divide(world, benchmark_share=1.0, seed=7).success
-    assert world.rows("FROM cluster.sides ORDER BY ALL") == before
-    run = divide(world, BOTH, by_cluster=False, redraw=True)
-    assert entries_in(world, "benchmark") <= entries_on(world, "benchmark")
-    told = metadata(run, "cluster/image_sets")
-    given_up = "benchmark sets given up, as they were on a wrong side"
-    assert told[given_up] == 4 - told["benchmark sets as before"] > 0
-    assert metadata(run, "cluster/sides")["clusters on both sides"] == 4
-
-
 def test_what_stands_on_sets_of_a_wrong_side_says_so(world: World) -> None:
     assert divide(world, by_cluster=False, redraw=True).success
     run = world.run("rewrite", assets=CANDIDATES)

@@ -45,15 +45,3 @@ def test_no_stage_is_forgotten(world: World) -> None:
         *("cluster", "dialogue", "rewrite", "choice", "quality"),
         *("review", "release", "evaluate", "ledger"),
     }
-
-
-def test_clustering_and_generating_say_what_is_missing(world: World) -> None:
-    for asset, begins in {
-        "cluster/cohesion": "There are no entries",
-        "cluster/near_pairs": "There are no entries",
-        "cluster/image_sets": "There are no entries",
-        "dialogue/questions": "There are no image sets",
-        "release/releases": "Nothing is approved",
-    }.items():
-        run = world.run(ANY_ASSETS, assets=dg.AssetSelection.assets(asset.split("/")))
-        assert sentence(run).startswith(begins), asset

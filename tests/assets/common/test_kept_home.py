@@ -23,7 +23,9 @@ KEPT = (
     *("release.references", "release.images"),
 )
 
-OF_INTERVALS = {"ci_low", "ci_high", "n_clusters", "method", "seed"}
+NEW_COLUMNS = {"cluster.communities": "language", "evaluate.answers": "settings"}
+"""Columns that later versions added, which the kept home has no values for."""
+OF_INTERVALS = {"ci_low", "ci_high", "ranks", "n_clusters", "method", "seed"}
 JUDGE = "offline-judge"
 OF_JUDGMENTS = ("item_id", "trial", "turn", "model", "judge", "score", "scores")
 
@@ -75,7 +77,7 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
             {
                 name: value
                 for name, value in row.items()
-                if name not in OF_INTERVALS | {"judge_version"}
+                if name not in OF_INTERVALS | {"judge_version", "settings"}
             }
             for row in board
         ]
@@ -87,8 +89,10 @@ def test_scores_are_what_they_were_and_their_intervals_are_of_the_method_in_forc
 
 @pytest.mark.parametrize("table", KEPT)
 def test_work_gives_what_was_there(table: str, before: World, worked_on: World) -> None:
-    found: list[Row] = worked_on.rows(f"FROM {table} ORDER BY ALL")
-    assert found == before.rows(f"FROM {table} ORDER BY ALL") and found
+    excluded = f"EXCLUDE ({NEW_COLUMNS[table]})" if table in NEW_COLUMNS else ""
+    query = f"SELECT * {excluded} FROM {table} ORDER BY ALL"
+    found: list[Row] = worked_on.rows(query)
+    assert found == before.rows(query) and found
 
 
 def test_the_judge_gives_the_scores_that_were_there(before: World, worked_on: World) -> None:

@@ -14,9 +14,3 @@ def test_an_asset_that_asks_models_links_to_its_calls() -> None:
     assert shown is not None
     link = dg.MetadataValue.url("/loom/calls?stage=dialogue.summaries")
     assert shown["calls in the ledger"] == link
-
-
-def test_an_asset_that_asks_none_has_no_such_link() -> None:
-    for usage in (None, Usage()):
-        shown = report(ROWS, usage=usage).metadata
-        assert shown is not None and "calls in the ledger" not in shown

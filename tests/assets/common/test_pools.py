@@ -12,7 +12,6 @@ import pytest
 from assets.common import pools
 from assets.common.pools import pools_of
 from assets.common.tables import SOURCES, table_asset
-from assets.rewrite import seed_rewrites
 from resources.warehouse import Warehouse
 
 TABLE = "ledger.costs"
@@ -74,12 +73,6 @@ def test_a_step_waits_for_each_pool_of_its_resources(
     running.join(60)
     assert held == [1, 1]
     assert [holders(instance, pool) for pool in ("models", "memory")] == [0, 0]
-
-
-def test_a_pool_without_a_limit_has_room(instance: dg.DagsterInstance, tmp_path: Path) -> None:
-    assert seed_rewrites.op.pool == "models"
-    with dg.build_asset_context(instance=instance) as context:
-        assert not pools._is_limited(context.instance, "memory")
 
 
 def test_a_named_pool_comes_before_those_of_resources() -> None:

@@ -60,11 +60,6 @@ def test_whatever_a_model_answers_has_a_short_preview(answer: str) -> None:
     assert len(shown) <= 150
 
 
-def test_a_map_is_names_with_values() -> None:
-    scores = pa.array([[("Creativity", 9), ("Richness", 8)]], pa.map_(pa.string(), pa.int32()))
-    assert cells(preview(pa.table({"scores": scores})))[1] == ["Creativity: 9 · Richness: 8"]
-
-
 def test_a_hash_is_short_an_address_shows_its_end_a_long_text_its_beginning() -> None:
     row = {
         "call_key": IMAGE,
@@ -105,11 +100,6 @@ def test_the_columns_of_a_table_that_is_still_too_wide_stand_below_each_other() 
     assert len(shown) == 1 + 12
 
 
-def test_a_narrow_table_stays_one_though_its_texts_are_long() -> None:
-    shown = cells(preview(of({"turn": 1, "question": "a word or two " * 20, "answer": "no " * 99})))
-    assert shown[0] == ["turn", "question", "answer"]
-
-
 def test_no_text_is_markup_of_html_or_markdown() -> None:
     hostile = '<script>x</script> ![p](http://e.x/p.png) [l](j:s) *b* `c` a|b <img src="x">'
     (shown,) = cells(preview(of({"caption": hostile})))[1]
@@ -133,10 +123,3 @@ def test_ids_of_images_are_thumbnails_five_at_most(tmp_path: Path) -> None:
     one, several = cells(shown)[1]
     assert one.startswith(f"![{image_id[:8]}](data:image/jpeg;base64,")
     assert several.count("](data:image/jpeg;base64,") == 5
-
-
-def test_no_rows_are_a_table_without_rows_and_vectors_are_not_shown() -> None:
-    empty = pa.table({"model": pa.array([], pa.string()), "vector": pa.array([], pa.float32())})
-    assert preview(empty) == "| model |\n| --- |"
-    wide = pa.table({f"a_column_of_a_wide_table_{n}": pa.array([], pa.string()) for n in range(9)})
-    assert len(cells(preview(wide))) == 1 + 9

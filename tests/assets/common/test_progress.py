@@ -132,15 +132,6 @@ def test_each_asset_that_runs_shows_its_own(instance):
     assert dg.materialize([made("one"), made("two")], instance=instance).success
 
 
-def test_an_asset_of_partitions_shows_it_too(instance):
-    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["careful", "careless"]))
-    def answers(context: dg.AssetExecutionContext) -> None:
-        show_progress(context)(MOMENT)
-        assert len(seen(context)[1]) == 1
-
-    run(instance, answers, partition_key="careful")
-
-
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
 models: {{it: {{provider: openai, base_url: "{url}", concurrency: 1, price: {{prompt: 1000000}}}}}}
@@ -258,14 +249,6 @@ def test_a_steady_pace_is_what_is_left_over_it(clock):
     assert [moment.seconds_left for moment in stage.moments] == [None, 57, 52]
     assert [" left" in moment.line() for moment in stage.moments] == [False, True, True]
     assert stage.moments[1].line().endswith(", about 57 s left")
-
-
-def test_it_is_said_every_five_seconds_and_not_between(clock):
-    stage = Stage(clock, 1000)
-
-    stage.goes(96, 24)  # four a second
-
-    assert [moment.done for moment in stage.moments] == [8, 28, 48, 68, 88]
 
 
 def test_the_time_is_that_of_the_model_that_takes_longest(clock):

@@ -167,21 +167,6 @@ class TestWithWorkers:
         assert warehouse.count(PAIRS) == 66
         assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
 
-    @pytest.mark.nightly
-    def test_an_error_of_a_worker_is_its_sentence_and_the_blocks_of_others_are_kept(
-        self, instance, ray, warehouse
-    ):
-        ids = stored_pictures(13)
-        open_images().path(ids[5]).unlink()
-
-        result, _ = on_ray(
-            instance,
-            ray.address,
-            lambda on_ray: ImageCopyFinder(warehouse, open_images(), on_ray).miniatures(ids),
-        )
-
-        assert sentence(result).startswith(f"There is no image '{ids[5]}' in ")
-
 
 def stored_pictures(n: int) -> list[str]:
     """So many pictures in the home's store; the last one's end is missing."""

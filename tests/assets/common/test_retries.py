@@ -110,14 +110,6 @@ def test_a_step_that_is_interrupted_ends_the_run(
     assert n_begun == 1
 
 
-def test_who_looks_on_sees_the_sentence_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result, n_begun = made(tmp_path, monkeypatch, passing, times=1)
-    assert not result.success
-    assert n_begun == 1
-
-
 @pytest.mark.usefixtures("launched")
 def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -76,12 +76,6 @@ def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
     }
 
 
-def test_a_run_that_has_nothing_of_its_own_tells_nothing_of_it(file: Path) -> None:
-    file.write_text("cluster: {clusters: {tau: 0.6}}")
-    assert set(current_settings(CLUSTERS).metadata()) == {SHOWN_AS}
-    assert set(chosen(CLUSTERS, tau=0.6).metadata()) == {SHOWN_AS}
-
-
 def test_null_is_a_value_where_the_setting_has_it(file: Path) -> None:
     file.write_text("cluster: {image_sets: {benchmark_sets: 8}}")
     of_run = chosen(IMAGE_SETS, benchmark_sets=None)
@@ -205,13 +199,6 @@ def test_a_value_may_come_from_the_environment(file: Path, monkeypatch: pytest.M
     check_run({"ops": {"cluster__clusters": {"config": {"min_size": {"env": "LEAST"}}}}})
     monkeypatch.setenv("LEAST", "3")
     plan(clusters={"min_size": {"env": "LEAST"}})
-
-
-def test_possible_values_are_taken_also_those_for_one_run(loom_home: Path) -> None:
-    plan(
-        clusters={"tau": 0.6, "group_method": "approximate", "recluster": True},
-        image_sets={"benchmark_sizes": [3, 4], "benchmark_sets": None, "redraw": True},
-    )
 
 
 def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:

@@ -85,6 +85,7 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str
     return made_here
 
 
+@pytest.mark.nightly
 def test_generation_comes_to_its_end_batch_after_batch(world: World) -> None:
     run = world.generate()
     assert not run.success

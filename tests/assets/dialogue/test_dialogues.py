@@ -147,20 +147,6 @@ def test_a_run_goes_on_past_everything_that_went_wrong(bad_day: BadDay) -> None:
     }
 
 
-def test_a_reply_without_numbered_questions_is_no_questions(bad_day: BadDay) -> None:
-    lost = next(
-        row for row in bad_day.failed_of("questions") if row["set_id"] == bad_day.unnumbered
-    )
-    assert (lost["set_id"], lost["subject"]) == (bad_day.unnumbered, bad_day.unnumbered)
-    assert (lost["reason"], lost["detail"]) == (
-        "wrong_numbering",
-        "Expected Q1 to Q3, the reply has none.",
-    )
-    # The call was answered and paid for: what it said is in the ledger.
-    call = bad_day.world.ledger.find([lost["call_key"]])[lost["call_key"]]
-    assert call.text.startswith("Some questions come to mind")
-
-
 def test_a_missing_answer_loses_its_block_and_shifts_no_other(bad_day: BadDay) -> None:
     (lost,) = bad_day.failed_of("answers")
     assert (lost["set_id"], lost["reason"]) == (bad_day.shortened, "wrong_numbering")
@@ -186,33 +172,12 @@ def test_too_few_rewrites_are_no_rewrites(bad_day: BadDay) -> None:
     assert written == bad_day.dialogues.keys() - {row["set_id"] for row in lost}
 
 
-def test_a_question_about_an_image_that_is_not_there_is_asked_again(bad_day: BadDay) -> None:
-    (lost,) = [row for row in bad_day.failed_of("questions") if row["set_id"] == bad_day.astray]
-    assert lost["reason"] == "unknown_image" and "<image-9>" in lost["detail"]
-    # The model was told, and named it again.
-    told = "Q1 names <image-9>: there is <image-1> to <image-3>."
-    assert any(told in asked.text for asked in bad_day.asked)
-
-
 def test_a_set_without_a_question_on_several_images_is_no_dialogue(bad_day: BadDay) -> None:
     lost = bad_day.failed_of("dialogues")
     assert {row["reason"] for row in lost} == {"no_multi_image_question"}
     without = {row["set_id"] for row in lost}
     assert without == {bad_day.unnumbered, bad_day.shortened, bad_day.astray}
     assert not without & bad_day.dialogues.keys()
-
-
-def test_a_call_that_failed_is_lost_for_each_set_that_needed_it(bad_day: BadDay) -> None:
-    lost = bad_day.failed_of("summaries")
-    sets = bad_day.world.rows(
-        "SELECT set_id FROM cluster.image_sets WHERE entry_id = $e ORDER BY set_id",
-        e=bad_day.unsummarised,
-    )
-    assert sorted(row["set_id"] for row in lost) == [row["set_id"] for row in sets]
-    assert {(row["subject"], row["reason"]) for row in lost} == {
-        (bad_day.unsummarised, "bad_request")
-    }
-    assert all("out of luck" in row["detail"] for row in lost)
 
 
 def test_what_was_lost_costs_a_dialogue_only_the_turns_that_needed_it(bad_day: BadDay) -> None:
@@ -258,12 +223,6 @@ def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day:
         ("questions", 3),
         ("summary", 0),
     ]
-
-
-def test_the_next_run_heals_failed_calls_and_reads_bad_replies_the_same(bad_day: BadDay) -> None:
-    left = [row for row in bad_day.failed if row["stage"] != "summaries"]
-    assert bad_day.failed_again == left
-    assert metadata(bad_day.again, "dialogue/summaries")["failed"] == 0
 
 
 # --- When it stops -------------------------------------------------------------------------------

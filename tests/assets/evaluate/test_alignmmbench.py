@@ -10,11 +10,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.files.home import REPO_ROOT
 from resources.offline.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
@@ -23,7 +21,6 @@ from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, sentence
 
 pytestmark = pytest.mark.slow
 
-SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
 WORDINGS = (
     "Describe the picture.",
     "What does the picture show?",
@@ -32,7 +29,6 @@ WORDINGS = (
     "Say in your own words what the picture shows.",
     "What is there in the picture?",
 )
-EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 N_SEEDS = 13
 BY_SKILL = ["careful", "careless", "rambler", "refuser"]
 CONTESTANTS = [*BY_SKILL, "baseline:reference", "no-images:careful"]
@@ -122,14 +118,6 @@ def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the
         assert of["baseline:reference"] == 10
         assert of["careful"] > of["careless"] > of["rambler"] > of["refuser"] == 1
         assert of["no-images:careful"] < of["careless"]
-
-
-def test_the_export_is_the_file_row_for_row(rated: World) -> None:
-    assert rated.run(ANY_ASSETS, assets=EXPORTS).success
-    (release,) = rated.rows("SELECT release_id FROM release.current")
-    written = rated.home / "releases" / release["release_id"] / "metadata.jsonl"
-
-    assert written.read_text() == (rated.root / "published" / "metadata.jsonl").read_text()
 
 
 def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_rated(

@@ -7,7 +7,6 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.template import as_data
 from resources.warehouse import Warehouse
@@ -21,7 +20,6 @@ from tests.assets.world import (
     copy_of,
     data_url_hash,
     metadata,
-    sentence,
 )
 from tests.doubles.garbling_proxy import When
 
@@ -218,11 +216,6 @@ def test_every_turn_is_accounted_for(bad_day: BadDay) -> None:
     assert (row["n_judged"], row["n_failed"], row["n_refused"]) == (row["n_turns"], 0, 0)
 
 
-def test_whoever_may_lose_what_it_will_is_not_missing(bad_day: BadDay) -> None:
-    assert bad_day.world.rows("FROM evaluate.missing") == []
-    assert metadata(bad_day.run, "evaluate/answers")["models"] == 2
-
-
 def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_day: BadDay) -> None:
     assert bad_day.leaderboard.success
     shown = bad_day.world.rows(
@@ -266,26 +259,6 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
     # It declined every turn in its own words, which are judged like any; 21 of these judgments are
     # lost, and a refusal must not hide that.
     assert (by_turn["n_refused"], by_turn["n_failed"]) == (24, 21)
-
-
-def test_without_a_release_evaluation_says_what_to_do_first(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(clustered.root, tmp_path)
-    run = make_world(tmp_path, clustered.corpus).evaluate("careful")
-    assert not run.success
-    assert sentence(run).startswith(
-        f"There is no release of {', '.join(BENCHMARKS)} to evaluate on; run the job `build` first."
-    )
-
-
-def test_an_unknown_model_is_one_sentence_that_names_those_there_are(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    run = make_world(tmp_path, released.corpus).evaluate("nobody")
-    assert not run.success
-    assert sentence(run).startswith("There is no model 'nobody' in models.yaml; there are ")
 
 
 def test_what_has_no_reference_counts_in_no_score(tmp_path: Path) -> None:

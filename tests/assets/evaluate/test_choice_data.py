@@ -91,11 +91,3 @@ def test_passes_are_counted_against_those_of_all_questions(warehouse) -> None:
     # still to be asked, and what it declined is a miss.
     assert data is not None
     assert data["passes"] == {"m": PassCounts(6, 4, 2, 0), "n": PassCounts(6, 3, 1, 2)}
-
-
-def test_a_release_without_choices_or_that_nobody_answered_has_none_of_it(warehouse) -> None:
-    assert choice_data(warehouse, Mmbench(), [item(None, item_id="q1")], RELEASE) is None
-    assert choice_data(warehouse, Mmbench(), ITEMS, "another") is None
-    # A benchmark that is not known here has letters all the same.
-    unknown = choice_data(warehouse, None, ITEMS, RELEASE)
-    assert unknown is not None and unknown["passes"] == {} and unknown["shares"]

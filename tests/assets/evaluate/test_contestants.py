@@ -218,13 +218,6 @@ def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(
     assert reply.final == (reason is not None)
 
 
-def test_a_run_loses_nothing_by_what_a_file_lacks() -> None:
-    run = AnswerRun(ImportedPredictions("file:mine", {}), ITEMS[0])
-    answered = asyncio.run(answer_item(Calls(), Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
-    assert [row["reason"] for row in answered.failed] == ["no_prediction"]
-    assert answered.n_lost == 0
-
-
 def predicted(text: str | None) -> CandidateReply:
     """The reply of imported predictions that have this text, or none."""
     texts = {} if text is None else {PredictionKey("item-0", "shift-0"): text}

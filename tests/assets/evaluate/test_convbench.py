@@ -7,7 +7,6 @@ where it is beside the project: its pictures and instructions, with references b
 from collections.abc import Iterator
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from dagster_project.results import show_results
@@ -17,12 +16,11 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.convbench_items import items_on, read_table, write_items
 from tests.assets.evaluate.sample_dialogues import measured, pictures
-from tests.assets.world import ANY_ASSETS, ASKING, PROBING, SCORING, Row, World
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
 
 pytestmark = pytest.mark.slow
 
 SLICE = REPO_ROOT.parent / "shared" / "data" / "convbench_slice"
-EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 BY_SKILL = ("careful", "careless", "rambler", "refuser")
 FAULTY = ("poor-perception", "poor-reasoning")
 MODELS = (*BY_SKILL, *FAULTY)
@@ -95,23 +93,6 @@ def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World)
     assert {of[name, model] for name in (*NINE, "R1", "R2") for model in BY_SKILL} == {50.0}
 
 
-def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: World) -> None:
-    config = {"n_answers": 0, "n_pairs": 0}
-    given = {"evaluate__judge_probes": {"config": config}}
-    assert world.run(ANY_ASSETS, given, assets=PROBING).success
-    of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")
-    found = {
-        row["judge"]: (row["shift"], row["n_clusters"], row["p"] < 0.05) for row in of_verdicts
-    }
-    assert found == {"judge": (0, N_ITEMS, False), "always-a": (0.5, N_ITEMS, True)}
-    # The largest shift there is, 0.5, is found on six items; that there is none is not shown by six.
-    verdicts = {row["judge"]: row["verdict"] for row in of_verdicts}
-    assert verdicts == {"judge": "open", "always-a": "found"}
-    assert all(row["least"] < row["detectable"] < 0.5 for row in of_verdicts)
-    # Three turns and the conversation; two and the conversation; one and the conversation.
-    assert {(row["n"], row["n_lost"]) for row in of_verdicts} == {(N_ITEMS * len(MODELS) * 9, 0)}
-
-
 def test_a_planted_fault_shows_in_the_setting_that_takes_it_away(world: World) -> None:
     of = scores(world)
     gain = {
@@ -155,18 +136,6 @@ def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World)
     # The careful model's own history is that of the references.
     assert of["careful"] == (6 * n, 3 * n)
     assert of["careless"] == (6 * n, 6 * n)
-
-
-def test_the_export_is_the_same_items_again(world: World, tmp_path: Path) -> None:
-    assert world.run(ANY_ASSETS, assets=EXPORTS).success
-    (release,) = world.rows("SELECT release_id FROM release.current")
-    written = read_table(world.home / "releases" / release["release_id"] / "convbench.csv")
-    published = read_table(world.root / "published" / "convbench.csv")
-    references = read_table(world.root / "published" / "references.csv")
-    assert [{name: row[name] for name in published[0]} for row in written] == published
-    assert [row["second_turn_answer"] for row in written] == [
-        row["The_second_turn_reference"] for row in references
-    ]
 
 
 def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(

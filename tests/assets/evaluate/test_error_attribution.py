@@ -15,7 +15,7 @@ from resources.offline.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.sample_dialogues import pictures
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, made, metadata
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, made
 
 pytestmark = pytest.mark.slow
 
@@ -110,20 +110,3 @@ def test_the_net_is_the_leaderboards_difference_where_everything_was_judged(
         "AND model = 'poor-perception' AND subset_label = ''"
     )
     assert row["difference"] == pytest.approx(shown["value"])
-
-
-def test_the_report_says_it_in_sentences(attributed: World) -> None:
-    (page,) = (attributed.home / "reports").glob("convbench-*.html")
-    text = page.read_text()
-    assert 'id="attribution"' in text
-    assert "perception is a cause." in text and "reasoning is a cause." in text
-    for task in TASKS:
-        assert task in text
-
-
-def test_the_asset_says_how_many_causes_it_names(attributed: World) -> None:
-    again = attributed.run(
-        ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "error_attribution"])
-    )
-    told = metadata(again, "evaluate/error_attribution")
-    assert (told["releases"], told["causes named"], told["most items left out"]) == (1, 5, 0)

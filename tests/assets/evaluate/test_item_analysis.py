@@ -9,20 +9,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.review import check_decision
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
 from tests.assets.world import (
     ANY_ASSETS,
-    Row,
     World,
-    copy_of,
     made,
     metadata,
     models_yaml,
-    sentence,
 )
 
 pytestmark = pytest.mark.slow
@@ -33,10 +29,6 @@ N_QUESTIONS = 8
 TEXT_ONLY, WRONG, LOST = "3", "5", "6"
 """Questions that were planted: two blind models know the answer; the key is wrong; results are lost."""
 EVALUATE = dg.AssetSelection.groups("evaluate")
-OF_ITEMS = dg.AssetSelection.assets(
-    *(["evaluate", name] for name in ("flagged_items", "item_statistics", "smallest_subsets")),
-    ["evaluate", "item_queue"],
-)
 
 
 @pytest.fixture(scope="module")
@@ -170,16 +162,6 @@ def test_decisions_are_shown_and_the_report_has_the_section(analysed: World) -> 
     assert text.count('<td class="asked">') == 2
 
 
-def test_running_it_again_changes_no_row(analysed: World) -> None:
-    def tables() -> list[list[Row]]:
-        names = ("filters", "flagged_items", "item_statistics", "smallest_subsets", "item_queue")
-        return [analysed.rows(f"FROM evaluate.{name} ORDER BY ALL") for name in names]
-
-    before = tables()
-    assert analysed.run(ANY_ASSETS, assets=OF_ITEMS).success
-    assert tables() == before
-
-
 def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:
     guide = (REPO_ROOT / "docs" / "guides" / "item-analysis.md").read_text()
     (block,) = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)
@@ -187,34 +169,3 @@ def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: Wor
     assert [row["decision"] for row in decisions] == ["pending", "pending"]
     (row,) = smallest
     assert len(row["item_ids"]) == row["size"] and row["held_out"] >= 0.9
-
-
-def test_a_cleaned_release_lacks_what_people_rejected(
-    analysed: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(analysed.root, tmp_path)
-    world = make_world(tmp_path, analysed.corpus)
-    clean = {"release_clean": {"config": {"release": "mmbench-dev-en"}}}
-    nothing = world.run("clean_release", clean)
-    assert not nothing.success
-    assert "People have rejected no flagged item of mmbench-dev-en-" in sentence(nothing)
-
-    (item,) = (
-        item
-        for item in world.review_store.items(["flagged_item"])
-        if f"Question {WRONG}." in item["content"]["question"]
-    )
-    record = {"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1}
-    record |= {"reviewer": "anna", "verdict": "reject", "reason": "factual_error"}
-    decided = check_decision({**record, "decided_at": "2026-01-01T00:00:00+00:00"}, item)
-    world.review_store.append([decided])
-    for _ in range(2):
-        assert world.run("clean_release", clean).success
-    rows = world.rows(
-        "SELECT c.name, r.origin, list(i.item_id ORDER BY i.ordinal) AS items "
-        "FROM release.current AS c JOIN release.releases AS r USING (release_id) "
-        "JOIN release.items AS i USING (release_id) GROUP BY ALL ORDER BY 1"
-    )
-    assert [row["name"] for row in rows] == ["mmbench-dev-en", "mmbench-dev-en-cleaned"]
-    assert set(rows[0]["items"]) - set(rows[1]["items"]) == {WRONG}
-    assert len(rows[1]["items"]) == N_QUESTIONS - 1 and rows[1]["origin"] == "imported"

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from assets.evaluate.judge_agreement import NOBODY
 from tests.assets.review.desk import Desk
 
 pytestmark = pytest.mark.slow
@@ -97,9 +96,3 @@ def test_judgments_under_two_versions_are_those_of_two_judges(desk: Desk) -> Non
         for row in desk.warehouse.read("evaluate/judged_scores").to_pylist()
     }
     assert scores == {"j v": 9, "j w": 3}
-
-
-def test_without_scores_of_people_the_table_is_empty_and_a_sentence_says_so(desk: Desk) -> None:
-    evaluated(desk)
-    assert desk.materialize()["judge_agreement"]["note"] == NOBODY
-    assert desk.rows("FROM evaluate.judge_agreement") == []

@@ -7,10 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.probes import FOUND, NO_FAMILY, NO_PAIR_JUDGED, NONE, NOT_JUDGED
+from methods.evaluation.probes import FOUND, NO_FAMILY, NONE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World, metadata
+from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World
 
 pytestmark = pytest.mark.slow
 
@@ -153,14 +153,6 @@ def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_language
     assert len({item_id for _, item_id in first}) == N_ANSWERS
 
 
-def test_scores_before_are_those_of_the_judgments(probed: World) -> None:
-    differing = probed.rows(
-        "SELECT * FROM evaluate.probe_judgments AS p JOIN evaluate.judgments AS j "
-        "USING (release_id, model, judge, item_id, trial, turn, part) WHERE p.score_before <> j.score"
-    )
-    assert differing == []
-
-
 def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> None:
     found = shifts(probed)
     # Both judge plain answers alike.
@@ -172,19 +164,3 @@ def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> N
         2 * N_ITEMS,
         0,
     )
-
-
-def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> None:
-    before = shifts(probed)
-    again = probe(probed, n_answers=N_ANSWERS)
-    shown = metadata(again, "evaluate/judge_probes")
-    assert shown["calls"] == 0
-    assert f"| `honest` | `obedience` | {N_ANSWERS} | {N_ANSWERS} |" in shown["shifts"]
-    assert shifts(probed) == before
-    assert probe(probed, n_answers=0, n_pairs=0).success
-    assert probed.rows("FROM evaluate.probe_judgments") == []
-    found = shifts(probed)
-    assert found["honest", "length"]["reason"] == NOT_JUDGED
-    assert found["honest", "position"]["reason"] == NO_PAIR_JUDGED
-    assert probe(probed, n_answers=N_ANSWERS).success
-    assert found["honest", "leniency"]["n"] == 2 * N_ITEMS

@@ -7,9 +7,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
-from assets.evaluate.judge_quality import NO_JUDGE, judge_quality
-from assets.evaluate.observed import answer_lengths
+from assets.evaluate.judge_quality import judge_quality
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from tests.assets.review.desk import Desk
@@ -192,29 +190,3 @@ def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Des
     )
     assert others == [{"metric": OVERALL, "other": "people"}]
     assert "| `r` | `j` | `v` | `people` | 1.00 | 1.00 | 1.00 |" in shown["agreement"]
-
-
-def test_what_is_scored_by_rule_has_no_judge(evaluated: Desk) -> None:
-    observe(evaluated, of("rule", (4, 6, 9), (5, 7, 9)))
-    assert materialize(evaluated)["note"] == NO_JUDGE
-    assert evaluated.rows("FROM evaluate.judge_quality") == []
-
-
-def test_two_versions_of_a_judge_are_no_pair(evaluated: Desk) -> None:
-    observe(evaluated, of("j", (4, 6, 9), (5, 7, 9)))
-    before = evaluated.rows("FROM evaluate.observations")
-    again = [{**row, "judge_version": "w"} for row in before if row["item_id"] == "1"]
-    rows = rows_to_arrow("evaluate.observations", [*before, *again])
-    evaluated.warehouse.replace("evaluate.observations", rows)
-    materialize(evaluated)
-    found = evaluated.rows(
-        "SELECT DISTINCT judge, judge_version, other FROM evaluate.judge_quality"
-    )
-    assert sorted(tuple(row.values()) for row in found) == [("j", "v", ""), ("j", "w", "")]
-
-
-@pytest.mark.parametrize("text", ["", "…", "。"])
-def test_an_answer_without_words_has_no_length(evaluated: Desk, text: str) -> None:
-    (row,) = evaluated.rows("FROM evaluate.answers WHERE model = 'a' AND item_id = '1'")
-    evaluated.fill("evaluate.answers", [{**row, "answer": text}])
-    assert answer_lengths(evaluated.warehouse, "r") == {}

@@ -226,21 +226,3 @@ def test_other_rules_read_the_answers_again_and_ask_nobody(
     assert (len(changed.ledger), asked(changed)) == (n_calls, n_asked)
     assert changed.rows("FROM evaluate.extractions ORDER BY ALL") == before
     assert check(run, "evaluate/second_readings", "schema").passed
-
-
-def test_a_sample_of_nothing_asks_nothing_and_says_so(changed: World) -> None:
-    n_asked = asked(changed)
-    only = dg.AssetSelection.assets(["evaluate", "second_readings"])
-    run = changed.run(
-        ANY_ASSETS, {"evaluate__second_readings": {"config": {"n_answers": 0}}}, assets=only
-    )
-    assert run.success and asked(changed) == n_asked
-    assert changed.rows("FROM evaluate.second_readings") == []
-    assert metadata(run, "evaluate/second_readings")["note"]
-
-
-def test_the_report_says_how_letters_were_read(read: World) -> None:
-    (page,) = (read.home / "reports").glob("mmbench-*.html")
-    text = page.read_text()
-    for words in ("How letters were read", "Gain by the extractor", "no_letter"):
-        assert words in text

@@ -6,7 +6,6 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.checks import RUN_AGAIN
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -158,24 +157,6 @@ def test_a_model_that_dies_midway_goes_on_where_it_was(
     assert tables(world) == before
 
 
-def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) -> None:
-    # The sixth turn of four dialogues: 4 of 24 are a sixth.
-    world.proxy.refuse(
-        lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, "out of luck"
-    )
-    answers = dg.AssetSelection.assets(["evaluate", "answers"])
-    assert world.run(ANY_ASSETS, assets=answers).success
-    assert world.rows("FROM evaluate.missing") == []
-    assert models_of(world, "failed") == {"careful": 4}
-    # What the setting allows is the limit: at 16 % a sixth is too much.
-    strict = {"evaluate__answers": {"config": {"max_failed_share": 0.16, "models": ["careful"]}}}
-    run = world.run(ANY_ASSETS, strict, assets=answers)
-    assert "careful lost 4 of 24 turns" in sentence(run)
-    assert "(4 bad_request; bad_request of " in sentence(run)
-    assert ": The server answered 400: out of luck), and at most 16% may be lost. " in sentence(run)
-    assert sentence(run).endswith(RUN_AGAIN)
-
-
 def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(
     world: World,
 ) -> None:
@@ -197,29 +178,7 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
     assert check(run, "evaluate/scores", "made").passed
 
 
-def test_a_judge_that_fails_for_one_model_leaves_that_models_judgments(world: World) -> None:
-    """`careless` gets a judge that is silent about it; `careful` is judged anew."""
-    before = tables(world)
-    texts = world.rows(
-        "SELECT DISTINCT answer FROM evaluate.answers WHERE model = 'careless' AND answer NOT IN "
-        "(SELECT answer FROM evaluate.answers WHERE model = 'careful')"
-    )
-    assert len(texts) > 0.2 * N_TURNS
-    world.proxy.rewrite(
-        lambda asked: (
-            asked.task == "judge"
-            and any(f"<answer>{as_data(row['answer'])}</answer>" in asked.text for row in texts)
-        ),
-        "No grades today.",
-    )
-    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
-    assert run.success
-    (missing,) = world.rows("FROM evaluate.missing")
-    assert (missing["model"], missing["stage"]) == ("careless", "judgments")
-    assert (missing["n_lost"], missing["n_turns"]) == (len(texts), N_TURNS)
-    assert tables(world) == {**before, "missing": [missing]}
-
-
+@pytest.mark.nightly
 def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_advice_works(
     world: World,
 ) -> None:

@@ -11,11 +11,10 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from methods.mmbench.published import read_published
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, CALLING, Row, World, made, models_yaml
+from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
 from tests.resources.reports.test_report_board import board
 
 pytestmark = pytest.mark.slow
@@ -150,31 +149,11 @@ def test_a_refusal_is_a_miss_is_counted_and_is_right_in_the_upper_bound(chosen: 
     assert {row["extractor"] for row in readings(chosen, "refuser")} == {"rule"}
 
 
-def test_scores_are_split_by_ability(chosen: World) -> None:
-    labels = {
-        row["subset_label"] for row in chosen.rows("SELECT subset_label FROM evaluate.scores")
-    }
-    assert {"l1-category", "l2-category", "category", "task", "relation"} & labels == {
-        # All questions of the other file have one ability of level 1; tasks are two.
-        "l2-category",
-        "category",
-        "task",
-        "relation",
-    }
-    assert shown(chosen, "Circular/micro", "image_style")["careful"] == 100
-
-
 def test_a_mean_over_tasks_counts_tasks_alike(chosen: World) -> None:
     by_task, micro = shown(chosen, "Accuracy/macro by task"), shown(chosen, "Accuracy/micro")
     assert by_task["careful"] == micro["careful"] == 100
     # The key A is that of the one question of its task, of four questions in all.
     assert (by_task["always-a"], micro["always-a"]) == (50, 25)
-
-
-def test_both_readings_stand_side_by_side(chosen: World) -> None:
-    rows = chosen.rows("SELECT DISTINCT metric FROM evaluate.observations")
-    assert {row["metric"] for row in rows} == {"right", "right (compat)"}
-    assert shown(chosen, "Circular (compat)/micro")["careful"] == 100
 
 
 def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chosen: World) -> None:
@@ -204,12 +183,6 @@ def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(
         "rambler": 0,
         "refuser": 1,
     }
-
-
-def test_each_benchmark_has_its_report(chosen: World) -> None:
-    for name, words in (("mmbench-dev-en", "Circular"), ("mmiu-imported", "Accuracy")):
-        (page,) = (chosen.home / "reports").glob(f"{name}*.html")
-        assert words in page.read_text() and "always-a" in page.read_text()
 
 
 def test_the_report_has_letters_refusals_abilities_and_calls_saved(chosen: World) -> None:
@@ -243,26 +216,3 @@ def test_models_are_compared_by_ability(chosen: World) -> None:
         ("mmbench", "l2-category", "Circular"),
         ("mmiu", "relation", "Accuracy"),
     ]
-
-
-def test_running_it_again_asks_nothing(chosen: World) -> None:
-    n_calls = len(chosen.ledger)
-    assert chosen.run(ANY_ASSETS, assets=CALLING).success
-    assert len(chosen.ledger) == n_calls
-
-
-def test_what_was_imported_is_exported_in_its_own_forms(chosen: World) -> None:
-    exports = dg.AssetSelection.assets(["release", "exports"])
-    assert chosen.run(ANY_ASSETS, assets=exports).success
-    (folder,) = (chosen.home / "releases").glob("mmbench-dev-en-*")
-    with (folder / "mmbench-circular.tsv").open(newline="") as lines:
-        again = list(read_published("mmbench-circular.tsv", lines))
-    with (chosen.root / "mmbench.tsv").open(newline="") as lines:
-        before = list(read_published("mmbench.tsv", lines))
-    assert [(item.turns, item.choices, item.labels) for item in again] == [
-        (item.turns, item.choices, item.labels) for item in before
-    ]
-    assert (folder / "mmbench.tsv").is_file()
-    (other,) = (chosen.home / "releases").glob("mmiu-imported-*")
-    records = json.loads((other / "mmiu.json").read_text())
-    assert [record["task"] for record in records] == ["mevis", *["spot_the_diff"] * 3]

@@ -49,14 +49,6 @@ def test_a_row_an_order_in_the_form_of_an_arena():
     assert {row["call_key"] for row in of.rows} == {"key"}
 
 
-def test_a_lost_verdict_has_its_reason_and_no_outcome():
-    of = contest(x="A mill.", y="A lake.")
-    assert of.take(QUESTION, [reply(None), reply(0.0)], "offline") == MatchupOutcomes((0,), 2)
-    lost, _ = of.rows
-    assert (lost["status"], lost["winner"], lost["reason"]) == ("not_judged", None, "no_winner")
-    assert of.n_lost == 1
-
-
 @pytest.mark.parametrize(
     ("answers", "statuses", "outcomes"),
     [

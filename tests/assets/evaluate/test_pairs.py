@@ -123,21 +123,6 @@ def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
     assert {row["judge"]: row["value"] for row in biases} == {"honest": 0.5, "always-a": 1.0}
 
 
-def test_the_same_again_calls_nobody_and_changes_nothing(answered: World) -> None:
-    assert compare(answered).success
-    before = answered.rows("FROM evaluate.pairs ORDER BY ALL")
-    again = compare(answered)
-    assert metadata(again, "evaluate/pairs")["calls"] == 0
-    assert answered.rows("FROM evaluate.pairs ORDER BY ALL") == before
-
-
-def test_a_budget_is_kept_for_each_judge(answered: World) -> None:
-    assert compare(answered, budget=20).success
-    designs = answered.rows("FROM evaluate.pair_designs")
-    assert {row["n_calls"] for row in designs} == {20}
-    assert {row["why"] for row in designs} == {"the budget is used"}
-
-
 def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(
     answered: World,
 ) -> None:

@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ from tests.assets.world import (
     Row,
     World,
     copy_of,
-    metadata,
     models_yaml,
     sentence,
 )
@@ -42,7 +40,6 @@ from tests.assets.world import (
 pytestmark = pytest.mark.slow
 
 ASKED = ["careful", "careless", "baseline:random", "baseline:most-frequent"]
-PREDICTIONS = dg.AssetKey(["evaluate", "predictions"])
 STEP = 1_000_000
 
 
@@ -149,12 +146,6 @@ def scores(world: World, model: str) -> list[Row]:
 def fingerprints(world: World) -> list[str]:
     tables = ("evaluate.predictions", "evaluate.prediction_files")
     return [world.warehouse.fingerprint(table) for table in tables]
-
-
-def version(world: World) -> Mapping[str, str]:
-    event = world.instance.get_latest_materialization_event(PREDICTIONS)
-    assert event is not None and event.asset_materialization is not None
-    return event.asset_materialization.tags or {}
 
 
 # --- Scores ----------------------------------------------------------------------------------------
@@ -293,39 +284,7 @@ def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
 # --- Again, others, and none -----------------------------------------------------------------------
 
 
-def test_the_same_file_again_changes_nothing_and_another_one_replaces_it(world: World) -> None:
-    file = world.root / "careless.xlsx"
-    assert imported(world, "mmbench-dev-en", file, "careless").success
-    before, was = fingerprints(world), version(world)
-    again = imported(world, "mmbench-dev-en", file, "careless")
-    assert "They were here already, and nothing changes." in told(again)
-    assert (fingerprints(world), version(world)) == (before, was)
-
-    other = imported(world, "mmbench-dev-en", world.root / "careful.xlsx", "careless")
-    assert "They replace those of careless.xlsx." in told(other)
-    assert version(world) != was
-    assert evaluate(world, models=["file:careless"]).success
-    circular = shown(world, "Circular/micro")
-    assert circular["file:careless"] == circular["careful"] > circular["careless"]
-
-
-def test_who_is_removed_is_gone_from_every_table(world: World) -> None:
-    file = world.root / "careful.xlsx"
-    assert imported(world, "mmbench-dev-en", file, "gone").success
-    assert evaluate(world, models=["file:gone"]).success
-    assert "file:gone" in shown(world, "Circular/micro")
-
-    assert removed(world, "mmbench-dev-en", "gone").success
-    result = evaluate(world)
-    assert result.success
-    assert metadata(result, "evaluate/answers")["calls"] == 0
-    for table in ("answers", "extractions", "observations", "scores", "ranks", "leaderboard"):
-        assert not world.rows(f"SELECT * FROM evaluate.{table} WHERE model = 'file:gone'"), table
-    said = sentence(removed(world, "mmbench-dev-en", "gone"))
-    assert said.startswith("There are no predictions of file:gone on mmbench-dev-en-")
-    assert "file:careful" in said
-
-
+@pytest.mark.nightly
 def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,28 +309,3 @@ def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
     assert answers(world, "mmbench", "file:gone") == []
     circular = shown(world, "Circular/micro")
     assert circular["file:new"] == circular["careful"] > circular["careless"]
-
-
-def test_predictions_that_there_are_not_cannot_be_asked_for(base: World) -> None:
-    config = {"evaluate__answers": {"config": {"models": ["file:nobody"]}}}
-    answers_alone = dg.AssetSelection.assets(["evaluate", "answers"])
-    result = base.run(ANY_ASSETS, config, assets=answers_alone)
-    assert sentence(result).startswith("There are no predictions of file:nobody")
-
-
-# --- Held out --------------------------------------------------------------------------------------
-
-
-def test_answers_that_are_not_here_are_said_to_be_missing(world: World) -> None:
-    """An imported test split has no keys; one that was built here has them in the tables."""
-    table = pd.read_csv(world.root / "mmbench.tsv", sep="\t", dtype=str, keep_default_na=False)
-    file = world.root / "test.tsv"
-    table[table["index"].astype(int) < STEP].assign(answer="").to_csv(file, sep="\t", index=False)
-    take(world, "mmbench", file, split="test", language="en")
-    said = told(imported(world, "mmbench-test-en", world.root / "careful.xlsx", "careful"))
-    assert f"{N_QUESTIONS} items have no answer here, and are not scored." in said
-    result = evaluate(world, models=["baseline:most-frequent", "file:careful"])
-    assert result.success
-    assert (
-        "the right answers are not in this home" in metadata(result, "evaluate/answers")["not run"]
-    )

@@ -109,14 +109,6 @@ def test_they_say_nothing_of_the_judges_quality(blind: World) -> None:
     assert rows == [{"subject": "careful"}]
 
 
-def test_the_report_says_in_words_what_they_are(blind: World) -> None:
-    (page,) = (blind.home / "reports").glob("mmdu-*.html")
-    text = page.read_text()
-    assert "What looking adds" in text
-    assert "Models without their images, or with those of another dialogue" in text
-    assert "images of another item" in text
-
-
 def test_on_a_release_of_one_item_what_needs_another_is_missing_and_all_others_are_asked(
     make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

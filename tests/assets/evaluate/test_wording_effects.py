@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.evaluate.wording_effects import NO_GROUPS, wording_effects
+from assets.evaluate.wording_effects import wording_effects
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
@@ -98,8 +98,3 @@ def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> 
         ("g1-1", 3),
         ("g1-2", 6),
     ]
-
-
-def test_without_groups_it_says_so(desk: Desk) -> None:
-    assert materialize(desk)["note"] == NO_GROUPS
-    assert desk.rows("FROM evaluate.wording_effects") == []

@@ -129,14 +129,6 @@ def test_a_page_and_its_entries_tell_every_topic_they_serve(
     }
 
 
-def test_images_of_pages_that_are_left_out_are_not_fetched(chosen: tuple[World, Result]) -> None:
-    """None of them is there, so fetching one would be a rejection."""
-    world, _ = chosen
-    assert rejected(world, "image") == {}
-    urls = {row["image_url"].removeprefix(WEB) for row in table(world, "images")}
-    assert urls == {"fire.png", "paper.png", "tail.png"}
-
-
 # --- Images --------------------------------------------------------------------------------------
 
 IMAGES = {

@@ -1,7 +1,5 @@
 """Ingestion: what is no row or no image is refused by name, counted, and stops only its own shard."""
 
-import gzip
-import random
 from pathlib import Path
 
 import pytest
@@ -10,15 +8,11 @@ from PIL import Image
 from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
 from methods.ingest.image_check import MAX_BYTES
-from methods.ingest.wit import COLUMNS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import (
     ANY_LOSS,
-    ingest_part,
-    ingest_range,
     rejected,
-    start_failure,
     table,
 )
 from tests.assets.world import Row, World, made, metadata, sentence
@@ -107,45 +101,6 @@ def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
     assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
 
 
-def test_a_shard_of_a_header_alone_is_read_and_said(
-    world: World, corpus: Corpus, capfd: pytest.CaptureFixture[str]
-) -> None:
-    corpus.write_shard("empty", [])
-    run = ingest_part(world, "empty", "wit_rows")
-    told = metadata(run, "ingest/wit_rows")
-    assert (told["dagster/row_count"], told["shards without rows"]) == (0, 1)
-    assert "shard empty has no rows: is " in capfd.readouterr().out
-
-
-def test_of_a_shard_that_is_cut_every_bad_row_before_the_cut_is_listed(
-    world: World, corpus: Corpus
-) -> None:
-    header, lines = "\t".join(COLUMNS).encode(), [raw(row) for row in BALLOONS]
-    noise = random.Random(1).randbytes(400_000).hex().encode()
-    body = b"\n".join([header, b"too few", *lines, b"\xff\xfe", *[noise[:9000]] * 9, noise, b""])
-    packed = gzip.compress(body)
-    path = corpus.folder / "shards" / "cut.tsv.gz"
-    path.write_bytes(packed[: -len(packed) // 3])
-
-    run = ingest_part(world, "cut", "wit_rows")
-
-    assert sentence(run).startswith("Shard 'cut' cannot be read to its end (")
-    listed = rejected(world, "row")
-    assert {name: listed[name] for name in ("line 2", "line 9", "line 18")} == {
-        "line 2": "wrong_column_count",
-        "line 9": "not_utf8",
-        "line 18": "wrong_column_count",
-    }
-    assert len(listed) == 11 and table(world, "wit_rows") == []
-
-    # Whole it is read, a cell of ten million characters apart.
-    long = raw({**BALLOONS[0], "section_title": "x" * 10_000_000})
-    path.write_bytes(gzip.compress(b"\n".join([header, *lines, long, b""]), 1))
-    run = ingest_part(world, "cut", "wit_rows")
-    assert run.success and len(table(world, "wit_rows")) == len(BALLOONS)
-    assert rejected(world, "row") == {"line 8": "too_long"}
-
-
 def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
     world: World, corpus: Corpus
 ) -> None:
@@ -209,32 +164,3 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
     )
     assert made(run) == {"ingest/wit_rows", "ingest/pages"}
     assert tables(world) == before
-
-
-def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: Corpus) -> None:
-    (corpus.folder / "shards" / "balloons.tsv").write_text("a\tb\n1\t2\n")
-    run = ingest_range(world, ["balloons", "butterflies"], "wit_rows")
-    assert not run.success
-    told = sentence(run)
-    assert told.startswith(
-        "1 of 2 shards were not read, the others were: balloons (Shard 'balloons'"
-    )
-    assert "give" in told and "its header line" in told
-    rows = world.rows("SELECT wit_shard, count(*) AS n FROM ingest.wit_rows GROUP BY ALL")
-    assert rows == [{"wit_shard": "butterflies", "n": len(BUTTERFLIES)}]
-
-
-# --- What is not there ---------------------------------------------------------------------------
-
-
-# --- Settings ------------------------------------------------------------------------------------
-
-
-def test_settings_that_cannot_be_used_end_a_run_before_its_first_asset(
-    world: World, corpus: Corpus
-) -> None:
-    (corpus.folder / "corpus.yaml").write_text("images: {width: wide}\n")
-    run = ingest_part(world, "balloons", "wit_rows", "pages", "images")
-    assert not run.success
-    told = start_failure(run)
-    assert told.startswith(f"Correct images.width in {corpus.folder}/corpus.yaml: ")

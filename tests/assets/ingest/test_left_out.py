@@ -25,10 +25,6 @@ OWLS = {
 """Title, caption and text by the code of the language, in WIT's own letter case."""
 
 
-TAG = "English:"
-"""An attribution that says in which language it would be."""
-
-
 def owl(number: int) -> bytes:
     """A picture with edges, another one for each number."""
     x, y = np.meshgrid(np.arange(96), np.arange(96))
@@ -155,60 +151,3 @@ def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(
         if event.is_step_failure
     ]
     assert any(line.startswith("There are no entries: ingest a shard first;") for line in said)
-
-
-def test_what_is_left_out_is_listed_anew_by_each_run(world: World) -> None:
-    write_settings(world.corpus.folder, languages=["en"])
-    assert world.ingest().success
-    write_settings(world.corpus.folder)
-    (world.corpus.images / "gone.png").write_bytes(owl(40))
-    assert world.ingest().success
-    assert reasons(world) == {
-        "duplicate": 1,
-        "without_caption": 1,
-        "without_image": 1,
-        "without_text": 1,
-    }
-    assert_all_accounted_for(world)
-
-
-@pytest.mark.parametrize("unseen", ["\u200b", "\u00a0", "\u3164"])
-def test_what_is_not_seen_is_neither_a_caption_nor_a_text(
-    make_world: MakeWorld, tmp_path: Path, unseen: str
-) -> None:
-    corpus = Corpus(tmp_path / "corpus")
-    owl_row = rows_of("en")[0]
-    section = "Owls hunt at dusk, and their feathers make no sound."
-    rows = [
-        {**owl_row, "caption_reference_description": unseen},
-        {**owl_row, "caption_reference_description": "", "caption_attribution_description": TAG},
-        owl_row,
-        wit_line("Blank", WEB + "blank.png", context_page_description=unseen)
-        | {"context_section_description": section},
-        wit_line("Nothing", WEB + "nothing.png", context_page_description=unseen)
-        | {"context_section_description": unseen},
-    ]
-    corpus.write_shard("mini", rows)
-    for number, row in enumerate(rows):
-        (corpus.images / row["image_url"].removeprefix(WEB)).write_bytes(owl(number))
-    world = make_world(tmp_path / "home", corpus)
-    assert world.ingest().success
-
-    entries = world.rows("SELECT title, caption, page_text FROM ingest.entries ORDER BY title")
-    assert [(row["title"], row["page_text"]) for row in entries][0] == ("Blank", section)
-    assert entries[1]["caption"] == OWLS["en"][1]
-    # The row with a caption is the entry; the two before it, and a page without any text, are none.
-    assert reasons(world) == {"duplicate": 2, "without_text": 1}
-    assert_all_accounted_for(world)
-
-
-def test_a_broken_header_is_told_alike_in_each_run(
-    make_world: MakeWorld, corpus: Corpus, tmp_path: Path
-) -> None:
-    png = bytearray(owl(0))
-    png[16:24] = bytes(8)
-    (corpus.images / "dot.png").write_bytes(png)
-    world = make_world(tmp_path, corpus)
-    assert world.ingest().success
-    (row,) = world.rows("SELECT detail FROM ingest.rejected WHERE reference LIKE '%dot.png'")
-    assert "0x" not in row["detail"] and "broken" in row["detail"]

@@ -3,7 +3,6 @@
 The wiki is what a real MediaWiki answered; `python -m tests.mediawiki` runs the same tests against it.
 """
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import pytest
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.ingesting import ANY_LOSS, by_title, ingest_part, table, write_settings
-from tests.assets.world import World, metadata, sentence
+from tests.assets.ingesting import by_title, table, write_settings
+from tests.assets.world import World, metadata
 from tests.resources.wikipedia.recorded_wiki import (
     PLAIN,
     WITH_EXTRACTS,
@@ -64,43 +63,3 @@ def test_its_pages_become_entries(
         WITH_EXTRACTS: "",
         PLAIN: "/sites/birds",
     }.get(path, "")
-
-
-def test_no_row_at_all_fails_with_one_sentence(
-    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki
-) -> None:
-    world = make(make_world, tmp_path, wiki, PLAIN, pages=["Stone"])
-    run = ingest_part(world, "owls", "wit_rows", config=ANY_LOSS)
-    assert not run.success
-    place = wiki.address.removeprefix("http://") + "/sites/birds"
-    assert sentence(run) == (
-        f"Shard 'owls' has no row of {place} (1 no_images): choose other pages under "
-        "wikipedia.shards in corpus.yaml, or correct wikipedia.api."
-    )
-
-
-def test_a_picture_that_was_overwritten_is_fetched_again(
-    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki
-) -> None:
-    """Its address stays as it is."""
-    world = make(make_world, tmp_path, wiki, PLAIN, pages=["Barn owl"])
-    before, after = [], []
-    for images in (before, after):
-        assert world.ingest("owls", ANY_LOSS).success
-        images += table(world, "images")
-        uploads = [path for _, _, path, _ in wiki.requests if path.startswith("/images/")]
-        if images is before:
-            assert world.ingest("owls", ANY_LOSS).success
-            assert table(world, "images") == before
-            wiki.overwrite()
-    assert sorted(path.rpartition("/")[2] for path in uploads) == [
-        "Barn_owl.png",
-        "Barn_owl.png",
-        "Owl_eggs.jpg",
-        "Snowy_owl.png",
-    ]
-    found = [{row["image_url"]: row["image_id"] for row in images} for images in (before, after)]
-    (changed,) = [url for url in found[0] if found[0][url] != found[1][url]]
-    assert changed == f"{wiki.address}/images/b/bd/Barn_owl.png"
-    stored = world.images.read(found[1][changed])
-    assert hashlib.sha256(stored).hexdigest() == found[1][changed]

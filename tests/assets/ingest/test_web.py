@@ -151,29 +151,6 @@ def test_what_was_fetched_is_not_fetched_again(make: Make, uploads: UploadDouble
     assert len(uploads.log) == 5
 
 
-def test_thumbnails_in_the_place_of_originals(make: Make, uploads: UploadDouble) -> None:
-    """The row's type is the original's: a drawing comes as a PNG. A mirror has both names."""
-    site = "https://upload.wikimedia.org/wikipedia/commons"
-    world = make([], LOOM_IMAGES=uploads.base)
-    rows = [
-        wit_line("Map", f"{site}/a/ab/Map.svg", mime_type="image/svg+xml", original_width="30"),
-        wit_line("Wide", f"{site}/c/cd/Wide.png", original_width="2000"),
-        wit_line("Narrow", f"{site}/e/ef/Narrow.png", original_width="300"),
-    ]
-    write_tsv(world.corpus.folder / "far.tsv", rows)
-    write_settings(world.corpus.folder, images={"width": 330})
-    served = ["330px-Map.svg.png", "330px-Wide.png", "Narrow.png"]
-    for number, name in enumerate(served):
-        uploads.serve(name, ok(picture(number)))
-    assert ingest_part(world, "far", *ASSETS).success
-    assert taken(world) == {row["image_url"] for row in rows}
-    # They did not come from Wikimedia.
-    assert {row["fetched_from"] for row in table(world, "images")} == {
-        f"{uploads.base}/{name}" for name in served
-    }
-    assert uploads.asked == dict.fromkeys(served, 1)
-
-
 # --- A run that is killed ------------------------------------------------------------------------
 
 MATERIALIZE = """

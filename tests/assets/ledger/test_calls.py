@@ -1,9 +1,7 @@
 """The ledger in the warehouse: what was paid for, summed by hand, and whatever rests on no call."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import defs
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
-from tests.assets.world import Result, Row, check, metadata
+from tests.assets.world import Result, Row, check
 
 pytestmark = pytest.mark.slow
 
@@ -193,18 +191,6 @@ def test_nothing_that_was_said_is_in_the_warehouse(mirror: Mirror) -> None:
     assert columns == set(Call._fields) - said | {"status"}
 
 
-def test_more_calls_than_are_read_at_once_all_arrive(mirror: Mirror) -> None:
-    first = call(*CALLS[0][:-1], created_at=CALLS[0][-1])
-    mirror.ledger.add([first._replace(key=f"{n}", prompt_tokens=n) for n in range(4321)])
-
-    mirror.run()
-
-    (row,) = mirror.rows(
-        "SELECT count(DISTINCT key) AS n, sum(prompt_tokens)::INT AS s FROM ledger.calls"
-    )
-    assert row == {"n": 4321, "s": 4320 * 4321 // 2}
-
-
 @pytest.mark.parametrize(
     "nonsense",
     [
@@ -260,47 +246,6 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     assert mirror.warehouse.count("ledger.calls") == 0
 
 
-def test_an_empty_ledger_is_an_empty_table(mirror: Mirror) -> None:
-    run = mirror.run()
-
-    assert mirror.warehouse.count("ledger.calls") == mirror.warehouse.count("ledger.costs") == 0
-    assert metadata(run, "ledger/calls")["dagster/row_count"] == 0
-    assert all(each.passed for each in run.get_asset_check_evaluations())
-
-
-# What the UI shows
-
-
-def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
-    mirror.fill()
-
-    run = mirror.run()
-
-    shown = metadata(run, "ledger/calls")
-    assert {name: shown[name] for name in shown.keys() - {"preview", "most expensive"}} == {
-        "dagster/row_count": 8,
-        "answered": 5,
-        "lost": 3,
-        "prompt tokens": 10_810,
-        "completion tokens": 475,
-        "cost (USD)": 2.71875,
-    }
-    header, _, top, *others = shown["most expensive"].splitlines()
-    assert header.startswith(r"| day | stage | model | n\_answered | n\_lost | tokens |")
-    # 10,000 tokens of prompts and 401 of answers.
-    assert top == "| 2026-01-01 | dialogue.answers | gpt-4o | 2 | 2 | 10401 | 1.5 | 4 |"
-    # A row for each, costs to three digits.
-    assert [line.split(" | ")[6] for line in others] == ["1", "0.125", "0.0625", "0.0312"]
-    costs = metadata(run, "ledger/costs")
-    assert costs["dagster/row_count"] == 5
-    # The latest first; too wide a table has its rows beside each other.
-    assert costs["preview"].splitlines()[2:5] == [
-        "| **day** | 2026-01-03 | 2026-01-02 | 2026-01-01 |",
-        "| **stage** | evaluate.answers | dialogue.answers | dialogue.answers |",
-        "| **model** | mini | gpt-4o | gpt-4o |",
-    ]
-
-
 # What rests on it
 
 
@@ -339,45 +284,6 @@ def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) 
         "evaluate.answers": 2,
         "first of them": ["f", "nowhere"],
     }
-
-
-def test_a_call_answered_while_the_mirror_was_made_is_known(mirror: Mirror) -> None:
-    mirror.fill()
-    mirror.run()
-    name_calls(mirror, [("answered", "g", "A balloon.")])
-    known = next(
-        each
-        for each in defs.asset_checks
-        if dg.AssetCheckKey(dg.AssetKey(["ledger", "calls"]), "calls_known") in each.check_keys
-    )
-    assert not known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
-
-    mirror.ledger.add([call("g", *CALLS[3][1:-1], created_at=CALLS[3][-1])])
-
-    assert known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
-
-
-def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> None:
-    mirror.fill()
-    # `b` was lost twice and then answered once.
-    assert check(mirror.run(), "ledger/calls", "answered_once").passed
-    # The ledger would not let this happen; its file may be damaged all the same.
-    with closing(sqlite3.connect(mirror.ledger.path)) as connection, connection:
-        connection.execute("DROP VIEW paid_calls")
-        both = (
-            "SELECT key, 'answered' AS status, provider, endpoint, model, prompt_version, stage, "
-        )
-        both += "run, via, outcome, finish_reason, prompt_tokens, completion_tokens, cost_usd, "
-        both += "{} AS seconds, {} AS attempts, answered_as, claimed_tokens, created_at FROM {}"
-        connection.execute(
-            f"CREATE VIEW paid_calls AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
-            f"{both.format(0, 1, 'charges')}"
-        )
-
-    evaluation = check(mirror.run(), "ledger/calls", "answered_once")
-
-    assert not evaluation.passed and not evaluation.blocking
-    assert evaluation.metadata["first of them"].value == ["b"]
 
 
 def test_every_table_that_names_a_call_is_asked_for_it() -> None:

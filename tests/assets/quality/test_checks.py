@@ -59,18 +59,6 @@ def test_pairs_of_the_offline_writer_pass_the_rules(world: World) -> None:
     assert metadata(run, "quality/checks")["pass"] == len(rows)
 
 
-def test_without_dialogues_it_says_what_to_do(clustered: World) -> None:
-    run = clustered.run(ANY_ASSETS, RULES_ONLY, assets=QUALITY)
-    assert sentence(run) == "There are no dialogues: run the job dialogue first."
-
-
-def test_what_a_setting_may_not_be_is_refused(world: World) -> None:
-    for name, value in (("drop", ["refusals"]), ("language", "tlh")):
-        world.write_settings({"quality": {"checks": {name: value}}})
-        run = world.run(ANY_ASSETS, assets=QUALITY)
-        assert not run.success and value in (["refusals"], "tlh") and "there is no" in sentence(run)
-
-
 def quality_of(world: World, name: str) -> dict[str, int]:
     (row,) = world.rows(
         "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
@@ -126,14 +114,6 @@ def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_b
     }
     counted = quality_of(world, "mmdu")
     assert (counted["review"], counted["material"], counted.get("pairs_left_out")) == (1, 1, None)
-
-
-def test_a_pair_that_was_not_checked_is_counted_as_such(world: World) -> None:
-    world.warehouse.replace("quality.checks", rows_to_arrow("quality.checks", []))
-    plant(world, "instruction", 0, 0, answer=lambda text: "I'm sorry, but I can't help.")
-    assert world.release().success
-    counted = quality_of(world, "mmdu-instruct")
-    assert counted["unchecked"] > 0 and counted["pass"] == counted["drop"] == 0
 
 
 # --- Checks by a model ---------------------------------------------------------------------------

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dagster_project.release_texts import release_lines, release_page
-from methods.benchmarks import BENCHMARKS, importable_benchmarks
+from dagster_project.release_texts import release_page
+from methods.benchmarks import BENCHMARKS
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.importing.release_import import import_release
 from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -243,21 +242,6 @@ def test_what_rules_find_in_an_import_is_told_and_counted(empty: World, folder: 
     assert list(counted.values()) == [{"unchecked": 5, "unchecked_material": 1}]
 
 
-def test_importing_twice_is_importing_once(empty: World, folder: Path) -> None:
-    first = taken(empty, folder / "benchmark.json")
-    before = empty.rows("FROM release.releases"), count(empty, first)
-
-    assert taken(empty, folder / "benchmark.json", images=str(folder / "mmdu_pics")) == first
-
-    assert (empty.rows("FROM release.releases"), count(empty, first)) == before
-    (card,) = before[0]
-    assert card["name"] == "mmdu-imported" and card["review_policy"] == "none"
-    assert json.loads(card["settings"])["release.releases"]["file"] == "benchmark.json"
-    page = release_page(empty.warehouse, first)
-    assert "| Origin | `imported` |" in page and "It is in force." in page
-    assert first in release_lines(empty.warehouse)
-
-
 def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(
     empty: World, folder: Path
 ) -> None:
@@ -283,18 +267,7 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert current(empty) == {"mmdu-imported": first}
 
 
-def test_the_newest_release_of_a_name_is_listed_first(empty: World) -> None:
-    made = {"a-1": "2026-01-01", "a-2": "2026-01-02", "b-1": "2026-01-03"}
-    same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
-    cards = [
-        {**same, "release_id": release_id, "name": release_id[0], "created_at": day}
-        for release_id, day in made.items()
-    ]
-    put(empty.warehouse, {"release.releases": cards})
-    _, *lines = release_lines(empty.warehouse).splitlines()
-    assert [line.split()[0] for line in lines] == ["a-2", "a-1", "b-1"]
-
-
+@pytest.mark.nightly
 def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_be_taken_out(
     released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
 ) -> None:
@@ -335,25 +308,6 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     assert f"| Left out as shared | `pairs {len(lost)}" in release_page(
         world.warehouse, "mmdu-instruct"
     )
-
-
-def test_editions_have_names_and_ids_of_their_own(empty: World, folder: Path) -> None:
-    file = folder / "benchmark.json"
-    ids = [
-        taken(empty, file),
-        taken(empty, file, split="dev"),
-        taken(empty, file, language="en"),
-        taken(empty, file, split="dev", language="EN"),
-        taken(empty, file, name="authors"),
-    ]
-    assert list(current(empty)) == [
-        "mmdu-imported",
-        "mmdu-dev",
-        "mmdu-en",
-        "mmdu-dev-en",
-        "authors",
-    ]
-    assert len(set(ids)) == 5
 
 
 @pytest.mark.parametrize(
@@ -407,18 +361,3 @@ def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, fo
         "careful",
         "careless",
     }
-
-
-def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
-    file = folder / "benchmark.json"
-    assert sentence(take(empty, file, benchmark="")) == (
-        f"No benchmark given for {file}. Pass --benchmark; there are "
-        f"{', '.join(importable_benchmarks())}."
-    )
-
-
-def test_no_records_are_an_error_and_never_a_release(empty: World, folder: Path) -> None:
-    (folder / "none.json").write_text("[]")
-    run = take(empty, folder / "none.json")
-    assert sentence(run) == f"{folder}/none.json cannot be imported: it has no records."
-    assert empty.warehouse.count("release.releases") == 0

@@ -4,11 +4,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from assets.evaluate.release_diff import compare_releases
-from assets.release.current_releases import version_of_releases
 from methods.benchmarks import BENCHMARKS
 from methods.naming import nearest
 from tests.assets.conftest import MakeWorld
@@ -189,20 +187,6 @@ def test_the_folder_has_the_card_for_people_and_for_programs(twice: Made) -> Non
     assert '| `review.approved.require` | `"sample"` |' in page
 
 
-def test_the_same_release_made_again_keeps_its_card(
-    twice: Made, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(twice.world.root, tmp_path)
-    world = make_world(tmp_path, twice.world.corpus)
-    before = world.rows("SELECT * FROM release.releases ORDER BY ALL")
-
-    assert world.release().success
-
-    # The first release is in force again; what made it the first time stands on its card.
-    assert current(world) == twice.first
-    assert world.rows("SELECT * FROM release.releases ORDER BY ALL") == before
-
-
 # --- Licences ------------------------------------------------------------------------------------
 
 
@@ -264,6 +248,7 @@ def test_unknown_and_nd_are_left_out_of_instruction_sets_and_counted(world: Worl
     assert card(world, current(world)["mmdu"])["n_items"] == 4
 
 
+@pytest.mark.nightly
 def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> None:
     before = current(world)
     licensed(world, "NULL")
@@ -332,26 +317,6 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     assert current(world)["mmdu"] == frozen["release_id"]
 
 
-def test_an_earlier_release_is_in_force_as_soon_as_it_is_pinned(world: World) -> None:
-    first = current(world)["mmdu"]
-    assert world.release("sample", sample_share=0.0).success
-    assert current(world)["mmdu"] != first
-    settings = world.home / "settings.yaml"
-    settings.write_text("cluster:\n  clusters:\n    tau: 0.6\n")
-
-    run = pin(world, first)
-
-    assert run.success
-    assert current(world)["mmdu"] == first
-    assert f"mmdu: {first}" in settings.read_text() and "tau: 0.6" in settings.read_text()
-    # What follows sees another data version.
-    (event,) = [e for e in run.all_events if e.is_step_materialization]
-    assert event.asset_key == dg.AssetKey(["release", "releases"])
-    tags = event.step_materialization_data.materialization.tags or {}
-    assert tags["dagster/data_version"] == version_of_releases(world.warehouse).value
-    assert metadata(run, "release/releases")["settings"]["pinned"] == {"mmdu": first}
-
-
 def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) -> None:
     before = everything(world)
     known = {*current(world), *current(world).values()}
@@ -379,6 +344,7 @@ def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) 
 # --- An earlier release, evaluated and compared --------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one_that_is(
     twice: Made, make_world: MakeWorld, tmp_path: Path
 ) -> None:
@@ -428,22 +394,6 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
         "AND form = 'floor' AND subset_label = ''"
     )
     assert [careful.scores[0].before] == pytest.approx([row["value"] for row in overall])
-
-
-def test_the_job_shows_a_comparison(twice: Made) -> None:
-    ids = {"release": twice.first["mmdu"], "other": twice.second["mmdu"]}
-    run = twice.world.run("compare_releases", {"release_diff": {"config": ids}})
-    assert run.success
-    (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
-    told = output.step_output_data.metadata
-    page = f"reports/diff/{ids['release']}/{ids['other']}.html"
-    assert told["page"].value == f"/loom/{page}"
-    assert (twice.world.home / page).is_file()
-    assert told["difference"].value.startswith(f"# From {ids['release']} to {ids['other']}")
-    counts = {name: told[name].value for name in ("added", "removed", "changed", "the same")}
-    # Every dialogue was approved by another policy.
-    n_items = card(twice.world, ids["release"])["n_items"]
-    assert counts == {"added": 0, "removed": 0, "changed": n_items, "the same": 0}
 
 
 def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:

@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from methods.review import QueueItem
@@ -12,7 +11,7 @@ from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import Result, Row, World, copy_of, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -129,12 +128,6 @@ def test_every_line_of_both_files_is_taken(reviewed: Reviewed) -> None:
     assert (second.added, second.problems) == (queued - 1, [])
 
 
-def test_the_expert_is_shown_what_the_reviewer_left(reviewed: Reviewed) -> None:
-    shown = {line["item_id"]: line["content"] for line in reviewed.second_round}
-    assert shown[reviewed.edited]["turns"][-1]["answer"] == EDITED
-    assert reviewed.rejected not in shown
-
-
 def test_items_stand_as_people_decided(reviewed: Reviewed) -> None:
     assert reviewed.run.success
     rows = reviewed.world.rows("SELECT * FROM review.approved")
@@ -236,15 +229,6 @@ def test_what_did_not_change_is_not_asked_again_on_the_new_release(reviewed: Rev
     assert len(reviewed.world.proxy.requests) - len(judged) == 24
 
 
-def test_importing_a_file_again_changes_nothing(reviewed: Reviewed, tmp_path: Path) -> None:
-    lines = (reviewed.world.root / "alice.filled").read_text().splitlines()
-    again = give_back(
-        reviewed.world, [json.loads(line) for line in lines], tmp_path / "again", "alice", 1
-    )
-    assert (again.added, again.problems) == (0, [])
-    assert again.known == len(lines)
-
-
 # --- Policies ------------------------------------------------------------------------------------
 
 
@@ -274,30 +258,3 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     assert [row["item_id"] for row in frozen(world, current(world))["items"]] == [decided]
     # Nothing of the instruction set is approved, so its earlier release stays in force.
     assert current(world, "mmdu-instruct") == instruction
-
-
-def test_an_unknown_demand_is_refused_before_a_run_is_made(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path, released.corpus)
-    with pytest.raises(dg.DagsterInvalidConfigError, match="got trust"):
-        world.release("trust")
-    assert world.instance.get_runs() == []
-
-
-def test_a_demand_in_the_settings_is_that_of_every_run(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
-    approved = dg.AssetSelection.assets(["review", "approved"])
-    world.write_settings({"review": {"approved": {"require": "all"}}})
-    assert world.run("review", assets=approved).success
-    assert world.rows("SELECT DISTINCT policy, status FROM review.approved") == [
-        {"policy": "all", "status": "pending"}
-    ]
-    world.write_settings({"review": {"approved": {"require": "trust"}}})
-    assert sentence(world.run("review", assets=approved)) == (
-        f"{world.home}/settings.yaml: review.approved.require is 'trust', but should be 'none', "
-        "'sample' or 'all'."
-    )

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from assets.review.agreement import NO_DECISIONS, NO_PAIRS, agreement
+from assets.review.agreement import NO_PAIRS, agreement
 from assets.review.effort import effort
 from dagster_project.resources import make_resources
 from methods.ids import content_id
@@ -24,18 +24,6 @@ in_pairs = pytest.mark.parametrize("desk", [BLIND_PAIRS], indirect=True, ids=["i
 
 def accepted(n: int) -> list[Row]:
     return [{"verdict": "accept"} for _ in range(n)]
-
-
-def test_without_decisions_the_tables_are_empty_and_a_sentence_says_so(desk: Desk) -> None:
-    for _ in range(2):  # Without a queue, and with one.
-        shown = desk.materialize()
-        assert [shown[name]["note"] for name in ("agreement", "effort")] == [
-            NO_DECISIONS,
-            NO_DECISIONS,
-        ]
-        assert "agreement" not in shown["agreement"]
-        assert desk.rows("FROM review.agreement UNION ALL BY NAME FROM review.effort") == []
-        desk.queue("rewrite", REWRITES)
 
 
 def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(

@@ -1,7 +1,6 @@
 """The checks on review/approved find what a run would never make, and answers are put up for scores."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
@@ -14,8 +13,6 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.world import Row, World, check, copy_of
 
 pytestmark = pytest.mark.slow
-
-Fault = Callable[[Row], Row]
 
 
 def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "accept") -> None:

@@ -102,19 +102,6 @@ def test_listed_pictures_are_not_taken_and_are_counted(
     }
 
 
-def test_pictures_of_releases_are_excluded_by_name_and_nothing_left_is_a_warning(
-    world: World, base: Made
-) -> None:
-    of_seeds = {row["image_id"] for row in base.rows("seeds") + base.rows("contexts")}
-    assert make(world, CANDIDATES, candidates={"excluded_releases": ["alignmmbench"]}).success
-    taken = {row["image_id"] for row in base.rows("candidates")}
-    assert {row["image_id"] for row in table_of(world, "candidates")} == taken - of_seeds
-    # The image sets of the dialogues have every picture.
-    run = make(world, candidates={"excluded_releases": ["mmdu", "mmdu-instruct"]})
-    assert run.success and not table_of(world, "seeds")
-    assert metadata(run, "rewrite/seeds")["warning"].startswith("0 of 4 were asked for")
-
-
 def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Made) -> None:
     one, other = sorted({row["image_id"] for row in base.rows("candidates")})[:2]
     alike = [
@@ -127,12 +114,6 @@ def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Mad
     (lost,) = world.rows("FROM rewrite.failed WHERE stage = 'candidates'")
     assert lost["reason"] == "near_duplicate"
     assert (left & {one, other}).pop() in lost["detail"]
-
-
-def test_keywords_are_settings(world: World) -> None:
-    assert make(world, CANDIDATES, candidates={"keywords": {"Chart": ["balloon"]}}).success
-    charts = [row for row in table_of(world, "candidates") if row["task"] == "Chart"]
-    assert charts and {tuple(row["keywords"]) for row in charts} == {("balloon",)}
 
 
 def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
@@ -222,28 +203,6 @@ def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, b
     assert len(kept) == 6 and all(row in kept for row in base.rows("seeds"))
 
 
-def test_chinese_is_a_setting(world: World) -> None:
-    bounds = {"highest_similarity": 1.0, "highest_between": 1.0, "lowest_similarity": 0.3}
-    run = make(
-        world,
-        seeds={"language": "zh", "tasks": ["Counting"], "n_seeds": 2},
-        contexts={"language": "zh"},
-        seed_rewrites=bounds,
-    )
-    assert run.success, sentence(run)
-    seeds = table_of(world, "seeds")
-    assert {(row["task"], row["question"]) for row in seeds} == {
-        ("Counting", "图中能分辨出多少个东西？")
-    }
-    assert len(table_of(world, "contexts")) == 2
-    assert world.release().success
-    (card,) = world.rows(
-        "SELECT * FROM release.releases JOIN release.current USING (release_id, name) "
-        "WHERE name = 'alignmmbench'"
-    )
-    assert card["language"] == "zh"
-
-
 def test_what_a_check_leaves_out_is_counted_by_reason(world: World) -> None:
     run = make(world, seed_rewrites={"highest_similarity": 0.95})
     assert run.success, sentence(run)
@@ -253,13 +212,6 @@ def test_what_a_check_leaves_out_is_counted_by_reason(world: World) -> None:
     assert all(row["similarity"] <= 0.95 for row in table_of(world, "seed_rewrites"))
     told = metadata(run, "rewrite/seed_rewrites")
     assert told["seeds with fewer than asked for"] > 0 and "hardly_changed" in told["reasons"]
-
-
-def test_more_than_there_are_pictures_is_a_warning(world: World) -> None:
-    run = make(world, seeds={"n_seeds": 500, "tasks": ["Counting"]})
-    assert run.success, sentence(run)
-    n = len(table_of(world, "seeds"))
-    assert metadata(run, "rewrite/seeds")["warning"].startswith(f"{n} of 500 were asked for")
 
 
 # --- Review, release, evaluation -------------------------------------------------------------------

@@ -119,14 +119,6 @@ class TestAnnotations:
 
         assert pulled(item, store, annotated(item, images, {"verdict": "accept"})).added == 1
 
-    def test_a_reason_and_a_note(self, images, store):
-        item = item_of("dialogue")
-        form = {"verdict": "reject", "reason": "other", "note": "No tower there."}
-
-        assert pulled(item, store, annotated(item, images, form)).added == 1
-        (decision,) = store.decisions()
-        assert (decision.reason, decision.note) == ("other", "No tower there.")
-
     def test_a_text_that_was_emptied_is_not_taken_for_one_left_alone(self, images, store):
         item = item_of("multiple_choice")
         (problem,) = pulled(
@@ -231,10 +223,6 @@ class TestFiles:
         (decision,) = ReviewStore(tmp_path / "review.sqlite").decisions()
         assert decision.edits["rewrite"] == "What is it?"
 
-    def test_a_project_has_one_kind(self, tmp_path, capsys):
-        assert self.run("export", "--out", str(tmp_path / "out.json")) == 2
-        assert "name the kind" in capsys.readouterr().err
-
     @pytest.mark.parametrize("annotations", [None, 5, {}, "x"])
     def test_annotations_that_are_no_list_are_said_in_a_sentence(
         self, tmp_path, capsys, annotations
@@ -244,10 +232,3 @@ class TestFiles:
 
         assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 1
         assert "task 7: annotations is not a list: export it as 'JSON'." in capsys.readouterr().err
-
-    @pytest.mark.parametrize("text", ["{", "{}", '[{"id": 1, "image": "x"}]', "[7]", "[" * 100_000])
-    def test_what_is_no_export_is_one_sentence(self, tmp_path, capsys, text):
-        (tmp_path / "back.json").write_text(text)
-
-        assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 2
-        assert "export it as 'JSON'" in capsys.readouterr().err

@@ -104,13 +104,6 @@ class TestServer:
             with pytest.raises(LabelStudioError, match="/api/projects without"):
                 asks(LabelStudio(URL, TOKEN))
 
-    def test_a_token_that_is_exchanged_for_none_is_one_sentence(self, studio):
-        studio.answer = lambda request: httpx2.Response(200, json={"access": "\n"})
-        studio.install()
-
-        with pytest.raises(LabelStudioError, match="exchanged the token for none"):
-            LabelStudio(URL, ACCESS).project("x")
-
     def test_a_server_that_is_not_there(self):
         with pytest.raises(LabelStudioError, match="cannot be reached") as raised:
             LabelStudio("http://u:LSPASS@127.0.0.1:9", TOKEN).project("x")

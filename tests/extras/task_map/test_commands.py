@@ -115,15 +115,3 @@ def test_difficulty_ranks_tasks_and_correlates(
     assert "Spearman's rho over 4 tasks: 0.60" in said and "p = 0.4167" in said
     assert "Below the median of both: a, b" in said
     assert "Left out, only in the file: z" in said
-
-
-@pytest.mark.usefixtures("loom_home")
-def test_a_release_without_scores_by_task_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scored("mmiu-1")
-    warehouse = Warehouse(warehouse_path())
-    warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", []))
-    (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\n")
-    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu-1"]) == 2
-    assert "mmiu-1 has no scores by task: run the job evaluate" in capsys.readouterr().err

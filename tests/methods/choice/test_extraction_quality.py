@@ -14,9 +14,6 @@ from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 
-Row = dict[str, Any]
-
-
 KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
 
 

@@ -46,11 +46,6 @@ def test_clusters_do_not_overlap_and_have_their_least_size(seed):
         assert min(sizes) >= min_size and sizes == sorted(sizes, reverse=True)
 
 
-def test_the_same_vectors_have_the_same_clusters():
-    vectors = clustered_vectors(7, n=300)
-    assert density_communities(vectors) == density_communities(vectors)
-
-
 def test_copies_are_as_dense_as_can_be():
     found = density_communities(np.repeat(at_angles(0, 90, 180), 4, axis=0), min_size=3)
     assert sorted(sorted(each.members) for each in found) == [

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from methods.mmdu.judging import (
     DIMENSIONS,
-    OVERALL,
     Grades,
     parse_grades,
 )
@@ -43,16 +42,8 @@ def reason_of(text: str) -> str:
 # --- What is read --------------------------------------------------------------------------------
 
 
-def test_there_are_six_dimensions_and_the_whole_comes_last():
-    assert len(DIMENSIONS) == 7 and DIMENSIONS[-1] == OVERALL == "Overall Score"
-
-
 def test_seven_scores_and_the_words_before_them():
     assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
-
-
-def test_json_is_read_like_python():
-    assert parse_grades(f"Fine. {json.dumps(SCORES)}").scores == SCORES
 
 
 @pytest.mark.parametrize(

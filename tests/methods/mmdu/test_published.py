@@ -76,12 +76,6 @@ def test_a_record_is_read_with_each_image_at_its_turn() -> None:
     assert read_records(RECORD) == [BRIDGES]
 
 
-def test_there_are_as_many_images_as_places_for_them() -> None:
-    record = mmdu_record(BRIDGES)
-    places = sum(each["value"].count(IMAGE_HERE) for each in record["conversations"])
-    assert places == len(record["image"]) == 2
-
-
 def test_what_else_a_record_says_in_a_text_or_a_number_is_a_label_and_comes_back() -> None:
     record = {**RECORD, "set": "bridges", "seed": 7, "tags": ["old"], "note": "", "answer": "x"}
     (item,) = read_records(record)

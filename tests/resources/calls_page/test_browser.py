@@ -108,15 +108,3 @@ def test_hostile_text_neither_runs_nor_bursts_the_page(
         assert page.locator("main b, main script, main style, main img").count() == 0
         assert overflow(page) <= 0, path
     assert dialogs == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_light_and_dark_as_the_browser_asks(
-    home: Path, site: str, browser: Browser, scheme: str
-) -> None:
-    keep(home, call(1))
-    page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
-    page.goto(site + CALLS)
-    paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 27)"}[scheme]
-    expect(page.locator("body")).to_have_css("background-color", paper)
-    page.close()

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from resources.llm.ledger import Ledger, reading
 from resources.llm.ledger.file import LEDGER
-from resources.llm.ledger.reading import LedgerReader
 from resources.stores import look
 from resources.web.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import (
@@ -257,15 +256,6 @@ def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
     assert "file is not a database" in text and "restore a backup (vlm-loom home restore)" in text
 
 
-def test_a_ledger_that_was_cut_short_is_one_sentence(home: Path, port: int) -> None:
-    keep(home, *(call(number, "words " * 500) for number in range(40)))
-    whole = (home / "ledger.sqlite").read_bytes()
-    (home / "ledger.sqlite").write_bytes(whole[: len(whole) // 2])
-    answer, text = ask(port, CALLS)
-    assert answer.status == 503
-    assert "malformed" in text
-
-
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
@@ -284,21 +274,6 @@ def test_a_ledger_of_another_version_is_left_as_it_is(
     assert answer.status == 503
     assert sentence in text
     assert (home / "ledger.sqlite").read_bytes() == before
-
-
-def test_a_folder_in_the_place_of_a_ledger_is_one_sentence(home: Path, port: int) -> None:
-    (home / "ledger.sqlite").mkdir()
-    answer, text = ask(port, CALLS)
-    assert answer.status == 503
-    assert "ledger.sqlite cannot be opened (" in text and "put that right, and start again" in text
-
-
-def test_an_empty_file_is_no_ledger(home: Path, port: int) -> None:
-    (home / "ledger.sqlite").touch()
-    answer, text = ask(port, CALLS)
-    assert answer.status == 503
-    assert "is empty" in text
-    assert (home / "ledger.sqlite").stat().st_size == 0
 
 
 # --- Reading only ------------------------------------------------------------------------------------
@@ -340,12 +315,6 @@ def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home:
     assert len(found) == 2
 
 
-def test_the_reader_shows_no_connection() -> None:
-    from tests.resources.test_store_interfaces import CONNECTIONS
-
-    assert not {name for name in dir(LedgerReader) if not name.startswith("_")} & CONNECTIONS
-
-
 # --- Who is answered ---------------------------------------------------------------------------------
 
 
@@ -360,19 +329,6 @@ def test_every_page_comes_with_the_policy(home: Path, port: int, path: str) -> N
     assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
     assert answer.getheader("x-content-type-options") == "nosniff"
     assert "<script" not in text
-
-
-def test_a_name_that_is_not_this_machines_is_refused(home: Path, port: int) -> None:
-    keep(home, call(1))
-    answer, text = ask(port, CALLS, host="calls.example.org")
-    assert answer.status == 403 and "calls.example.org" in text
-    assert ask(port, CALLS, host="localhost")[0].status == 200
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_only_reading_is_answered(home: Path, port: int, method: str) -> None:
-    keep(home, call(1))
-    assert ask(port, CALLS, method)[0].status == 404
 
 
 @pytest.mark.parametrize(

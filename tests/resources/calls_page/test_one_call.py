@@ -1,9 +1,7 @@
 """One call over HTTP: what was asked with its pictures, what came, and which rows were made of it."""
 
 import io
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -119,15 +117,6 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
     assert source.count('<img src="data:image/jpeg;base64,') == 1
 
 
-def test_a_request_with_very_many_pictures_shows_the_first(home: Path, port: int) -> None:
-    red = stored(home, "red")
-    one = call(1, request=request_of("Many:", *([{"image": red}] * 100)))
-    keep(home, one)
-    _, source = ask(port, f"{CALLS}/{one.key}")
-    assert source.count("<img") == 60
-    assert source.count("is not shown: the first 60 are") == 40
-
-
 def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: int) -> None:
     lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
     keep(home, lost, charge(2, "Empty answer.", request=lost.request, outcome="empty"))
@@ -143,32 +132,12 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
     assert ask(port, f"{CALLS}/{lost.key}-3")[0].status == 404
 
 
-def test_an_answer_after_losses_names_them(home: Path, port: int) -> None:
-    one = call(3)
-    lost = [charge(number, "Withheld.", request=one.request) for number in (1, 2)]
-    keep(home, *lost, one)
-    assert "paid for: lost call 2 , lost call 1" in page(port, f"{CALLS}/{one.key}")
-    assert "paid for: the one that is kept , lost call 2" in page(port, f"{CALLS}/{one.key}-1")
-
-
 def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:
     one = call(1, "", outcome="reasoning_only", finish_reason="length", reasoning="thinking on")
     keep(home, one)
     text = page(port, f"{CALLS}/{one.key}")
     assert "The model reasoned (34 tokens) and gave no answer" in text
     assert "thinking on" in text
-
-
-def test_a_request_that_is_damaged_is_said(home: Path, port: int) -> None:
-    lost, damaged = charge(1, "Withheld."), call(2)
-    keep(home, lost, damaged)
-    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection, connection:
-        for table in ("calls", "charges"):
-            connection.execute(f"UPDATE {table} SET request = x'00ff'")
-    for each in (lost, damaged):
-        assert "its row in the ledger is damaged" in page(port, f"{CALLS}/{each.key}")
-    both = page(port, f"{CALLS}?a={lost.key}&b={damaged.key}")
-    assert "is not in the ledger, or cannot be read." in both
 
 
 @pytest.mark.parametrize(
@@ -294,20 +263,6 @@ def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -
     assert "Rows made of it Table Place dialogue.answers set set-1, question q000" in text
     assert "No table names this call." in page(port, f"{CALLS}/{other.key}")
     assert (home / "warehouse.duckdb").read_bytes() == before
-
-
-def test_very_many_rows_are_cut_and_said(home: Path, port: int) -> None:
-    one = call(1)
-    keep(home, one)
-    Warehouse(home / "warehouse.duckdb").replace("dialogue.answers", answers(one.key, 300))
-    assert "There may be more: the first 200 are listed." in page(port, f"{CALLS}/{one.key}")
-
-
-def test_without_tables_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
-    one = call(1)
-    keep(home, one)
-    assert "There are no tables yet: run vlm-loom demo" in page(port, f"{CALLS}/{one.key}")
-    assert not [path for path in home.iterdir() if "warehouse" in path.name]
 
 
 def test_tables_that_are_being_written_are_one_sentence(home: Path, port: int) -> None:

@@ -58,15 +58,6 @@ def test_a_lost_call_is_compared_like_any_other(home: Path, port: int) -> None:
     assert "user: the same in both" in text
 
 
-def test_messages_that_only_one_request_has_are_shown(home: Path, port: int) -> None:
-    longer = request_of("One?")
-    longer["messages"] = [*longer["messages"], {"role": "assistant", "parts": ["One."]}]  # type: ignore[misc]
-    one, two = call(1, request=request_of("One?")), call(2, request=longer)
-    keep(home, one, two)
-    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
-    assert "<ins>One.</ins>" in source
-
-
 def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:
     one, two = call(1), call(2)
     keep(home, one, two)
@@ -75,14 +66,6 @@ def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, por
     _, second = ask(port, f"{CALLS}?stage=dialogue.answers&a={one.key}")
     assert "Choose the call to compare with" in second
     assert f"&amp;a={one.key}&amp;b={two.key}" in second
-
-
-def test_a_call_that_is_not_there_is_one_sentence(home: Path, port: int) -> None:
-    one = call(1)
-    keep(home, one)
-    answer, source = ask(port, f"{CALLS}?a={one.key}&b={'0' * 64}")
-    assert answer.status == 404
-    assert "The ledger has no call 0000" in source
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,6 @@ def test_files_that_are_named_like_shards_and_are_none_are_said(corpus, folder):
         assert part in said
 
 
-def test_a_folder_of_shards_alone_has_nothing_to_say(corpus, folder):
-    (folder / "folder.tsv").rmdir()
-    (folder / "می\u200cخواهم.tsv").write_bytes(shard_text(1))
-    assert corpus.left_out() is None and len(corpus.shards()) == 4
-
-
 def test_a_name_in_the_settings_that_cannot_be_shown_is_refused(folder):
     written = 'wikipedia: {contact: a@b.org, shards: {"x\\e[31m": {pages: [Owl]}}}'
     with pytest.raises(CorpusError, match=r"'x\\x1b\[31m' in corpus.yaml has control characters"):
@@ -126,10 +120,6 @@ def test_shards_from_addresses_and_of_wikipedia_stand_among_the_others(folder):
     assert [type(corpus.shard(name)) for name in added] == kinds
     assert corpus.shard("far").address == "https://example.org/wit/far.tsv.gz"
     assert corpus.shard("vögel").address == "de.wikipedia.org"
-
-
-def test_files_here_are_not_changed_by_others(corpus):
-    assert corpus.changing() == []
 
 
 @pytest.mark.parametrize("name", ["c", "../b", "", "notes.txt", "b.tsv", "folder"])
@@ -300,10 +290,6 @@ def test_images_of_other_lists_are_known_by_digest_and_list(folder):
     (folder / "lists" / "mmbench.txt").write_text(f"{sha256}\n")
     corpus = configured(folder, "images: {exclude: [mmdu.md5, lists/mmbench.txt]}")
     assert corpus.excluded() == {md5: "mmdu.md5", sha256: "lists/mmbench.txt"}
-
-
-def test_without_lists_nothing_is_excluded(corpus):
-    assert corpus.excluded() == {}
 
 
 @pytest.mark.parametrize(

@@ -204,20 +204,6 @@ def test_a_server_that_packs_it_all_the_same_gives_what_it_sent(shard, target):
     assert fetch(shard, target) == DATA
 
 
-def test_a_length_that_nobody_says_is_no_matter(storage, shard, target):
-    shard.length = ""
-    told = []
-    assert fetch(shard, target, on_progress=lambda *numbers: told.append(numbers)) == DATA
-    assert told[-1] == (3_000_000, None)
-    assert fetch(shard, target) == DATA
-    assert storage.log[-1].status == 304
-
-
-def test_an_empty_file_is_a_file(storage, target):
-    assert fetch(storage.put("empty.gz", b""), target) == b""
-    assert fetch(storage.put("empty.gz", b""), target) == b""
-
-
 # What breaks off
 
 
@@ -412,11 +398,6 @@ def test_an_earlier_copy_outlives_every_failure(storage, shard, target):
     assert target.read_bytes() == DATA
     shard.drops.clear()
     assert fetch(shard, target) == OTHER
-
-
-def test_a_place_that_is_none_is_said(shard, tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    assert "cannot be written" in error_of(shard, tmp_path / "file" / "shard.tsv.gz")
 
 
 def test_a_password_in_the_address_is_sent_and_not_told(storage, shard, target):

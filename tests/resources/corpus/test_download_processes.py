@@ -15,6 +15,8 @@ from resources.corpus.download import download
 from resources.files.home import REPO_ROOT
 from tests.resources.corpus.storage_double import serving_storage
 
+pytestmark = pytest.mark.slow
+
 FETCH = """
     import sys
     from pathlib import Path

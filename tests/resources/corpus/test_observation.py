@@ -109,14 +109,6 @@ def test_a_touched_file_is_read_once_and_keeps_its_fingerprint(
     assert read == ["a"]
 
 
-def test_a_new_file_is_found_and_one_that_is_gone_is_not(folder: Path) -> None:
-    before = seen(folder)
-    (folder / "c.tsv").write_text("three")
-    (folder / "a.tsv").unlink()
-
-    assert list(seen(folder, before)) == ["b", "c"]
-
-
 def test_a_file_that_cannot_be_read_for_now_is_as_it_was_seen_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,11 +202,3 @@ def test_the_files_about_shards_have_another_fingerprint_when_ingestion_would_re
     assert fingerprint() == found[-1], "when shards are ingested is not how"
     (folder / "a.tsv").write_text("another")
     assert fingerprint() == found[-1], "shards have their own"
-
-
-def test_files_about_shards_that_were_not_touched_are_not_read(folder: Path) -> None:
-    (folder / "categories.jsonl").write_text("one")
-    corpus = Corpus(folder, folder.parent / "home")
-    before = observe_files(corpus)
-    assert observe_files(corpus, [before.stamp, "as before"]) == (before.stamp, "as before")
-    assert observe_files(corpus, ["other", "as before"]) == before

@@ -334,12 +334,6 @@ def test_the_last_line_may_lack_its_line_feed(tmp_path, end):
     assert rejected == []
 
 
-@pytest.mark.parametrize("header", [HEADER, HEADER[:-1]])
-def test_a_header_alone_is_a_shard_without_rows(tmp_path, header):
-    staged = stage_tsv(file_of(tmp_path, header), "a", tmp_path)
-    assert (staged.n_rows, staged.reasons, rows_in(staged)) == (0, {}, [])
-
-
 def test_an_endless_line_costs_one_rejection_and_the_next_row_is_read(tmp_path):
     endless = b"x" * (3 * MAX_LINE_BYTES)
     rows, rejected = staged_content(tmp_path, ROW + endless + b"\n" + ROW + endless, "a.tsv.gz")
@@ -358,13 +352,6 @@ def test_lines_about_the_limit_stay_one_line(tmp_path, n_beyond, end):
     rows, rejected = assert_alike(tmp_path, changed(15, text) + end + ROW)
     assert [row["line_number"] for row in rows] == ([3] if n_beyond > 0 else [2, 3])
     assert [each["reason"] for each in rejected] == ["too_long"] * (n_beyond > 0)
-
-
-def test_a_folder_may_have_a_quote_in_its_name(tmp_path):
-    folder = tmp_path / 'it\'s "here"'
-    folder.mkdir()
-    rows, _ = staged_content(folder, ROW)
-    assert len(rows) == 1
 
 
 # Memory
@@ -448,12 +435,6 @@ def test_what_is_not_packed_as_its_name_says_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(CorpusError, match="'bad' cannot be read to its end .*intact copy"):
         TsvShard("bad", str(path), tmp_path).stage(tmp_path)
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    shard = TsvShard("gone", str(tmp_path / "gone.tsv"), tmp_path)
-    with pytest.raises(CorpusError, match="'gone' cannot be read to its end .*No such file"):
-        shard.stage(tmp_path)
 
 
 def test_what_goes_wrong_besides_is_not_blamed_on_the_file(tmp_path, monkeypatch):

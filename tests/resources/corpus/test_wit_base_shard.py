@@ -202,13 +202,6 @@ def test_lists_that_do_not_belong_together_are_one_rejection(writer, tmp_path):
     assert (staged.n_rows, staged.reasons) == (2, {"unequal_lists": 1})
 
 
-def test_a_file_without_records_is_a_shard_without_rows(tmp_path):
-    written_as_lists([], tmp_path / "a.parquet")
-    shard = shard_at(tmp_path / "a.parquet")
-    staged = shard.stage(tmp_path)
-    assert (staged.n_rows, staged.reasons, list(shard.images())) == (0, {}, [])
-
-
 def test_a_file_of_many_row_groups_is_read_to_its_end(tmp_path):
     schema = published().arrow_schema.remove_metadata()
     table = pa.Table.from_pylist(RECORDS[:1] * 25, schema)
@@ -288,12 +281,6 @@ def test_a_damaged_file_is_refused_and_says_what_to_do(shard, tmp_path, cut):
             use()
 
 
-def test_parquet_of_another_form_is_refused(tmp_path):
-    pq.write_table(pa.table({"image_url": ["https://example.org/a.png"]}), tmp_path / "a.parquet")
-    with pytest.raises(CorpusError, match="'a' cannot be read as wit_base's Parquet: .* no column"):
-        shard_at(tmp_path / "a.parquet").stage(tmp_path)
-
-
 def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path, capfd):
     pq.write_table(pa.table({f"c{n}": [1] for n in range(1_000)}), tmp_path / "a.parquet")
     with pytest.raises(CorpusError) as raised:
@@ -319,13 +306,6 @@ def test_a_file_whose_record_is_larger_than_an_image_and_its_texts_is_refused(
     pq.write_table(pa.Table.from_pylist([long]), tmp_path / "a.parquet", compression="zstd")
     with pytest.raises(CorpusError, match="a record has more than 1,000,000 bytes"):
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    shard = shard_at(tmp_path / "a.parquet")
-    for use in (lambda: shard.fetch(print), lambda: shard.stage(tmp_path)):
-        with pytest.raises(CorpusError, match="'a' cannot be read"):
-            use()
 
 
 # Files behind addresses

@@ -36,8 +36,6 @@ from resources.importing.answer_files import read_rows
 
 pytestmark = pytest.mark.slow
 
-HERE = "<ImageHere>"
-
 
 def written(source: ExportSource, folder: Path, form: str) -> Path:
     write_folder(folder, form_named(form, 500), source)

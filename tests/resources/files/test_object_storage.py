@@ -190,11 +190,6 @@ def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
     assert machine("another").read(stored.image_id) == picture("red")
 
 
-@pytest.mark.parametrize("image_id", ["0" * 64, "../secret", ""])
-def test_an_image_that_nobody_has_is_not_there(machine: Machine, image_id: str) -> None:
-    assert not machine("one").has(image_id)
-
-
 # --- Folders -----------------------------------------------------------------------------------------
 
 
@@ -220,11 +215,6 @@ def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(
     # What was not published stays where it is.
     assert (there / "own.txt").exists()
     assert shared.fetch("site", there) == 0
-
-
-def test_a_folder_that_was_never_published_is_empty(shared: SharedFiles, tmp_path: Path) -> None:
-    assert shared.fetch("releases", tmp_path / "releases") == 0
-    assert not (tmp_path / "releases").exists()
 
 
 def test_who_is_killed_while_sending_leaves_the_listing_of_before(

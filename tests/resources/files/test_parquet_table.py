@@ -16,7 +16,6 @@ from PIL import Image
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import tsv_line
 from methods.mmbench import published as mmbench
-from methods.mmdu import published as mmdu
 from methods.mmiu import published as mmiu
 from resources.files import parquet_table
 from resources.files.parquet_table import tsv_lines_of, write_table
@@ -156,12 +155,6 @@ def test_several_images_are_a_list(images: list[object], tmp_path: Path) -> None
     store = ImageStore(tmp_path / "images")
     assert [store.read(each) for each in item.image_ids] == [RED, BLUE]
     assert item.choices == ("None", "NA") and item.labels["task"] == "mevis"
-
-
-def test_a_dialogue_of_mmdu_has_lists_of_texts(tmp_path: Path) -> None:
-    row = {"index": 1, "question": ["<ImageHere>Which?"], "answer": ["Red."], "image": [RED]}
-    (item,) = read(tmp_path, pa.Table.from_pylist([row]), mmdu)
-    assert (item.item_id, item.turns[0].references) == ("1", {"answer": "Red."})
 
 
 def test_a_circular_file_is_one_question(tmp_path: Path) -> None:

@@ -70,12 +70,6 @@ def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
     assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 2]
 
 
-def test_the_first_rows_are_there_to_look_at(tmp_path):
-    path = written(tmp_path / "rows.parquet", list(range(30))).path
-    assert first_rows(path).column("size").to_pylist() == list(range(10))
-    assert first_rows(path, 2).num_rows == 2 and first_rows(path, 99).num_rows == 30
-
-
 def test_of_an_empty_file_the_first_rows_have_its_columns(tmp_path):
     looked_at = first_rows(written(tmp_path / "rows.parquet", []).path)
     assert looked_at.num_rows == 0 and looked_at.schema == SCHEMA
@@ -94,13 +88,6 @@ def test_a_stream_has_the_rows_added_one_by_one_and_those_added_in_columns(tmp_p
     table = pa.ipc.open_stream(file.path).read_all()
     assert table.schema == SCHEMA and file.n_rows == 4
     assert table.to_pydict() == {"name": ["row 0", "a", "b", None], "size": [0, 1, 2, 3]}
-
-
-def test_a_stream_without_rows_has_its_columns(tmp_path):
-    with RowsStream(tmp_path / "rows.arrow", SCHEMA) as file:
-        pass
-    table = pa.ipc.open_stream(file.path).read_all()
-    assert table.num_rows == file.n_rows == 0 and table.schema == SCHEMA
 
 
 # Portions
@@ -122,11 +109,6 @@ def test_batches_are_all_items_in_order_and_full_but_for_the_last(items, size):
     assert all(0 < len(batch) <= size for batch in batches)
 
 
-def test_without_a_size_there_is_one_batch_or_none():
-    assert list(batched(range(4), None)) == [[0, 1, 2, 3]]
-    assert list(batched([], None)) == []
-
-
 def test_a_batch_is_given_before_the_next_is_asked_for():
     taken = []
     batches = batched((taken.append(n) or n for n in range(100)), 2)
@@ -146,13 +128,6 @@ def test_the_folder_is_empty_and_under_the_home_and_is_gone_afterwards(loom_home
         (folder / "sub").mkdir()
         (folder / "sub" / "rows.parquet").write_bytes(b"rows")
     assert not folder.exists() and left_in_staging() == []
-
-
-def test_the_folder_is_gone_after_an_error_too(loom_home):
-    with pytest.raises(RuntimeError, match="stop"), staging_folder("pages") as folder:
-        (folder / "rows.parquet").write_bytes(b"rows")
-        raise RuntimeError("stop")
-    assert left_in_staging() == []
 
 
 def test_folders_of_different_names_are_there_at_once_and_stay_while_in_use(loom_home):

@@ -96,11 +96,6 @@ def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
     assert str(exhaustion_message(error)).startswith("The disk of /proc/written is full (")
 
 
-def test_a_text_of_an_error_is_read_like_the_error(loom_home: Path) -> None:
-    assert exhaustion_in_text("_duckdb.Error: No space left on device").startswith("The disk of ")
-    assert exhaustion_in_text("some other error") is None
-
-
 def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home: Path) -> None:
     sentence = str(exhaustion_message(full(errno.EMFILE)))
     assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence

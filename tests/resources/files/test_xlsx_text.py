@@ -20,7 +20,6 @@ TEXTS = {
     "_xD83D__xDE00_": "😀",
     "a_x000_ x000D snake_xylophone_case": "a_x000_ x000D snake_xylophone_case",
 }
-SHARED = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
 
 
 def with_texts(file: Path, texts: list[str], shared: bool) -> Path:

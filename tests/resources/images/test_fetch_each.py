@@ -222,14 +222,6 @@ def test_a_program_that_ends_in_the_middle_ends(uploads, end):
     assert ended.stderr.count("Error") == end.count("Error"), "and nothing else goes wrong"
 
 
-def test_an_iterator_that_nobody_begins_starts_nothing(uploads):
-    before = threads()
-    fetched = fetcher().fetch_each([uploads.serve("a.png", ok())])
-    assert threads() == before
-    del fetched
-    assert not uploads.log
-
-
 def test_a_fault_of_the_fetcher_s_own_reaches_the_caller(uploads, monkeypatch):
     async def broken(*_: object) -> None:
         raise ZeroDivisionError

@@ -6,7 +6,6 @@ The server is real, on the loopback address. As a mirror it is trusted; as the w
 
 import email.utils
 import os
-import socket
 import time
 from pathlib import Path
 
@@ -143,14 +142,6 @@ def test_a_redirect_s_target_is_tried_again_where_it_stands(uploads):
     target = uploads.serve("b.png", cut_short(), busy(), ok())
     assert fetch(uploads.serve("a.png", redirect(target))) == PICTURE
     assert uploads.asked == {"a.png": 1, "b.png": 3}
-
-
-def test_nobody_at_home():
-    """A port that nothing listens on; a dead host is not tried again."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    # Whoever tried again would wait longer than this test may take.
-    assert reason(fetch(f"http://127.0.0.1:{port}/a.png", backoff=600)) == "unreachable"
 
 
 @pytest.mark.parametrize(

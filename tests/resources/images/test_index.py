@@ -2,12 +2,10 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -17,8 +15,6 @@ from sqlalchemy.exc import IntegrityError
 from resources.files.home import REPO_ROOT
 from resources.images.index import FetchedImage, ImageIndex, ImageIndexEntry
 from resources.images.store import FileState
-from tests.plugins.backends import OnSameStores
-from tests.shared import PROCESSES
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
@@ -104,57 +100,7 @@ def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad)
     assert set(index.known(map(url, range(6)))) == {url(5)}
 
 
-@pytest.mark.files_alone
-def test_commits_are_flushed_and_readers_do_not_wait_for_writers(index):
-    with index._store.read() as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2, "FULL"
-    index.record(rows([1]))
-
-    with closing(sqlite3.connect(index.path, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        writer.execute("DELETE FROM fetched")
-        assert set(index.known([url(1)])) == {url(1)}
-
-
 # At once
-
-
-def test_threads_share_one_index(index):
-    def record_and_look(start: int) -> None:
-        for number in range(start, start + 50):
-            index.record(rows([number]))
-            assert index.known([url(number)])
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(record_and_look, (0, 50, 25, 75)))
-    assert len(index.known(map(url, range(200)))) == 125
-
-
-def _arrive_and_record(path, first, barrier) -> None:
-    barrier.wait()
-    with closing(ImageIndex(path)) as index:
-        for number in range(first, first + 100):
-            index.record(rows([number]))
-            assert index.known([url(number)])
-
-
-def test_processes_that_arrive_and_record_at_once_lose_nothing(tmp_path):
-    """Both make the file, and half of what they record is the same."""
-    barrier = PROCESSES.Barrier(2)
-    path = tmp_path / "index.sqlite"
-    writers = [
-        PROCESSES.Process(target=OnSameStores(_arrive_and_record), args=(path, first, barrier))
-        for first in (0, 50)
-    ]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(60)
-
-    assert [writer.exitcode for writer in writers] == [0, 0]
-    with closing(ImageIndex(path)) as index:
-        assert len(index.known(map(url, range(200)))) == 150
 
 
 def test_what_was_recorded_outlives_a_kill_and_a_batch_is_whole_or_not_there(tmp_path):

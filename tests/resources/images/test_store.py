@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from methods.ingest.image_check import ImageRejected
 from resources.images import store as image_store
 from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
 from tests.shared import PROCESSES
@@ -62,27 +61,12 @@ def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, mime, e
     assert files(store) == [store.root / path]
 
 
-def test_putting_again_changes_nothing(store):
-    data = encoded(flat())
-    first = store.put(data)
-    before = store.path(first.image_id).stat()
-    assert store.put(data) == first
-    after = store.path(first.image_id).stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
 def test_a_file_that_lost_bytes_is_put_right(store):
     data = encoded(flat())
     image_id = store.put(data).image_id
     store.path(image_id).write_bytes(data[:10])
     store.put(data)
     assert store.read(image_id) == data
-
-
-def test_what_is_no_image_is_not_stored(store):
-    with pytest.raises(ImageRejected, match="not_an_image"):
-        store.put(b"<html></html>")
-    assert not store.root.exists()
 
 
 def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):

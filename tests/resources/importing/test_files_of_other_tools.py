@@ -51,11 +51,6 @@ def test_a_circular_file_whose_index_was_a_float_is_two_questions(
     ]
 
 
-def test_single_questions_whose_index_was_a_float_have_whole_numbers(store: ImageStore) -> None:
-    items = read_items(published, FLOATS / "single_float.tsv", None, store)
-    assert [item.item_id for item in items] == ["1", "2"]
-
-
 @pytest.mark.parametrize(
     "name", ["last_column", "last_column_inch", "lone", "question", "question_last"]
 )
@@ -81,11 +76,6 @@ def test_predictions_with_a_lone_quote_are_refused_with_its_line(name: str) -> N
     with pytest.raises(PredictionError, match=r"opens on line 2.*--quoting none"):
         read_rows(QUOTES / "preds" / name)
     assert len(read_rows(QUOTES / "preds" / name, "none")) == 3
-
-
-def test_predictions_with_a_pair_of_quotes_are_all_there() -> None:
-    rows = read_rows(QUOTES / "preds/pair.tsv")
-    assert [row.cells["prediction"] for row in rows] == ['"Horse", so B', "A", "red"]
 
 
 @pytest.mark.parametrize(

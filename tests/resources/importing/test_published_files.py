@@ -174,12 +174,6 @@ def test_an_absolute_path_is_one_inside_the_folder(folder: Path, store: ImageSto
     assert "its path is absolute or leads out of" in refused(folder, store, [record(str(secret))])
 
 
-def test_a_link_inside_the_folder_is_followed(folder: Path, store: ImageStore) -> None:
-    (folder / "red.png").symlink_to(folder / "mmdu_pics" / "red.png")
-    (item,) = read(folder, store, [record("red.png")])
-    assert item.image_ids == (sha256(RED),)
-
-
 @pytest.mark.parametrize("path", ["mmdu_pics/green.png", "", "mmdu_pics", "x" * 5000])
 def test_a_picture_that_is_missing_is_named(path: str, folder: Path, store: ImageStore) -> None:
     said = refused(folder, store, [record("mmdu_pics/red.png", path)])
@@ -261,22 +255,6 @@ def test_base64_is_read_as_tools_write_it(folder: Path, store: ImageStore) -> No
     items = read_items(published, folder / "m.tsv", None, store)
 
     assert {item.image_ids for item in items} == {(sha256(odd),)}
-
-
-def test_what_is_wrong_with_a_record_is_one_sentence_with_the_file(
-    folder: Path, store: ImageStore
-) -> None:
-    said = refused(folder, store, [record("mmdu_pics/red.png"), record("mmdu_pics/red.png")])
-    assert said == f"{folder}/benchmark.json cannot be imported: two records have the id 'd1'."
-    assert refused(folder, store, []).endswith("cannot be imported: it has no records.")
-
-
-def test_a_file_that_cannot_be_read_is_one_sentence(folder: Path, store: ImageStore) -> None:
-    assert "cannot be imported: it is not UTF-8 (invalid" in refused(folder, store, b"[\xff\xfe]")
-    with pytest.raises(PublishedFileError, match=r"no\.json cannot be imported: it cannot be read"):
-        read_items(published, folder / "no.json", None, store)
-    said = refused(folder, store, [record("red.png")], folder / "nowhere")
-    assert said == f"{folder}/nowhere is not a folder of pictures: give one with --images."
 
 
 @pytest.mark.parametrize(

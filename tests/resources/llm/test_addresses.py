@@ -164,17 +164,6 @@ def test_a_failure_repeats_none_of_it(
     assert not [form for form in SHOWN if form in shown]
 
 
-def test_a_server_that_is_not_there_is_a_failure_that_repeats_none_of_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    outcomes = ask(gateway_of(tmp_path, {"it": entry_of("127.0.0.1:9/v1")}))
-
-    assert isinstance(outcomes[0], Failure) and outcomes[0].kind == "unreachable"
-    shown = all_that_is_shown(tmp_path, outcomes, caplog)
-    assert not [form for form in SHOWN if form in shown]
-
-
 def test_a_redirect_within_the_server_is_followed_with_the_credentials(tmp_path: Path) -> None:
     def answer(asked: Asked) -> None:
         if asked.path.startswith("/v1/"):
@@ -233,9 +222,3 @@ def test_an_address_that_cannot_be_used_is_named_by_its_setting_alone() -> None:
         spec.server()
 
     assert "pass-word" not in str(caught.value)
-
-
-def test_the_version_of_a_protocol_is_no_secret() -> None:
-    address = read_address("https://h/v1?api-version=2026-01-01&sig=abcdefgh")
-
-    assert address.secrets == ("abcdefgh",)

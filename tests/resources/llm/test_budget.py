@@ -94,10 +94,6 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     assert asyncio.run(run()) == 1e12 + 5
 
 
-def test_what_costs_nothing_fits_a_budget_of_nothing(new_budget):
-    assert asyncio.run(fits_at_once(new_budget(0), 0))
-
-
 def test_who_stops_waiting_has_set_nothing_aside(new_budget):
     async def run() -> bool:
         budget = new_budget(10)

@@ -120,17 +120,6 @@ def test_a_run_of_its_own_has_a_budget_of_its_own(runs):
     assert runs.spent() == {"one": 4 * COST, "two": 4 * COST, "three": 4 * COST}
 
 
-def test_all_that_retry_one_run_share_what_it_left(runs):
-    runs.spend("first", 400, TEXTS[:2])
-    runs.spend("second", 400, TEXTS[2:4], ancestors=["first"])
-
-    # 4 * 42 are spent: 4 * 42 + 42n + 70 <= 400 up to n = 3, so four more are asked.
-    with pytest.raises(BudgetReached):
-        runs.spend("third", 400, TEXTS[4:], ancestors=["first"])
-
-    assert runs.spent() == {"first": 2 * COST, "second": 2 * COST, "third": 4 * COST}
-
-
 def test_what_ancestors_spent_without_a_budget_counts(runs):
     runs.spend("first", None, TEXTS[:4])  # type: ignore[arg-type]
 
@@ -193,15 +182,6 @@ def test_runs_side_by_side_spend_one_budget_together(runs):
     # As one run would: 42n + 70 <= 400 up to n = 7, so eight are asked, and nobody is sent away before.
     assert sum(runs.spent().values()) == 8 * COST
     assert len(refused) == 3
-
-
-def test_a_run_with_a_budget_of_its_own_does_not_share_it_with_those_beside_it(runs):
-    beside = runs.begin("one", 200, **BESIDE)
-    beside.ask("s", requests(TEXTS[:4]))
-
-    runs.spend("own", 200, TEXTS[4:8], at_work=AT_WORK)
-
-    assert runs.spent() == {"one": 4 * COST, "own": 4 * COST}
 
 
 def test_when_all_have_ended_the_next_has_a_budget_of_its_own(runs):

@@ -99,13 +99,6 @@ def test_a_later_stage_asks_a_server_that_an_earlier_one_gave_up(minutes: float)
     assert second == {"answered": 200}
 
 
-def test_a_stage_waits_for_twenty_minutes_if_give_up_seconds_says_so() -> None:
-    clock = VirtualTime()
-    server = Server(clock.now + 20 * MINUTE)
-
-    assert stage(clock, server, give_up_seconds=1800)["answered"] >= 190
-
-
 def breaker_after(n_failed: int, clock: VirtualTime, **settings: float) -> CircuitBreaker:
     breaker = CircuitBreaker("it", **settings)
 

@@ -89,14 +89,6 @@ def test_answers_of_different_length_lose_little() -> None:
     assert server.kept == 120 and server.lost <= 2
 
 
-def test_two_slots_are_kept_busy() -> None:
-    server, began = Server(2, 20.0), clock.now
-
-    ask(server, 64)
-
-    assert clock.now - began == 64 / 2 * 20
-
-
 @pytest.mark.parametrize(("seconds", "within"), [(0.2, 0.3), (2.0, 3.0), (10.0, 40.0)])
 def test_a_server_that_takes_them_all_gets_them_all_soon(seconds: float, within: float) -> None:
     server, began = Server(1000, seconds), clock.now

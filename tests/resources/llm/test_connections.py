@@ -38,13 +38,6 @@ def test_a_port_where_nothing_listens(tmp_path: Path) -> None:
     )
 
 
-def test_a_host_that_is_unknown(tmp_path: Path) -> None:
-    outcome = failure(tmp_path, "http://no-such-host.invalid/v1")
-
-    assert outcome.kind == "unreachable"
-    assert outcome.detail.startswith("The host no-such-host.invalid is unknown: correct base_url")
-
-
 def test_a_server_without_tls(tmp_path: Path) -> None:
     with answering(Asked.says) as api:
         outcome = failure(tmp_path, f"https://{api.address}/v1")

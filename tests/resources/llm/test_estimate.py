@@ -16,7 +16,6 @@ from resources.llm.estimate import (
     picture_tokens,
     prompt_tokens,
     text_tokens,
-    tokens_of_words,
 )
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
@@ -66,11 +65,6 @@ def test_four_characters_are_a_token_and_what_is_left_is_one_more(text, tokens):
 @pytest.mark.parametrize("detail", ["auto", "high"])
 def test_an_image_is_a_token_base_and_its_tiles(max_side, tokens, detail):
     assert image_tokens(asked_of(max_side=max_side, detail=detail)) == tokens
-
-
-@pytest.mark.parametrize("max_side", [64, 1024, 8000])
-def test_in_low_detail_an_image_is_the_base_however_large(max_side):
-    assert image_tokens(asked_of(max_side=max_side, detail="low")) == 85
 
 
 def test_an_image_counts_what_its_models_entry_says():
@@ -213,10 +207,6 @@ def test_a_schema_counts_by_its_bytes_as_well():
 def test_a_picture_counts_the_tiles_that_it_is_cut_into(width, height, tokens):
     assert picture_tokens(asked_of(), width, height) == tokens
     assert picture_tokens(asked_of(detail="low"), width, height) == 85
-
-
-def test_a_word_is_one_token_and_a_half():
-    assert [tokens_of_words(n) for n in (0, 1, 500)] == [0, 2, 750]
 
 
 def test_a_prompt_counts_its_pictures_as_large_as_they_are():

@@ -230,14 +230,6 @@ def test_garbage_is_looked_for_less_often_while_models_are_asked_and_no_longer_t
     assert gc.get_threshold() == before
 
 
-def test_nothing_asked_is_nothing_sent(gateway, api):
-    before = api.calls()
-
-    outcomes, counted = gateway.ask("s", [])
-
-    assert (outcomes, counted.outcomes_of.total(), api.calls()) == ([], 0, before)
-
-
 # No more at once than the model's entry says
 
 
@@ -277,9 +269,6 @@ def test_no_server_can_park_a_run(gateway, api, monkeypatch, value):
     (outcome,), _ = gateway.ask("s", [question()])
 
     assert isinstance(outcome, Completion)
-
-
-# What is not
 
 
 # A key that is not accepted

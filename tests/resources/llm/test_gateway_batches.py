@@ -299,13 +299,6 @@ def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch
     assert sorted(api.sizes()[:3]) == [1, 3, 3]
 
 
-def test_the_same_request_twice_is_one_line(tmp_path, api):
-    with pytest.raises(WaitingForBatch, match="with 3 of"):
-        make_gateway(tmp_path, api).ask("s", questions(1) * 3)
-
-    assert api.sizes() == [1]
-
-
 def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
     with pytest.raises(BudgetReached):
         make_gateway(tmp_path, api, budget=0.000001).ask("s", questions(3))
@@ -538,14 +531,6 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
 
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
     assert len(slow.batches()) == 1 and state(tmp_path).ready_runs() == []
-
-
-def test_what_was_answered_meanwhile_is_not_handed_over(tmp_path, api):
-    make_gateway(tmp_path, api, "live").ask("s", questions(1))
-    (call,) = ledger_of(tmp_path)
-    items = [BatchItem(call.key, "", 0, "", None, None, "s", "r", "q@1", call.request)]
-
-    assert state(tmp_path).hand_over("b", "m", items) == set()
 
 
 # Said in a sentence

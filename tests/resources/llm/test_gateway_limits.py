@@ -105,30 +105,11 @@ def one_forbidden(asked: Asked, forbidden: int = 3, status: int = 403) -> None:
         asked.says()
 
 
-def test_a_403_for_one_question_costs_one_question(tmp_path: Path) -> None:
-    with answering(one_forbidden) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
-
-    assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-    assert outcomes[3].kind == "refused"  # type: ignore[union-attr]
-    assert outcomes[3].detail == "The server answered 403: Requests of this kind are not served."  # type: ignore[union-attr]
-
-
 def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None:
     with answering(lambda asked: one_forbidden(asked, 0)) as api:
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-
-
-def test_a_403_for_one_of_the_first_questions_is_refused_once_others_are_answered(
-    tmp_path: Path,
-) -> None:
-    wait = {"retry_wait": {"first": 1.0, "most": 1.0}, "concurrency": 8}
-    with answering(lambda asked: one_forbidden(asked, 0)) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, **wait}}), 8)
-
-    assert outcomes[0].kind == "refused"  # type: ignore[union-attr]
 
 
 def test_a_server_that_forbids_everything_is_given_up(tmp_path: Path) -> None:

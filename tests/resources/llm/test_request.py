@@ -151,15 +151,6 @@ def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
     assert "base64" not in canonical_json(canonical)
 
 
-def test_images_are_listed_in_the_order_they_are_given():
-    assert REQUEST.image_ids == [RED, BLUE]
-    assert with_user_parts(Image(BLUE), Image(RED), Image(BLUE)).image_ids == [BLUE, RED, BLUE]
-
-
 def test_a_parameter_that_json_cannot_say_is_refused():
     with pytest.raises(ValueError):
         key(replace(REQUEST, params={"temperature": float("nan")}))
-
-
-def test_the_task_is_no_part_of_the_key():
-    assert key(replace(REQUEST, task="answers")) == key()

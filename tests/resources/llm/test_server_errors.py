@@ -86,10 +86,6 @@ def test_what_does_not_fit_into_the_context_is_too_long(body):
     assert not passes(error)
 
 
-def test_a_body_that_is_too_large_is_too_long():
-    assert kind_of(read_error(413, "<html>413 Request Entity Too Large</html>")) == "too_long"
-
-
 # A field is refused
 
 NOT_TAKEN = "is not supported with this model."

@@ -40,7 +40,3 @@ def test_two_of_the_longest_answers_do_not_fit_into_a_minute_of_5000_tokens(
     tmp_path: Path, entry: dict[str, object], params: dict[str, int]
 ) -> None:
     assert most_at_once(tmp_path, entry, 0.02, **params) == 1
-
-
-def test_short_answers_do(tmp_path: Path) -> None:
-    assert most_at_once(tmp_path, {}, 0.2, max_tokens=100) > 1

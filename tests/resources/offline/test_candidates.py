@@ -105,12 +105,6 @@ def test_multiple_choice_between_images() -> None:
     assert ask("careful", chat_messages(IMAGES[:3], question)) == "The answer is C."
 
 
-def test_a_chat_without_images_is_answered() -> None:
-    messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello?"}]
-    for skill in ("careful", "careless", "rambler", "refuser", "always-a"):
-        assert ask(skill, messages)
-
-
 FAULTY = ("offline-poor-perception", "offline-poor-reasoning")
 
 

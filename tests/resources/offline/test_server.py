@@ -94,17 +94,6 @@ def test_answers_do_not_depend_on_the_order_of_calls(client: openai.OpenAI) -> N
     assert forward == backward
 
 
-def test_unknown_model_is_404(client: openai.OpenAI) -> None:
-    with pytest.raises(openai.NotFoundError) as caught:
-        chat(client, "gpt-4o")
-    assert caught.value.code == "model_not_found"
-
-
-@pytest.mark.parametrize("path", ["/v1/batches", "/v1/files", "/v1/embeddings", "/faults"])
-def test_what_it_does_not_have_is_404(http: httpx2.Client, path: str) -> None:
-    assert http.get(path).status_code == http.post(path, json={}).status_code == 404
-
-
 @pytest.mark.parametrize(
     "body",
     [

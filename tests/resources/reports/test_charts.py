@@ -55,7 +55,6 @@ PLANE = ScorePlane(
     (("worse", "better"), ("less", "more")),
     1,
 )
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def on_paper(shape: RadarData | ScorePlane) -> list[tuple[str, Any]]:

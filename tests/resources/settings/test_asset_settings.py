@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pytest
-import yaml
 from pydantic import Field, model_validator
 
 from resources.settings.asset_settings import (
@@ -65,10 +64,6 @@ def said(file: Path) -> str:
 
 
 # --- What it gives -------------------------------------------------------------------------------
-
-
-def test_without_a_file_nothing_differs_from_its_default(file: Path) -> None:
-    assert read_sections(SECTIONS) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -179,14 +174,6 @@ def test_what_is_written_is_what_is_read(file: Path) -> None:
     values = {"birds.owls": {"tau": 0.6, "most": None}, "birds.kites": {"names": ["rødt"]}}
     assert write_sections(SECTIONS, values) == file
     assert read_sections(SECTIONS) == values
-
-
-def test_an_asset_without_values_is_left_out_and_a_home_is_made(loom_home: Path) -> None:
-    file = write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}, "birds.kites": {}})
-    assert file == loom_home / "settings.yaml"
-    assert yaml.safe_load(file.read_text()) == {"birds": {"owls": {"tau": 0.6}}}
-    write_sections(SECTIONS, {})
-    assert read_sections(SECTIONS) == NOTHING
 
 
 @pytest.mark.parametrize(

@@ -87,15 +87,6 @@ def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
     assert user.parts[0].text == "My own words about < /q> rivers."
 
 
-def test_what_the_users_folder_lacks_stays_ours(override, monkeypatch):
-    override("mmdu/judge", MINE)
-    under_override = prompt("mmdu/summary")
-
-    monkeypatch.delenv("LOOM_PROMPTS")
-
-    assert under_override.version == prompt("mmdu/summary").version
-
-
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
@@ -158,15 +149,6 @@ def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
         )
 
 
-def test_an_empty_loom_prompts_is_none(tmp_path, monkeypatch):
-    (tmp_path / "mmdu").mkdir()
-    (tmp_path / "mmdu" / "judge.md").write_text(MINE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOM_PROMPTS", "")
-
-    assert prompt("mmdu/judge").source != MINE
-
-
 def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(override):
     # printf 'Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n' | sha256sum
     override("mmdu/judge", MINE)
@@ -220,11 +202,6 @@ def test_a_missing_prompt_is_one_sentence_that_names_the_file():
     assert str(caught.value) == f"There is no prompt file {path}; restore it or unset LOOM_PROMPTS."
 
 
-def test_a_missing_prompt_of_the_user_names_the_users_file(override, tmp_path):
-    with pytest.raises(PromptError, match=f"There is no prompt file {tmp_path}/prompts/my/own.md"):
-        prompt("my/own")
-
-
 @pytest.mark.parametrize(
     "text",
     ["Only one part.\n", "", "System. === user === User.\n", "System.\n=== User ===\nUser.\n"],
@@ -246,12 +223,6 @@ def test_a_prompt_put_right_is_found_without_a_restart(override):
         prompt("mmdu/judge")
 
     path.write_text(MINE)
-
-    assert prompt("mmdu/judge").source == MINE
-
-
-def test_line_ends_of_windows_are_line_ends(override):
-    override("mmdu/judge", "").write_bytes(MINE.replace("\n", "\r\n").encode())
 
     assert prompt("mmdu/judge").source == MINE
 

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from scipy import stats
 
-from resources.site.sample_browser import page_of
 from tests.resources.site.made_site import (
     HAN,
     HOSTILE,
@@ -24,7 +23,7 @@ from tests.resources.site.made_site import (
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
-"""Each opens the site anew, two seconds of CPU time."""
+"""Most open the site anew, which takes two seconds of CPU time."""
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +49,22 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
 @pytest.fixture
 def page(visit: Visit) -> Page:
     return visit.page
+
+
+@pytest.fixture(scope="module")
+def shared_visit(browser: Browser, address: str) -> Iterator[Visit]:
+    visit = Visit(browser, address)
+    yield visit
+    visit.close()
+
+
+@pytest.fixture
+def searched(shared_visit: Visit) -> Page:
+    """One page for the tables of filters and searches, with nothing chosen."""
+    page = shared_visit.page
+    page.goto(f"{shared_visit.address}#nothing=chosen")
+    shows(page, "60 items")
+    return page
 
 
 def shows(page: Page, count: str) -> None:
@@ -121,7 +136,10 @@ def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
     ],
     ids=str,
 )
-def test_a_filter_finds_what_it_says(page: Page, chosen: dict[str, str], found: list[int]) -> None:
+def test_a_filter_finds_what_it_says(
+    searched: Page, chosen: dict[str, str], found: list[int]
+) -> None:
+    page = searched
     for name, value in chosen.items():
         name = f"label.{name}" if name in ("category", "language") else name
         control = page.locator(f'[name="{name}"]')
@@ -224,11 +242,11 @@ def test_an_order_puts_items_without_a_value_last(page: Page) -> None:
     ],
 )
 def test_a_search_finds_items_with_all_words_the_last_as_a_beginning(
-    page: Page, query: str, found: list[int]
+    searched: Page, query: str, found: list[int]
 ) -> None:
-    search(page, query)
-    shows(page, "60 items" if len(found) == 60 else f"{len(found)} of 60 items")
-    assert numbers(page) == [n + 1 for n in found][:50]
+    search(searched, query)
+    shows(searched, "60 items" if len(found) == 60 else f"{len(found)} of 60 items")
+    assert numbers(searched) == [n + 1 for n in found][:50]
 
 
 # --- Comparison --------------------------------------------------------------------------------------
@@ -492,17 +510,6 @@ def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit: Visit)
     expect(comparison).not_to_contain_text("no model")
 
 
-def test_scores_that_a_link_names_and_the_release_has_not_are_said(visit: Visit) -> None:
-    for part, said in (
-        ("metric=nothing&judge=nobody", "no scores by nothing"),
-        ("metric=Errors&judge=nobody", "no scores of nobody"),
-    ):
-        comparison = visit.open(part).locator("#comparison")
-        expect(comparison).to_have_text(
-            f"This release has {said}: the link is of another evaluation."
-        )
-
-
 def test_a_button_of_the_pair_keeps_the_models(visit: Visit) -> None:
     page = visit.open("a=strong&b=weak")
     page.get_by_role("button", name=re.compile("^B better")).click()
@@ -512,11 +519,6 @@ def test_a_button_of_the_pair_keeps_the_models(visit: Visit) -> None:
     expect(pressed).to_have_count(1)
     pressed.click()
     assert "diff.side" not in page.url
-
-
-def test_a_single_letter_says_what_finds_more(page: Page) -> None:
-    search(page, "q")
-    expect(page.get_by_text("A word is found by its first two letters or more.")).to_be_visible()
 
 
 def test_back_goes_to_the_item_before(page: Page) -> None:
@@ -557,14 +559,6 @@ def test_items_are_read_by_keyboard(page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     expect(page.locator("#said")).to_have_text(heading(page))
-
-
-def test_the_next_item_may_be_on_the_next_page_of_the_list(visit: Visit) -> None:
-    page = visit.open("item=item-49")
-    page.keyboard.press("j")
-    expect(page.locator("#list [aria-current] .number")).to_have_text("51")
-    page.keyboard.press("k")
-    expect(page.locator("#list [aria-current] .number")).to_have_text("50")
 
 
 # --- Notes and copies --------------------------------------------------------------------------------
@@ -637,10 +631,3 @@ def test_where_the_page_may_not_copy_the_text_is_there_to_be_copied(visit: Visit
     text = page.get_by_role("dialog").get_by_role("textbox")
     assert json.loads(text.input_value())["id"] == "item-00"
     assert page.evaluate("getSelection().toString().length") > 100
-
-
-def test_the_page_of_a_release_is_where_the_reports_link_to(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(home))
-    assert page_of(RELEASE).is_file()

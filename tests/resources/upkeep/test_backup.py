@@ -148,17 +148,6 @@ def test_images_take_no_place_twice_and_stay_when_the_home_goes(home: Path, tmp_
     assert len(restored) == len(images)
 
 
-def test_images_are_copied_where_they_cannot_be_linked(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_link(*_: object) -> None:
-        raise OSError(18, "Invalid cross-device link")
-
-    monkeypatch.setattr(os, "link", no_link)
-    back_up(home, tmp_path / "backup")
-    assert content(tmp_path / "backup") == content(home)
-
-
 # --- While others write --------------------------------------------------------------------------
 
 
@@ -494,13 +483,6 @@ def test_a_volume_is_not_restored_into_but_filled_by_copying(
     assert not list((tmp_path / "volume").iterdir())
 
 
-def test_an_empty_folder_is_restored_into(home: Path, tmp_path: Path) -> None:
-    back_up(home, tmp_path / "backup")
-    (tmp_path / "again").mkdir()
-    assert restore(tmp_path / "backup", tmp_path / "again") is None
-    assert content(tmp_path / "again") == content(home)
-
-
 @pytest.mark.parametrize("harm", ["missing", "shorter"])
 def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: str) -> None:
     back_up(home, tmp_path / "backup")
@@ -818,12 +800,6 @@ def test_a_damaged_file_of_a_release_or_of_its_export_is_named_by_backup_and_res
         "take another backup."
     )
     assert not (tmp_path / "bad").exists() and not (tmp_path / "again").exists()
-
-
-def test_releases_of_a_home_without_tables_are_backed_up(home: Path, tmp_path: Path) -> None:
-    (home / "warehouse.duckdb").unlink()
-    back_up(home, tmp_path / "backup")
-    assert (tmp_path / "backup" / "releases" / FIRST / "card.json").is_file()
 
 
 # --- Links and pipes -------------------------------------------------------------------------------

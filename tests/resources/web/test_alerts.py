@@ -44,13 +44,6 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def test_nobody_is_told_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (WEBHOOK, EMAIL, SMTP):
-        monkeypatch.delenv(name, raising=False)
-    assert not are_set()
-    assert send("subject", "text") == []
-
-
 def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -41,10 +41,6 @@ def fetched(uploads: UploadDouble, pauses: HostPauses, *answers) -> bytes | Imag
     return result
 
 
-def test_a_host_that_is_not_paused_may_be_asked_at_once():
-    assert HostPauses().seconds_left("example.org") == 0
-
-
 def test_a_shorter_pause_does_not_end_a_longer_one():
     pauses = HostPauses()
     pauses.pause("example.org", 100)
@@ -52,12 +48,6 @@ def test_a_shorter_pause_does_not_end_a_longer_one():
 
     assert 99 < pauses.seconds_left("example.org") <= 100
     assert pauses.seconds_left("example.com") == 0
-
-
-def test_a_host_is_the_same_in_any_writing():
-    addresses = ("http://Example.org/a", "https://example.org:8080/b", "https://me:x@EXAMPLE.ORG./")
-    assert {host_name(address) for address in addresses} == {"example.org"}
-    assert host_name("nothing") == host_name("http://[x/a") == ""
 
 
 def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_path, monkeypatch):

@@ -80,22 +80,6 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
     assert "run this again later" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        (faults.status(429), "status 429"),
-        (faults.html(), "not a JSON object"),
-        (faults.drop(), "the connection failed"),
-        (faults.slow(0.3), "no answer within 0.1 seconds"),
-    ],
-)
-def test_the_sentence_tells_what_was_wrong(wiki, tmp_path, monkeypatch, fault, told):
-    monkeypatch.setattr(api_client, "TRIES", 2)
-    wiki.fail(fault, times=2)
-    with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path, timeout=0.1).pages("birds", "en", ["Bird 1"])
-
-
 def test_nobody_at_home(tmp_path, monkeypatch):
     monkeypatch.setattr(api_client, "TRIES", 2)
     with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -173,15 +157,6 @@ def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
     asking(wiki, tmp_path, backoff=0.02).pages("birds", "en", ["Bird 1"])
     waits = [later.at - earlier.at for earlier, later in pairwise(wiki.requests[:5])]
     assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
-
-
-def test_the_longest_wait_of_its_own_is_a_minute(wiki, tmp_path, monkeypatch):
-    assert api_client.MAX_BACKOFF == 60.0
-    monkeypatch.setattr(api_client, "MAX_BACKOFF", 0.01)
-    wiki.fail(faults.html(), times=7)
-    # Its own waits would be longer than this test may take.
-    asking(wiki, tmp_path, backoff=600).pages("birds", "en", ["Bird 1"])
-    assert len(wiki.requests) >= 8
 
 
 @pytest.mark.parametrize(

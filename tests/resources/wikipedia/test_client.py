@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from PIL import Image
 
-from methods.wikimedia import THUMBNAIL_WIDTHS, FileFacts, MissingTitle, PageFacts, PageImage
+from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, Limits, MediaWiki, Page, Use
@@ -306,13 +306,6 @@ def test_files_bytes_stand_where_their_facts_say(wiki, wikipedia):
         response = httpx2.get(url)
         assert (response.content, response.headers["content-type"]) == (PICTURE, "image/png")
     assert httpx2.get(facts.thumb_url.replace("330px", "300px")).status_code == 400
-
-
-def test_a_width_that_is_no_step_is_refused_before_anything_is_asked(wiki, wikipedia):
-    with pytest.raises(WikipediaError, match="take one of its steps, 20, 40, 60"):
-        wikipedia.files("birds", "en", ["File:Barn owl.png"], 640)
-    assert not wiki.requests
-    assert 640 not in THUMBNAIL_WIDTHS
 
 
 def test_the_articles_in_a_category(wiki, wikipedia):

@@ -9,7 +9,7 @@ import pytest
 
 from assets.evaluate.judge_quality import judge_quality
 from extras.critic.assets.critic_export import CriticError, export_critic
-from extras.critic.assets.critic_pairs import NO_SCORES, critic_pairs
+from extras.critic.assets.critic_pairs import critic_pairs
 from extras.critic.definitions import critic_check
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.rating import RATING
@@ -184,16 +184,6 @@ def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> No
     assert (left_out["item_id"], left_out["reason"]) == ("2-0", "no_reason")
 
 
-def test_scores_of_answers_that_are_gone_are_counted(evaluated: Desk) -> None:
-    score(evaluated, groups=range(2))
-    kept = evaluated.rows("FROM evaluate.answers WHERE model = 'some-vlm'")
-    evaluated.fill("evaluate.answers", kept)
-    materialize(evaluated)
-    assert {row["model"] for row in pairs(evaluated)} == {"some-vlm"}
-    left_out = evaluated.rows("FROM evaluate.critic_left_out")
-    assert [(row["model"], row["reason"]) for row in left_out] == [("other-vlm", "not_judged")] * 4
-
-
 def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None:
     score(evaluated, groups=range(5))
     materialize(evaluated)
@@ -207,17 +197,6 @@ def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None
         materialize(evaluated, critic_pairs={"seed": seed})
         several.add(frozenset(row["group_id"] for row in pairs(evaluated) if row["side"] == "test"))
     assert len(several) > 1, "another seed draws anew"
-
-
-def test_without_scores_there_are_no_pairs_and_a_note(evaluated: Desk) -> None:
-    result = materialize(evaluated)
-    (event,) = [
-        each
-        for each in result.get_asset_materialization_events()
-        if each.asset_key == critic_pairs.key
-    ]
-    assert event.materialization.metadata["note"].value == NO_SCORES
-    assert pairs(evaluated) == []
 
 
 def test_agreement_of_a_critic_is_that_on_the_test_side(evaluated: Desk) -> None:

@@ -163,16 +163,6 @@ def test_contestants_that_are_no_models_do_not_count(desk: Desk) -> None:
     assert {row["n_models"] for row in rows(desk).values()} == {4}
 
 
-def test_what_has_no_profile_is_said(desk: Desk) -> None:
-    gap = scores("read-0", (50,), model="late")
-    desk.fill("evaluate.scores", [*families(), *scores("flat", (5, 5, 5, 5)), *gap])
-    shown = materialize(desk)
-    flat = rows(desk)["flat"]
-    assert (flat["cluster"], flat["x"]) == (None, None) and "same score" in flat["reason"]
-    assert "`late`: It has no score on flat." in shown["maps"]
-    assert "`flat`: All models have the same score" in shown["maps"]
-
-
 def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> None:
     desk.fill("evaluate.scores", families())
     shown = materialize(desk, label="category")
@@ -180,17 +170,6 @@ def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> N
     assert (
         shown["maps"] == "No release that was scored has the label 'category' with several values."
     )
-
-
-def test_another_label_and_number_of_clusters_may_be_set(desk: Desk) -> None:
-    desk.fill(
-        "evaluate.scores",
-        [{**row, "subset_label": row["subset_label"] and "category"} for row in families()],
-    )
-    materialize(desk, label="category", n_clusters=1)
-    found = rows(desk)
-    assert {row["label"] for row in found.values()} == {"category"}
-    assert {row["cluster"] for row in found.values()} == {1}
 
 
 PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["a"]})
@@ -230,13 +209,3 @@ def test_the_report_shows_map_tree_clusters_and_ranking(desk: Desk) -> None:
     # Place, task, mean score, items, cluster: the hardest first.
     assert "1order-123.810" in "".join(shown.text.split())
     assert "order-0, order-1" in shown.words
-
-
-def test_the_report_says_why_there_is_no_map(desk: Desk) -> None:
-    desk.fill("evaluate.scores", [row for row in families() if row["model"] in "ab"])
-    materialize(desk)
-    shown = page(desk)
-    assert (
-        "There is no map of the values of the label task. A task map needs 3 models" in shown.words
-    )
-    assert not [tag for tag, _ in shown.elements if tag == "path"]

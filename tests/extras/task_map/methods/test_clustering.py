@@ -77,13 +77,6 @@ def test_planted_families_are_found_as_clusters(sizes: list[int], seed: int) -> 
     assert len(set(found.values())) == len(sizes)
 
 
-def test_a_number_of_clusters_may_be_given() -> None:
-    tasks, distances = planted([4, 4], 0)
-    assert set(task_map(tasks, distances).clusters) == {1, 2}
-    assert set(task_map(tasks, distances, n_clusters=3).clusters) == {1, 2, 3}
-    assert set(task_map(tasks, distances, n_clusters=1).clusters) == {1}
-
-
 def test_clusters_are_numbered_in_the_order_of_the_dendrogram() -> None:
     tasks, distances = planted([3, 5, 2], 1)
     made = task_map(tasks, distances)
@@ -115,12 +108,6 @@ def test_three_tasks_on_a_line_have_places() -> None:
     assert np.isfinite(made.places).all()
     # Least squares of three distances on a line: x + x = 2 - e and x = 0.5 + e, with e = 1/3.
     assert sorted(pdist(made.places)) == pytest.approx([5 / 6, 5 / 6, 5 / 3], abs=1e-2)
-
-
-def test_the_same_distances_give_the_same_map() -> None:
-    tasks, distances = planted([4, 5], 3)
-    first, second = task_map(tasks, distances, seed=1), task_map(tasks, distances, seed=1)
-    assert first.clusters == second.clusters and np.array_equal(first.places, second.places)
 
 
 def test_two_tasks_are_no_map() -> None:

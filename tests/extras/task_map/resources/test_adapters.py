@@ -98,13 +98,6 @@ def test_a_configuration_that_cannot_be_used_is_named(
         read_products(folder)
 
 
-def test_a_configuration_that_is_no_json_is_named(folder: Path) -> None:
-    for written in ("{", "[]", ""):
-        (folder / "spot" / "adapter_config.json").write_text(written)
-        with pytest.raises(TaskVectorError, match="spot/adapter_config.json"):
-            read_products(folder)
-
-
 def test_a_module_that_one_task_lacks_is_named(folder: Path) -> None:
     save_adapter(folder / "spot", factors(2, n_modules=1))
     with pytest.raises(TaskVectorError, match=r"spot has no LoRA of layers\.1\.q_proj"):

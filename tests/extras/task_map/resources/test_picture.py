@@ -5,7 +5,7 @@ from matplotlib.colors import to_hex
 
 from extras.task_map.methods.clustering import TaskMap, leaves
 from extras.task_map.resources.picture import picture_of, plane_figure, tree_figure
-from resources.reports.figures import OTHER, PALETTE, page_colour
+from resources.reports.figures import OTHER, PALETTE
 
 # a and b are 1 apart; c is 3 and 3.5 from them: the tree joins a and b at 1, and c at 3.25.
 THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
@@ -45,15 +45,3 @@ def test_clusters_have_their_mean_distance_and_score() -> None:
     first, second = picture_of(MADE, {"a": 10, "b": 20, "c": 70}, decimals=0).clusters
     assert (first.tasks, first.within, first.score) == (["c"], "–", "70")
     assert (second.tasks, second.within, second.score) == (["a", "b"], "1.00", "15")
-
-
-def test_tasks_that_are_all_alike_are_drawn() -> None:
-    picture = picture_of(TaskMap(("a", "b", "c"), np.zeros((3, 3)), (1, 1, 1), np.zeros((3, 2))))
-    assert picture.stress == "0.00" and picture.plane.count("<title>") == 3
-
-
-def test_more_clusters_than_colours_begin_the_colours_again() -> None:
-    n = len(PALETTE) + 1
-    names = tuple(f"t{number:02}" for number in range(n))
-    made = TaskMap(names, 1 - np.eye(n), tuple(range(1, n + 1)), np.zeros((n, 2)))
-    assert picture_of(made).clusters[-1].colour == page_colour(PALETTE[0])

@@ -68,7 +68,8 @@ class Reply(NamedTuple):
 
     `called_tools` says that the model asked for a tool, which nobody offered. `model` is the one that
     the reply names. `claimed_tokens` are those that it counts where nobody believes them: then the
-    counts are estimates.
+    counts are estimates. `image_tokens` are those of images among the prompt's, where the server
+    reports them: vLLM and SGLang do on request, DashScope and OpenRouter by themselves.
     """
 
     text: str
@@ -82,6 +83,7 @@ class Reply(NamedTuple):
     claimed_tokens: int | None = None
     only_reasoning_field: bool = False
     """Whether all that the message says is in a field for reasoning."""
+    image_tokens: int | None = None
 
 
 @dataclass
@@ -183,6 +185,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         storable(named)[:_LONGEST_NAME] if isinstance(named, str) and named else None,
         claimed,
         only_reasoning_field,
+        _image_tokens(body, counts[0]),
     )
 
 
@@ -220,6 +223,14 @@ def _counts(body: object) -> tuple[int, int] | None:
     prompt, completion = _count(body, "prompt_tokens"), _count(body, "completion_tokens")
     # No prompt is empty: a server that counts none does not count.
     return (prompt, completion) if prompt and completion is not None else None
+
+
+def _image_tokens(body: object, n_prompt: int) -> int | None:
+    """The tokens of images in the prompt; None where the server does not say, or counts too many."""
+    usage = body.get("usage") if isinstance(body, dict) else None
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    count = _count({"usage": details}, "image_tokens")
+    return count if count is not None and count <= n_prompt else None
 
 
 def _can_be(counts: tuple[int, int], n_shown: int) -> bool:

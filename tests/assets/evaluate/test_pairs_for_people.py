@@ -1,12 +1,10 @@
 """People compare an answer with its reference, as the judge does: queued, decided, measured by hand."""
 
-import json
 from typing import Any
 
 import dagster as dg
 import pytest
 
-from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.score_queue import score_queue
 from methods.benchmarks import BENCHMARKS
 from methods.convbench.scores import OVERALL, REASONING

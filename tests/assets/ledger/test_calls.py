@@ -153,6 +153,7 @@ def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> Non
         "answered_as": None,
         "claimed_tokens": None,
         "created_at": datetime(2026, 1, 1, 8, tzinfo=UTC),
+        "image_tokens": None,
     }
     (lost,) = (row for row in rows if row["key"] == "f")
     assert (lost["seconds"], lost["attempts"]) == (None, None)
@@ -368,7 +369,8 @@ def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> N
             "SELECT key, 'answered' AS status, provider, endpoint, model, prompt_version, stage, "
         )
         both += "run, via, outcome, finish_reason, prompt_tokens, completion_tokens, cost_usd, "
-        both += "{} AS seconds, {} AS attempts, answered_as, claimed_tokens, created_at FROM {}"
+        both += "{} AS seconds, {} AS attempts, answered_as, claimed_tokens, created_at, "
+        both += "image_tokens FROM {}"
         connection.execute(
             f"CREATE VIEW paid_calls AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
             f"{both.format(0, 1, 'charges')}"

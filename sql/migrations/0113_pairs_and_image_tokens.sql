@@ -1,4 +1,4 @@
--- Pairs of answers for people to compare.
+-- Pairs of answers for people to compare, and the image tokens of calls.
 CREATE TEMP TABLE queue_before AS FROM evaluate.score_queue;
 DROP TABLE evaluate.score_queue;
 CREATE TABLE evaluate.score_queue (
@@ -12,3 +12,4 @@ CREATE TABLE evaluate.score_queue (
 );
 INSERT INTO evaluate.score_queue BY NAME FROM queue_before;
 DROP TABLE queue_before;
+ALTER TABLE ledger.calls ADD COLUMN image_tokens BIGINT;

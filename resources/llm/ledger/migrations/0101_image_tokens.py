@@ -2,7 +2,7 @@
 
 from resources.stores.versions import run_step
 
-revision, down_revision = "102", "101"
+revision, down_revision = "101", "100"
 
 
 def upgrade() -> None:

@@ -69,7 +69,7 @@ class Reply(NamedTuple):
     `called_tools` says that the model asked for a tool, which nobody offered. `model` is the one that
     the reply names. `claimed_tokens` are those that it counts where nobody believes them: then the
     counts are estimates. `image_tokens` are those of images among the prompt's, where the server
-    reports them: vLLM and SGLang do on request, DashScope and OpenRouter by themselves.
+    reports them, as vLLM and SGLang can.
     """
 
     text: str

@@ -365,7 +365,7 @@ def test_tokens_are_the_servers_own_counts_or_estimates(
 def test_the_tokens_of_images_are_those_that_the_server_reports(
     gateway: Gateway, server: ScriptedApi, details: object, image_tokens: int | None
 ) -> None:
-    """As vLLM, SGLang and DashScope do: more than the whole prompt has are not believed."""
+    """As vLLM and SGLang do: more than the whole prompt has are not believed."""
     usage = {"prompt_tokens": 700, "completion_tokens": 3, "prompt_tokens_details": details}
     message = {"message": {"content": "North."}}
     server.replies(json.dumps({"choices": [message], "usage": usage}).encode())

@@ -28,7 +28,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.flagged_items import FLAGGED
-from methods.review.ratings import SCORE
+from methods.review.ratings import PAIR, SCORE
 from resources.corpus.observation import ShardState, observe, observe_files
 from resources.files.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
@@ -50,7 +50,7 @@ OBSERVE_SECONDS = 20
 """How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
 _FILES, _WRONG = "/files", "/check"
 """Keys of the cursor beside the names of shards, which have no slash."""
-REPORTED = (*KINDS_MADE, SCORE, FLAGGED, QUEUED_KIND)
+REPORTED = (*KINDS_MADE, SCORE, PAIR, FLAGGED, QUEUED_KIND)
 """Kinds of items whose decisions are reported."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""

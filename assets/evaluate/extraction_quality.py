@@ -43,6 +43,7 @@ class ExtractionQualitySettings(AssetConfig):
         "read": "share of the answers that the reader reads, no choice included",
         "none": "share that it reads as naming no choice",
         "unread": "share that has no reading; by `reason`, too",
+        "named": "share of the answers of a pass (`unit`) that name the letter `subset_value`",
         "raw": "share of answers in which the reader and `other` read the same",
         "cohen_kappa": "their agreement beyond chance",
         "score": "metric under this reader",

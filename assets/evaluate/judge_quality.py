@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations, groupby
+from typing import cast
 
 import dagster as dg
 from pydantic import Field
@@ -12,7 +13,7 @@ from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import JudgeObservations, ScoringSettings, answer_lengths, slices
-from assets.evaluate.score_queue import score_queue, scores_by_people
+from assets.evaluate.score_queue import score_queue, scores_by_people, winners_by_people
 from assets.review import decisions
 from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
@@ -30,6 +31,13 @@ from methods.evaluation.judge_quality import (
 )
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import ScoredObservation
+from methods.evaluation.verdicts import (
+    MODEL_FIRST,
+    MODEL_SECOND,
+    ORDERS,
+    Winner,
+    verdict_share,
+)
 from methods.markdown import code, table
 from methods.review.ratings import mean_by_item
 from resources.review.store import ReviewStore
@@ -108,7 +116,7 @@ def judge_quality(
     - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
       `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
     - Verdicts, on a scale of 0 and 1: how often both have the same winner (`raw`), and `cohen_kappa`.
-      Each order of a pair is one verdict of the judge, and a tie is no verdict that people give.
+      Each order of a pair is one verdict of the judge.
     - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
     - `length_correlation` well above 0: longer answers score higher, deservedly or not;
       `length_controlled_score` puts models at the same length. If their order changes, length made it.
@@ -178,7 +186,7 @@ def _sides(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
 
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:
-    """People's mean scores of answers, by release, answer and dimension."""
+    """People's mean scores or verdicts of answers, by release, answer and dimension."""
     ratings = scores_by_people(review_store)
     means = {
         dimension: mean_by_item([rating for rating in ratings if rating.dimension == dimension])
@@ -193,6 +201,13 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
             if row["queue_id"] in by_item
         }
         by_release.setdefault(row["release_id"], {})[key] = scores_of
+    winners = winners_by_people(review_store)
+    for row in warehouse.read("evaluate/queued_pairs", {"orders": list(ORDERS)}).to_pylist():
+        key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
+        if winner := winners.get(row["queue_id"]):
+            order = MODEL_FIRST if row["place"] == "A" else MODEL_SECOND
+            share = verdict_share(cast(Winner, winner), order)
+            by_release.setdefault(row["release_id"], {})[key] = {row["dimension"]: share}
     return by_release
 
 

@@ -23,11 +23,11 @@ from methods.evaluation.wording_effects import groups_of, styles_of, text_of
 from methods.release import Rows, exported_rows, held_out
 from methods.release_card import card_of, edition_of
 from methods.release_items import items_of_release
-from methods.release_statistics import distributions, shares, token_classes
+from methods.release_statistics import distributions
 from methods.results.results_table import GROUP_ANALYSES
-from resources.llm.estimate import picture_tokens, text_tokens
-from resources.llm.model_spec import ModelSpec
+from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
+from resources.publishing.release_counts import release_counts
 from resources.publishing.releases import rows_of_release
 from resources.reports.report_extras import extra_sections
 from resources.reports.report_input import (
@@ -155,10 +155,7 @@ def report_data(
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
-        "shares": [
-            *shares(items),
-            *token_classes(items, text_tokens, _image_tokens(warehouse, where)),
-        ],
+        "shares": release_counts(warehouse, release["release_id"], items),
         "item_analysis": item_report_data(
             warehouse, release["release_id"], items_of_release(shown)
         ),
@@ -268,13 +265,6 @@ def _read(
             if name in orders
         }
         return {**tables, **warehouse.read_rows("evaluate/{}_of", queries, params)}
-
-
-def _image_tokens(warehouse: Warehouse, where: Row) -> dict[str, int]:
-    """The tokens of the images of a release whose size is known, by GPT-4o's counts."""
-    sizes = warehouse.read("evaluate/image_sizes_of", where).to_pylist()
-    counts = ModelSpec.model_validate({"name": "GPT-4o", "provider": "openai", "model": "gpt-4o"})
-    return {row["image_id"]: picture_tokens(counts, row["width"], row["height"]) for row in sizes}
 
 
 def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:

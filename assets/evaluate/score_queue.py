@@ -1,4 +1,4 @@
-"""The score queue: judged answers that people give scores to, so that the judge can be compared."""
+"""The score queue: judged answers that people score or compare, so that the judge can be compared."""
 
 import dagster as dg
 from pydantic import Field
@@ -13,9 +13,18 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import APART
 from methods.evaluation.rubric import rubric_in
+from methods.evaluation.verdicts import ORDERS
 from methods.ids import canonical_json, content_id
 from methods.review import Decision, queue_item
-from methods.review.ratings import SCORE, Rating, blind_on_current, ratings_of, values_of
+from methods.review.ratings import (
+    PAIR,
+    SCORE,
+    Rating,
+    agreed_labels,
+    blind_on_current,
+    ratings_of,
+    values_of,
+)
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.settings.prompts import prompt
@@ -25,9 +34,9 @@ Scores = dict[str, float]
 
 
 class ScoreQueueSettings(AssetConfig):
-    """How many answers of each model people give scores to, and the seed they are drawn by."""
+    """How many answers of each model people score or compare, and the seed they are drawn by."""
 
-    n_answers: int = Field(5, ge=0, description="Answers of each model for people to score.")
+    n_answers: int = Field(5, ge=0, description="Answers of each model for people to decide on.")
     seed: int = Field(0, description="Seed of the sample.")
 
 
@@ -44,30 +53,32 @@ def score_queue(
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Judged answers for people to give scores to, a few of each model.
+    """Judged answers for people to score, a few of each model.
 
     An item has the bands of scores that the judge is told, and says neither which model answered nor
-    what the judge gave.
+    what the judge gave. Where the judge compares an answer with its reference, people do, too: the item
+    is a pair of answers, and does not say which one is the reference.
     """
-    drawn = warehouse.read(
+    sampled = warehouse.read(
         "evaluate/score_candidates",
-        {"n_answers": config.n_answers, "n_seed": config.seed, "apart": list(APART)},
+        {
+            "n_answers": config.n_answers,
+            "n_seed": config.seed,
+            "apart": list(APART),
+            "orders": list(ORDERS),
+        },
     ).to_pylist()
+    queued = (
+        _queued(candidate, benchmarks[candidate["benchmark"]])
+        for candidate in sampled
+        if candidate["benchmark"] in benchmarks
+    )
     # Two models may have given the same answer: it is one item.
-    rows = {
-        row["item_id"]: row
-        for row in (
-            _score_row(candidate, benchmarks[candidate["benchmark"]])
-            for candidate in drawn
-            # Who compares two answers says who wins: there is no scale for people to use.
-            if candidate["benchmark"] in benchmarks
-            and tuple(benchmarks[candidate["benchmark"]].score_range) != (0, 1)
-        )
-    }
+    rows = {row["item_id"]: row for row in queued if row is not None}
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)
     queue = warehouse.select("evaluate.score_queue", order="item_id").to_pylist()
-    changes = review_store.update_queue([queue_item(row) for row in queue], [SCORE])
+    changes = review_store.update_queue([queue_item(row) for row in queue], [SCORE, PAIR])
     return report(table, changes._asdict(), images=image_store)
 
 
@@ -87,6 +98,51 @@ def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decisi
         if scores := values_of(item, decision):
             scorings.setdefault(item["item_id"], []).append((decision, scores))
     return scorings
+
+
+def winners_by_people(review_store: ReviewStore) -> dict[str, str]:
+    """Read which answer of each pair people prefer, blind.
+
+    Args:
+        review_store: The decisions.
+
+    Returns:
+        `A`, `B` or `tie` by item of the queue; a pair on which two people differ has none.
+    """
+    items = review_store.items([PAIR])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    return agreed_labels(ratings_of(items, decisions, review_store.rules()))
+
+
+def _queued(answer: Row, benchmark: Benchmark) -> Row | None:
+    """The item of an answer; None if it has no scale, or is the reference itself."""
+    if tuple(benchmark.score_range) != (0, 1):
+        return _score_row(answer, benchmark)
+    if answer["is_pair"] and answer["answer"] != answer["reference"]:
+        return _pair_row(answer)
+    return None
+
+
+def _pair_row(answer: Row) -> Row:
+    # The order depends on both texts, so that nobody can tell the reference by its place.
+    by_hash = sorted(("answer", "reference"), key=lambda name: content_id("side", answer[name]))
+    first, second = by_hash
+    content = {
+        "image_ids": answer["image_ids"],
+        "question": answer["question"],
+        "a": answer[first],
+        "b": answer[second],
+        "winner": None,
+    }
+    earlier = [
+        f"{label}: {turn[name]}"
+        for turn in answer["earlier"]
+        for label, name in (("Earlier", "question"), ("A", first), ("B", second))
+        if turn[name]
+    ]
+    item_id = content_id(PAIR, answer["set_id"], content)
+    context = canonical_json({"earlier": earlier}) if earlier else None
+    return queue_row({**answer, "item_id": item_id, "kind": PAIR}, content, context)
 
 
 def _score_row(answer: Row, benchmark: Benchmark) -> Row:

@@ -13,6 +13,7 @@ CHOOSES = {
     "flagged_item": "answer",
     "category": "category",
     "extraction": "choice",
+    "pair": "winner",
 }
 """The text of a kind that is chosen from a few labels instead of written."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from extras.label_studio.config import CHOOSES
 from methods.review import QueueItem
-from methods.review.kinds import NONE_FITS
+from methods.review.kinds import NONE_FITS, WINNERS
 from resources.images.store import ImageStore
 from review.item_texts import ItemText, context_texts, item_texts
 
@@ -75,4 +75,6 @@ def _shown(text: ItemText, item: QueueItem) -> dict[str, str]:
 def _labels(kind: str, content: dict[str, Any]) -> list[str]:
     if kind == "category":
         return list(content["categories"])
+    if kind == "pair":
+        return list(WINNERS)
     return [*content["choices"], *([NONE_FITS] if kind == "extraction" else [])]

@@ -7,6 +7,7 @@ read nothing), `people`, and other extractors by their names (Figure 5, Table 6)
     read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
     none         share that it reads as Z: no choice is named
     unread       share that has no strict reading; by reason, too
+    named        share of the answers of a pass (`unit`) that name a letter; by letter (Figure 4)
     raw, cohen_kappa   agreement of `reader` and `other` on the letter (Figure 5 has raw)
     score        metric under this reader; `rule` alone: what the rules do not read is wrong
     difference   score of `reader` less that of `other`, on the units that both have (Table 6)
@@ -15,6 +16,7 @@ Agreement with people is also given by stratum: the sample that people read has 
 rare stratum as of a frequent one, so that of all strata together is not that of all answers.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -88,6 +90,7 @@ def reading_findings(
         }
         for figure in (
             *_shares(of_model),
+            *_letters(of_model),
             *_agreement(of_model, letters_of_people, extractor, **resampling),
             *_effects(metrics, of_model, scored_of_model, extractor),
         ):
@@ -128,6 +131,26 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
             n=len(answers),
         )
         yield estimated(share, value)
+
+
+def _letters(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
+    """How often each letter is named in each pass: right choices are spread alike over passes."""
+    passes: dict[str, Counter[str]] = {}
+    for answer in answers:
+        passes.setdefault(answer.trial, Counter())[answer.letter or ""] += 1
+    for trial, letters in sorted(passes.items()):
+        n_answers = letters.total()
+        for letter, n in sorted(letters.items()):
+            if letter:
+                yield Finding(
+                    measure="named",
+                    judge=STRICT,
+                    subset_label="letter",
+                    subset_value=letter,
+                    unit=trial,
+                    n=n_answers,
+                    value=n / n_answers,
+                )
 
 
 def _is_lost(reason: str, answer: ExtractedAnswer) -> bool:

@@ -126,7 +126,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
             TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
             TableCell(row["label"], bold=row["model"] == alone),
             TableCell(number=row["value"], bold=row["model"] == alone),
-            TableCell(_interval(row)),
+            TableCell(interval_text(row)),
             TableCell(str(row["n_clusters"] or NOTHING)),
             TableCell(number=row["judged_only"]),
             TableCell(str(row["n_judged"])),
@@ -325,7 +325,7 @@ def _estimate(row: Row | None) -> tuple[TableCell, TableCell]:
         return TableCell(), TableCell()
     is_difference = row.get("p_holm") is not None
     return TableCell(number=row["value"], bold=is_difference and is_significant(row)), TableCell(
-        _interval(row)
+        interval_text(row)
     )
 
 
@@ -420,7 +420,8 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     )
 
 
-def _interval(row: Row) -> str:
+def interval_text(row: Row) -> str:
+    """The interval of a row in brackets, marked if it is of few clusters; empty without one."""
     if row["ci_low"] is None:
         return ""
     return mark_indicative(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])

@@ -23,6 +23,8 @@ from methods.review.faults import (
 NONE_FITS = "Z"
 """The choice when a model's output names none of the choices (MMBench, section 4.2)."""
 MIN_CHOICES = 2
+WINNERS = ("A", "B", "tie")
+"""The verdicts on a pair of answers."""
 
 REASONS = ("factual_error", "does_not_follow", "incomplete", "common_sense_error", "other")
 """Reasons for a rejection: AlignMMBench's four (section 3.3), and `other`, which needs a note."""
@@ -264,6 +266,15 @@ def _check_extraction(edited: Content, original: Content) -> None:
     require_one_of(edited["choice"], [*original["choices"], NONE_FITS], ("choice",))
 
 
+def _check_pair(edited: Content, original: Content) -> None:
+    require_one_of(edited["winner"], WINNERS, ("winner",))
+
+
+def _undecided(content: Content) -> bool:
+    """Whether no winner is chosen: people compare without seeing the judge's verdict."""
+    return content["winner"] is None
+
+
 def _unread(content: Content) -> bool:
     """Whether no letter is chosen: people read the output without seeing what others read."""
     return content["choice"] is None
@@ -386,6 +397,14 @@ KINDS: dict[str, ReviewKind] = {
             _score_texts,
             _check_score,
             _unscored,
+        ),
+        ReviewKind(
+            "pair",
+            ("image_ids", "question", "a", "b", "winner"),
+            ("winner",),
+            _plain("question", "a", "b", "winner"),
+            _check_pair,
+            _undecided,
         ),
         # A multiple-choice item that was flagged after its release (`flagged_items.py`).
         replace(_MULTIPLE_CHOICE, name="flagged_item"),

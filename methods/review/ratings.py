@@ -13,7 +13,8 @@ from methods.review.kinds import KINDS
 from methods.review.process import RuleBook
 
 VERDICT = "verdict"
-CHOSEN = {"category": "category", "extraction": "choice"}
+PAIR = "pair"
+CHOSEN = {"category": "category", "extraction": "choice", PAIR: "winner"}
 """Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
 IN_CONTENT = (*CHOSEN, SCORE)

@@ -124,6 +124,7 @@ def _call(
         request=ledger_request.request,
         answered_as=_another_model(spec.model, reply.model),
         claimed_tokens=reply.claimed_tokens,
+        image_tokens=reply.image_tokens,
     )
 
 

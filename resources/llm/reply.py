@@ -72,6 +72,7 @@ class Reply(NamedTuple):
         model: The model that the reply names.
         claimed_tokens: The token counts of the reply if they are not plausible; then the other counts
             are estimates.
+        image_tokens: The prompt's tokens of images, if the server reports them, as vLLM and SGLang can.
     """
 
     text: str
@@ -85,6 +86,7 @@ class Reply(NamedTuple):
     claimed_tokens: int | None = None
     only_reasoning_field: bool = False
     """Whether all that the message says is in a field for reasoning."""
+    image_tokens: int | None = None
 
 
 @dataclass
@@ -204,6 +206,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         storable(named)[:_LONGEST_NAME] if isinstance(named, str) and named else None,
         claimed,
         only_reasoning_field,
+        _image_tokens(body, counts[0]),
     )
 
 
@@ -248,6 +251,14 @@ def _counts(body: object) -> tuple[int, int] | None:
     prompt, completion = _count(body, "prompt_tokens"), _count(body, "completion_tokens")
     # No prompt is empty: a server that counts none does not count.
     return (prompt, completion) if prompt and completion is not None else None
+
+
+def _image_tokens(body: object, n_prompt: int) -> int | None:
+    """The tokens of images in the prompt; None where the server does not say, or counts too many."""
+    usage = body.get("usage") if isinstance(body, dict) else None
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    count = _count({"usage": details}, "image_tokens")
+    return count if count is not None and count <= n_prompt else None
 
 
 def _can_be(counts: tuple[int, int], n_shown: int) -> bool:

@@ -18,6 +18,7 @@ from methods.evaluation.contestants import is_model
 from methods.json_text import to_json
 from methods.naming import listed, nearest
 from methods.release_card import benchmark_of, card_of
+from methods.release_items import items_of_release
 from methods.results.methods_paragraph import (
     CallSettings,
     EvaluationCalls,
@@ -25,13 +26,16 @@ from methods.results.methods_paragraph import (
     methods_paragraph,
 )
 from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_vlm
+from methods.results.release_tables import release_tables
 from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, by_judge
 from methods.results.shapes import planes, radars
-from methods.results.tables import tables
+from methods.results.tables import ResultTable, tables
 from methods.results.texts import latex, markdown
 from methods.spreadsheet_cells import mark_formula
 from resources.files.atomic import write_atomically
 from resources.llm.ledger import Call, Ledger
+from resources.publishing.release_counts import release_counts
+from resources.publishing.releases import rows_of_release
 from resources.reports import figures
 from resources.reports.charts import (
     differences_figure,
@@ -73,17 +77,22 @@ COLUMNS = {
         *("release_id", *_OF_JUDGE, "place", "model", "label", *_ESTIMATE, "n_units"),
         *("n_clusters", "method"),
     ),
-    "groups": (
-        *("release_id", *_OF_JUDGE, "subset_label", "subset_value", "measure", "subject", "other"),
-        *(*_ESTIMATE, "p", "p_holm", "n", "n_clusters", "method"),
+    "findings": (
+        *("analysis", "release_id", *_OF_JUDGE, "subset_label", "subset_value", "measure"),
+        *("subject", "other", "unit", *_ESTIMATE, "p", "p_holm", "n", "n_clusters", "method"),
+        "reason",
     ),
     "training": (
         *("release_id", *_OF_JUDGE, "before", "after", "trained_on", "value_before"),
         *("value_after", "difference", "ci_low", "ci_high", "p", "p_holm", "n_units"),
         *("n_clusters", "method"),
     ),
+    "counts": ("release_id", "name", "value", "n", "unit"),
 }
 """The columns of each file for programs; each of the settings is a column."""
+COUNTS = pa.schema(
+    [(name, pa.int64() if name == "n" else pa.string()) for name in COLUMNS["counts"]]
+)
 SETTINGS = (
     *("temperature", "top_p", "seed", "stop", "reasoning", "max_tokens", "extra_body", "prompt"),
     *("context_policy", "max_images", "many_images", "max_side", "detail", "server", "model"),
@@ -99,18 +108,25 @@ class ResultError(UserError):
 
 
 class ReleaseResults(NamedTuple):
-    """The results of one release, by the fields of `JudgeResults`."""
+    """The results of one release, and what it consists of; `findings` are those of every analysis."""
 
     scores: pa.Table
     differences: pa.Table
-    groups: pa.Table
+    findings: pa.Table
     training: pa.Table
+    counts: pa.Table
 
     def by_judge(self) -> list[JudgeResults]:
         """The results of each judge, under each version."""
-        rows = {name: table.to_pylist() for name, table in self._asdict().items()}
-        benchmark = BENCHMARKS.get(rows["scores"][0]["benchmark"] or "")
-        return by_judge(**rows, label_metrics=benchmark.label_metrics if benchmark else None)
+        scores = self.scores.to_pylist()
+        benchmark = BENCHMARKS.get(scores[0]["benchmark"] or "")
+        return by_judge(
+            scores,
+            benchmark.label_metrics if benchmark else None,
+            differences=self.differences.to_pylist(),
+            groups=[row for row in self.findings.to_pylist() if row["analysis"] in GROUP_ANALYSES],
+            training=self.training.to_pylist(),
+        )
 
 
 def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
@@ -121,7 +137,7 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
         release_id: The id of the release.
 
     Returns:
-        Scores and comparisons.
+        Scores, comparisons, the findings of all analyses, and the counts of items.
 
     Raises:
         ResultError: The release has no scores.
@@ -138,9 +154,9 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
             "evaluate.findings",
             order="analysis, place",
             release_id=release_id,
-            analysis=GROUP_ANALYSES,
         ),
         warehouse.select("evaluate.training_effects", release_id=release_id),
+        _counts(warehouse, release_id),
     )
     if not results.scores.num_rows:
         if warehouse.select(
@@ -152,6 +168,17 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
             )
         raise ResultError(f"{release_id} has no scores yet: run vlm-loom run evaluate.")
     return results
+
+
+def _counts(warehouse: Warehouse, release_id: str) -> pa.Table:
+    """How many items or questions of the release have each value."""
+    items = items_of_release(rows_of_release(warehouse, release_id))
+    rows = [
+        {"release_id": release_id, "name": counts.name, "value": value, "n": n, "unit": counts.of}
+        for counts in release_counts(warehouse, release_id, items)
+        for value, n in counts.counts
+    ]
+    return pa.Table.from_pylist(rows, COUNTS)
 
 
 def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> EvaluationCalls:
@@ -280,8 +307,9 @@ def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
         "pairs": [row for of_judge in judges for row in of_judge.pairs(of_judge.leading).values()],
         "slices": [row for of_judge in judges for row in of_judge.slices],
         "metrics": [row for of_judge in judges for row in of_judge.metrics],
-        "groups": [row for of_judge in judges for row in of_judge.groups],
+        "findings": results.findings.to_pylist(),
         "training": [row for of_judge in judges for row in of_judge.training],
+        "counts": results.counts.to_pylist(),
     }
     tables_of = {**results._asdict(), "pairs": results.differences}
     for name, columns in COLUMNS.items():
@@ -333,19 +361,22 @@ def _json(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
 # --- For papers ----------------------------------------------------------------------------------
 
 
+def _for_papers(results: ReleaseResults) -> Iterator[ResultTable]:
+    """The tables of each judge, and those of the release."""
+    judges = results.by_judge()
+    for number, of_judge in enumerate(judges, start=1):
+        yield from tables(of_judge, number)
+    release_id = judges[0].release_id
+    yield from release_tables(release_id, results.counts.to_pylist(), results.findings.to_pylist())
+
+
 def _latex(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
-    for number, of_judge in enumerate(results.by_judge(), start=1):
-        for table in tables(of_judge, number):
-            yield f"{table.name}.tex", latex(table).encode()
+    for table in _for_papers(results):
+        yield f"{table.name}.tex", latex(table).encode()
 
 
 def _markdown(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
-    texts = [
-        markdown(table)
-        for number, of_judge in enumerate(results.by_judge(), start=1)
-        for table in tables(of_judge, number)
-    ]
-    yield "results.md", "\n".join(texts).encode()
+    yield "results.md", "\n".join(map(markdown, _for_papers(results))).encode()
 
 
 def _pictures(

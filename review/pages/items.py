@@ -31,7 +31,7 @@ _WORK_TEXTS = (
 ROUND_OF_EXPERTS = ROUND_OF_ROLE["expert"]
 VERSION_KEYS = (",", ".", ";")
 """Keys that take a version, in their order."""
-FILLED = ("score", "extraction")
+FILLED = ("score", "extraction", "pair")
 """Kinds whose values people give: without them there is no verdict to choose."""
 NOTICES = ("item.taken_back", "item.reopened")
 SIDES = {640, 1024}

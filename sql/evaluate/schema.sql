@@ -306,10 +306,11 @@ CREATE TABLE IF NOT EXISTS evaluate.site (
     n_missing INTEGER NOT NULL
 );
 
--- Judged answers that people give scores to: as `review.queue`, without the model and the judge's score.
+-- Judged answers for people: scores on the judge's scale, or the better one of an answer and its reference.
+-- As `review.queue`, without the model and what the judge gave.
 CREATE TABLE IF NOT EXISTS evaluate.score_queue (
     item_id VARCHAR PRIMARY KEY,
-    kind VARCHAR NOT NULL CHECK (kind = 'score'),
+    kind VARCHAR NOT NULL CHECK (kind IN ('score', 'pair')),
     set_id VARCHAR NOT NULL,
     content JSON NOT NULL,
     content_hash VARCHAR NOT NULL,

@@ -1,11 +1,15 @@
 -- Judged answers of the releases in force: a few of each model and benchmark, drawn by a hash, with the
--- images shown so far as the judge had them, and nothing of what it said.
+-- images shown so far as the judge had them and the turns before, and nothing of what it said.
 WITH judged AS (
-    SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.trial, j.turn
+    SELECT
+        j.benchmark, j.release_id, j.model, j.item_id, j.trial, j.turn,
+        -- A judge of a pair is asked in both orders.
+        bool_or(list_contains($orders, j.part)) AS is_pair
     FROM evaluate.shown_judgments AS j
     JOIN release.current AS c USING (release_id)
     -- What calibrates models and judges is not for people to score.
     ANTI JOIN (SELECT unnest($apart) AS beginning) AS a ON starts_with(j.model, a.beginning)
+    GROUP BY ALL
 ),
 drawn AS (
     FROM judged
@@ -13,6 +17,33 @@ drawn AS (
         PARTITION BY benchmark, release_id, model
         ORDER BY md5(concat_ws(' ', $n_seed, model, item_id, turn)), item_id, turn
     ) <= $n_answers
+),
+before AS (
+    SELECT
+        d.release_id,
+        d.model,
+        d.item_id,
+        d.trial,
+        d.turn,
+        list({
+            question: t.question, reference: r.reference, answer: coalesce(a.answer, r.reference)
+        } ORDER BY t.turn) AS earlier
+    FROM drawn AS d
+    JOIN release.turns AS t
+        ON t.release_id = d.release_id AND t.item_id = d.item_id AND t.turn < d.turn
+    LEFT JOIN release.references AS r
+        ON r.release_id = d.release_id
+        AND r.item_id = d.item_id
+        AND r.turn = t.turn
+        AND r.kind = 'answer'
+    LEFT JOIN evaluate.shown_answers AS a
+        ON a.release_id = d.release_id
+        AND a.model = d.model
+        AND a.item_id = d.item_id
+        AND a.trial = d.trial
+        AND a.turn = t.turn
+    WHERE d.is_pair
+    GROUP BY ALL
 )
 SELECT
     d.benchmark,
@@ -22,6 +53,8 @@ SELECT
     t.question,
     r.reference,
     a.answer,
+    d.is_pair,
+    coalesce(b.earlier, []) AS earlier,
     (
         SELECT coalesce(list(m.image_id ORDER BY m.position), [])
         FROM release.images AS m
@@ -50,5 +83,11 @@ JOIN evaluate.shown_answers AS a
     AND a.item_id = d.item_id
     AND a.trial = d.trial
     AND a.turn = d.turn
+LEFT JOIN before AS b
+    ON b.release_id = d.release_id
+    AND b.model = d.model
+    AND b.item_id = d.item_id
+    AND b.trial = d.trial
+    AND b.turn = d.turn
 WHERE a.answer IS NOT NULL
 ORDER BY d.benchmark, d.model, d.item_id, d.turn;

@@ -25,5 +25,6 @@ CREATE TABLE IF NOT EXISTS ledger.calls (
     answered_as VARCHAR,
     claimed_tokens BIGINT,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    image_tokens BIGINT,
     CHECK (status <> 'answered' OR (seconds IS NOT NULL AND attempts IS NOT NULL))
 );

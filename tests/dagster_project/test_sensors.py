@@ -237,6 +237,9 @@ def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
             "dimensions": ["Richness"],
             "scores": {"Richness": None},
         }
+    if kind == "pair":
+        texts = {"question": "What?", "a": item_id, "b": "A kite."}
+        content = {**texts, "image_ids": [], "winner": None}
     if kind == "extraction":
         content = {"question": "What?", "choices": {"A": "owl"}, "output": item_id, "choice": None}
     return QueueItem(
@@ -323,7 +326,7 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
     assert again.skip_message == "No item awaits people, and nothing was decided since."
 
 
-@pytest.mark.parametrize("kind", ["score", "extraction"])
+@pytest.mark.parametrize("kind", ["score", "pair", "extraction"])
 def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
     reviewers: Daemon, kind: str
 ) -> None:

@@ -80,6 +80,8 @@ LANDED = {
     "sql/migrations/0110_external_critic_pairs.sql": "7264f585b135b51d",
     "sql/migrations/0111_several_extractors.sql": "d57e0d874b064d3b",
     "sql/migrations/0112_languages_of_clusters.sql": "4d805f3ae7feb85b",
+    "sql/migrations/0113_pairs_and_image_tokens.sql": "55cc0d16f4faafcc",
+    "resources/llm/ledger/migrations/0101_image_tokens.sql": "0ca880f357e4e5bd",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 

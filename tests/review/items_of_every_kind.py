@@ -80,6 +80,7 @@ def item_of(kind: str, text: str = "A tower.", image_ids: tuple[str, ...] = ()) 
             "output": text,
             "choice": "A",
         },
+        "pair": pictured | {"question": text, "a": text, "b": "A mill.", "winner": None},
         "score": pictured
         | {
             "question": text,
@@ -108,6 +109,7 @@ EDITS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "translation": ({"target.question": "塔。"}, {"target": {"question": "塔。", "hint": ""}}),
     "category": ({"category": "new"}, {"category": "new"}),
     "extraction": ({"choice": "Z"}, {"choice": "Z"}),
+    "pair": ({"winner": "tie"}, {"winner": "tie"}),
     "score": (
         {"scores.Creativity": "7", "scores.Richness": "10"},
         {"scores": {"Creativity": 7, "Richness": 10}},

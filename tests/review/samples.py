@@ -23,6 +23,7 @@ def samples(image_ids: Sequence[str], present: Collection[str]) -> list[QueueIte
         _item("category", second, CATEGORY),
         _item("extraction", [], EXTRACTION),
         _item("score", second, SCORE),
+        _item("pair", first, PAIR),
         _item("flagged_item", first, MULTIPLE_CHOICE, WHY_FLAGGED),
     ]
     return [item for item in made if item["kind"] not in present]
@@ -104,6 +105,13 @@ EXTRACTION: dict[str, Any] = {
     "choices": {"A": "A tree", "B": "A house", "C": "A cart", "D": "A dog"},
     "output": "One might think of the tree, but it stands far behind: the house is larger.",
     "choice": None,
+}
+PAIR: dict[str, Any] = {
+    "image_ids": [],
+    "question": "Write a short notice for <image-1>.",
+    "a": "Please do not move the shapes: somebody has put them near the middle on purpose.",
+    "b": "A picture with shapes.",
+    "winner": None,
 }
 SCORE: dict[str, Any] = {
     "image_ids": [],

@@ -202,6 +202,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
         "translation": ["j", "j", "e", "X", "Escape"],
         "category": ["j", "j", "e", "ArrowDown"],
         "extraction": ["j", "j", "j", "e", "ArrowDown"],
+        "pair": ["j", "j", "j", "j", "e", "ArrowDown"],
         "score": ["j", "j", "j", "j", "7", "0", "1", "2", "3", "4"],
     }
     changes["flagged_item"] = changes["multiple_choice"]
@@ -211,6 +212,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
         "multiple_choice": "question",
         "translation": "target",
         "extraction": "choice",
+        "pair": "winner",
     }
     for one in queued:
         open_item(page, site, one["item_id"])

@@ -36,7 +36,8 @@ class Call(NamedTuple):
 
     `endpoint` is who answered, `run` the run that paid for it, `via` is `live` or `batch`.
     `answered_as` is the model that the reply names, where that is another; `claimed_tokens` are those
-    that it counts, where they are not believed.
+    that it counts, where they are not believed. `image_tokens` are those of images among
+    `prompt_tokens`, where the server reports them.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Call(NamedTuple):
     request: dict[str, object]
     answered_as: str | None = None
     claimed_tokens: int | None = None
+    image_tokens: int | None = None
 
     def as_outcome(self, *, cached: bool) -> Outcome:
         """The call as its asker sees it."""
@@ -159,6 +161,7 @@ class Charge(NamedTuple):
     request: dict[str, object]
     answered_as: str | None = None
     claimed_tokens: int | None = None
+    image_tokens: int | None = None
 
 
 def pack(request: Mapping[str, object]) -> bytes:

@@ -4,6 +4,7 @@ What is small stands first in a row: reading it never touches the pages that lon
 `seq` is the order of commits. `endpoint` is who answered, `model` the name that the server knows the
 model by. `answered_as` is the model that the reply names if it is another, `claimed_tokens` the tokens
 that it counts if they are not believed and others were estimated; both are NULL for nearly all.
+`image_tokens` are the prompt's tokens of images, where the server reports them.
 """
 
 from pathlib import Path
@@ -34,6 +35,7 @@ def _texts() -> list[Column[Any]]:
         Column("request", BYTES, nullable=False),
         text("answered_as", null=True),
         integer("claimed_tokens", null=True),
+        integer("image_tokens", null=True),
     ]
 
 
@@ -119,12 +121,13 @@ CREATE VIEW paid_calls AS
 SELECT
     key, CASE outcome WHEN 'answered' THEN 'answered' ELSE 'lost' END AS status, provider, endpoint,
     model, prompt_version, stage, run, via, outcome, finish_reason, prompt_tokens, completion_tokens,
-    cost_usd, seconds, attempts, answered_as, claimed_tokens, created_at
+    cost_usd, seconds, attempts, answered_as, claimed_tokens, created_at, image_tokens
 FROM calls
 UNION ALL
 SELECT
     key, 'lost', provider, endpoint, model, prompt_version, stage, run, via, outcome, finish_reason,
-    prompt_tokens, completion_tokens, cost_usd, NULL, NULL, answered_as, claimed_tokens, created_at
+    prompt_tokens, completion_tokens, cost_usd, NULL, NULL, answered_as, claimed_tokens, created_at,
+    image_tokens
 FROM charges
 """)
 """Every call, answered or lost, without its texts."""

@@ -159,6 +159,7 @@ class LedgerEntry(NamedTuple):
     n_reasoning: int
     answered_as: str | None
     claimed_tokens: int | None
+    image_tokens: int | None
     request: dict[str, object] | None
     seconds: float | None
     attempts: int | None
@@ -192,7 +193,7 @@ _SHOWN = {
         for name in (
             *("provider", "endpoint", "model", "prompt_version", "stage", "run", "via", "outcome"),
             *("finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "created_at"),
-            *("answered_as", "claimed_tokens"),
+            *("answered_as", "claimed_tokens", "image_tokens"),
         )
     },
     "reply": f"substr(response, 1, {SHOWN})",

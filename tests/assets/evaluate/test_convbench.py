@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dagster_project.results import show_results
-from methods.convbench.scores import WIN_RATES
+from methods.convbench.scores import OF_TURN, WIN_RATES
+from methods.evaluation.verdicts import ORDERS
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
@@ -124,6 +125,21 @@ def test_each_turn_and_each_conversation_is_compared_in_both_orders(world: World
             for order in orders
         },
     }
+
+
+def test_people_get_pairs_of_each_model_and_not_of_whole_conversations(world: World) -> None:
+    only = dg.AssetSelection.assets(["evaluate", "score_queue"])
+    assert world.run("evaluate", assets=only).success
+    (queued,) = world.rows("SELECT count(*) AS n, min(kind) AS kind FROM evaluate.score_queue")
+    assert queued["kind"] == "pair" and len(MODELS) < queued["n"] <= 5 * len(MODELS)
+    values = {"orders": list(ORDERS)}
+    found = world.warehouse.read("evaluate/queued_pairs", values).to_pylist()
+    assert {row["queue_id"] for row in found} == {
+        row["item_id"] for row in world.rows("SELECT item_id FROM evaluate.score_queue")
+    }
+    assert {row["dimension"] for row in found} <= set(OF_TURN.values())
+    # The references are the careful model's own answers: nobody compares a text with itself.
+    assert set(MODELS) - {"careful"} == {row["model"] for row in found}
 
 
 def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World) -> None:

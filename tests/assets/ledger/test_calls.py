@@ -151,6 +151,7 @@ def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> Non
         "answered_as": None,
         "claimed_tokens": None,
         "created_at": datetime(2026, 1, 1, 8, tzinfo=UTC),
+        "image_tokens": None,
     }
     (lost,) = (row for row in rows if row["key"] == "f")
     assert (lost["seconds"], lost["attempts"]) == (None, None)

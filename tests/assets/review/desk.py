@@ -41,7 +41,7 @@ class Desk:
             }
             for number, content in enumerate(contents)
         ]
-        self.fill("evaluate.score_queue" if kind == "score" else "review.queue", rows)
+        self.fill("evaluate.score_queue" if kind in ("score", "pair") else "review.queue", rows)
         self.store.update_queue([queue_item(row) for row in rows], [kind])
 
     def decide(self, reviewer: str, verdicts: list[Row]) -> None:

@@ -33,6 +33,8 @@ ANSWERS = [
     read("3", "The red one.", extractor="A"),
     read("4", "Hm.", lost="no_letter"),
 ]
+PASSES = (("1", "B"), ("2", "Z"))
+"""Letters of a second pass."""
 PEOPLE = {ANSWERS[0].queue_id: "A", ANSWERS[1].queue_id: "B", ANSWERS[2].queue_id: "D"}
 
 
@@ -221,3 +223,28 @@ def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:
         ("Accuracy", "micro", "Accuracy (compat)"),
     ]
     assert names(Mmdu().metrics) == []
+
+
+def test_the_letters_of_each_pass_are_shares_of_its_answers() -> None:
+    """MMBench, Figure 4, for every pass: 2 of 4 first answers name A, 1 of 2 second ones B."""
+    second = [replace(read(key, "B", rule=letter), trial="shift-1") for key, letter in PASSES]
+    found = reading_findings(
+        Mmiu().metrics,
+        [*ANSWERS, *second],
+        {"m": observed(ANSWERS)},
+        {},
+        extractor="second",
+        seed=0,
+        n_resamples=200,
+    )
+    named = {
+        (row.unit, row.subset_value): (row.n, row.value)
+        for row in found
+        if row.measure == "named" and row.subject == "m"
+    }
+    assert named == {
+        ("plain", "A"): (4, 0.5),
+        ("plain", "B"): (4, 0.25),
+        ("shift-1", "B"): (2, 0.5),
+        ("shift-1", "Z"): (2, 0.5),
+    }

@@ -1,6 +1,8 @@
 """Reading letters from answers: a table worked by hand, and laws."""
 
+import json
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -10,6 +12,10 @@ from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import LETTERS
 from methods.choice.strict import read_letter
 from tests.methods.choice.answer_texts import CHOICES, TABLE
+
+LETTERS_AS_CHOICES = (
+    Path(__file__).parents[4] / "shared" / "data" / "fidelity" / "letters_as_choices.json"
+)
 
 
 def test_both_ways_read_the_letters_of_the_table() -> None:
@@ -124,6 +130,18 @@ def test_a_bare_letter_is_that_of_a_choice_also_where_a_choice_is_another_letter
     assert read_letter(form.format(letter), choices).letter == letter
     assert read_letter(form.format(wide), choices).letter == letter
     assert compat(letter, choices) == letter
+
+
+@pytest.mark.skipif(not LETTERS_AS_CHOICES.is_file(), reason="needs the shared folder")
+def test_ten_published_answers_with_letters_as_choices_are_read_as_vlmevalkit_reads_them() -> None:
+    rows = json.loads(LETTERS_AS_CHOICES.read_text("utf-8"))
+    assert len(rows) == 10
+    for row in rows:
+        reply, letter = row["reply"], row["vlmevalkit"]
+        wide = chr(ord(reply) + 0xFEE0)
+        assert read_letter(reply, row["choices"]).letter == letter
+        assert read_letter(wide, row["choices"]).letter == letter
+        assert compat(reply, row["choices"]) == letter
 
 
 @given(st.text(max_size=300), QUESTIONS)

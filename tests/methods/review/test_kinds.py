@@ -52,6 +52,13 @@ CONTENTS = {
         "output": "It looks like a mill to me.",
         "choice": "A",
     },
+    "pair": {
+        "image_ids": ["a"],
+        "question": "What is it?",
+        "a": "A tower.",
+        "b": "A mill.",
+        "winner": "A",
+    },
     "score": {
         "image_ids": ["a"],
         "question": "What is it?",
@@ -81,6 +88,7 @@ GOOD = {
     "translation": [{"target": {"question": "它是什么？", "hint": ""}}],
     "category": [{"category": "mills"}],
     "extraction": [{"choice": "B"}, {"choice": "Z"}],
+    "pair": [{"winner": "B"}, {"winner": "tie"}],
     "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
 }
 THREE = CONTENTS["three_turns"]
@@ -172,6 +180,8 @@ BAD = [
         "categories: only category may change",
     ),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
+    ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
+    ("pair", {"a": "B is better.", "winner": "A"}, "a: only winner may change"),
     (
         "score",
         {"scores": {"Accuracy": 5}},
@@ -221,6 +231,14 @@ def test_a_change_is_a_whole_content(edits):
     for name, kind in KINDS.items():
         with pytest.raises(ValueError, match="give the whole content"):
             kind.check(edits, CONTENTS[name])
+
+
+def test_a_pair_that_nobody_has_compared_is_never_accepted():
+    blank = CONTENTS["pair"] | {"winner": None}
+    kind = KINDS["pair"]
+    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS["pair"])
+    kind.check(blank | {"winner": "tie"}, blank)
+    assert [label for label, _ in kind.texts(blank)] == ["Question", "A", "B"]
 
 
 def test_a_reading_that_nobody_has_made_is_filled_in_and_never_accepted():

@@ -348,6 +348,34 @@ def test_tokens_are_the_servers_own_counts_or_estimates(
     )
 
 
+@pytest.mark.parametrize(
+    ("details", "image_tokens"),
+    [
+        ({"cached_tokens": 0, "image_tokens": 640}, 640),
+        ({"image_tokens": 0}, 0),
+        ({"image_tokens": 640.0}, 640),
+        ({"cached_tokens": 0}, None),
+        ({"image_tokens": None}, None),
+        ({"image_tokens": "640"}, None),
+        ({"image_tokens": 701}, None),
+        ([640], None),
+        (None, None),
+    ],
+)
+def test_the_tokens_of_images_are_those_that_the_server_reports(
+    gateway: Gateway, server: ScriptedApi, details: object, image_tokens: int | None
+) -> None:
+    """As vLLM and SGLang do: more than the whole prompt has are not believed."""
+    usage = {"prompt_tokens": 700, "completion_tokens": 3, "prompt_tokens_details": details}
+    message = {"message": {"content": "North."}}
+    server.replies(json.dumps({"choices": [message], "usage": usage}).encode())
+    asked(gateway)
+    (call,) = gateway.ledger
+    assert (call.prompt_tokens, call.image_tokens) == (700, image_tokens)
+    (rows,) = gateway.ledger.paid_calls(["key", "image_tokens"], 10)
+    assert rows == [(call.key, image_tokens)]
+
+
 def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
     gateway: Gateway, server: ScriptedApi
 ) -> None:

@@ -16,6 +16,7 @@ from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.llm.ledger import Call, Ledger
 from resources.publishing.result_files import (
     COLUMNS,
+    COUNTS,
     KINDS,
     ReleaseResults,
     ResultError,
@@ -43,13 +44,14 @@ COLUMNS_OF_RESULTS = [
 ]
 NO_CALLS = EvaluationCalls([], {})
 CALLED = {"created_at": "2026-03-02T09:14:55+00:00"}
-NAMES = ("leaderboard", "pairs", "slices", "metrics", "groups", "training")
+NAMES = ("leaderboard", "pairs", "slices", "metrics", "findings", "training", "counts")
 
 
 def filled(rows: list[dict[str, Any]], columns: list[str]) -> pa.Table:
     return pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in rows])
 
 
+READ = {"analysis": "extraction_quality", "judge": "strict", "subject": "good", "n_clusters": 20}
 RESULTS = ReleaseResults(
     filled(
         [
@@ -68,10 +70,26 @@ RESULTS = ReleaseResults(
         arrow_schema("evaluate.comparisons").names,
     ),
     filled(
-        [best("good", "easy", 90.0), best("fair", "hard", 20.0)],
+        [
+            *(
+                {**best(*of), "analysis": "model_groups"}
+                for of in (("good", "easy", 90.0), ("fair", "hard", 20.0))
+            ),
+            {**READ, "measure": "named", "subset_label": "letter", "subset_value": "B", "n": 8}
+            | {"unit": "shift-1", "value": 0.375},
+            {**READ, "measure": "difference", "judge": "second", "other": "strict", "value": -2.5}
+            | {"ci_low": -4.0, "ci_high": -1.0, "metric": "Circular", "aggregation": "micro"},
+        ],
         arrow_schema("evaluate.findings").names,
     ),
     filled([trained("fair", "good", 19.96)], ["judge", "judge_version", *COLUMNS["training"]]),
+    pa.Table.from_pylist(
+        [
+            {"release_id": "mmdu-1", "name": "Tokens", "value": "under 4k", "n": 3},
+            {"release_id": "mmdu-1", "name": "Tokens", "value": "4k to 8k", "n": 1},
+        ],
+        COUNTS,
+    ).set_column(4, "unit", pa.array(["dialogues"] * 2)),
 )
 
 
@@ -94,8 +112,9 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         "pairs": 3,
         "slices": 4,
         "metrics": 8,
-        "groups": 2,
+        "findings": 4,
         "training": 1,
+        "counts": 2,
     }
     good = rows["leaderboard"][0]
     assert (good["release"], good["model"], good["value"]) == ("mmdu-1", "good", 80.0)
@@ -108,6 +127,15 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         assert len(lines) == len(rows[name])
     models = csv.DictReader(io.StringIO(table["leaderboard.csv"].decode(), newline=""))
     assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
+
+
+def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path: Path) -> None:
+    text = written("markdown", tmp_path)["results.md"].decode()
+    assert "| under 4k | 3 |" in text and "| 4k to 8k | 1 |" in text
+    assert "| good | shift-1 | 8 | 37.5 |" in text
+    assert "| good | Circular (micro) | second less strict | -2.5 | [-4.0, -1.0] |" in text
+    names = {"counts-tokens.tex", "letters.tex", "extractors.tex"}
+    assert names <= written("latex", tmp_path).keys()
 
 
 def test_pictures_open(tmp_path: Path) -> None:

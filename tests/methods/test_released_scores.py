@@ -1,0 +1,222 @@
+"""Scores against the papers' released code, on generated answers and ratings.
+
+VLMEvalKit's own rules have read the letters of `released_answers.py`: their counts and digests stand
+here. The formulas of MMDU, ConvBench, AlignMMBench and MMIU are those of the released scorers, written
+as plain sums.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from random import Random
+from statistics import fmean, pstdev
+
+import pytest
+
+from methods.alignmmbench import Alignmmbench
+from methods.alignmmbench.tasks import CATEGORIES
+from methods.choice.answer_extraction import compat
+from methods.choice.passes import RIGHT, RIGHT_COMPAT
+from methods.convbench.scores import GAINS, METRICS, OF_TURN, OVERALL, WIN_RATES
+from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.scoring import score_rows
+from methods.evaluation.slices import CHOICES
+from methods.mmbench import CIRCULAR_COMPAT
+from methods.mmdu import Mmdu
+from methods.mmiu import Mmiu
+from methods.mmiu.taxonomy import RELATION, TASK, TASKS
+from tests.methods.released_answers import answers, questions
+
+Figures = dict[tuple[str, str, str], float]
+"""Values by metric, aggregation and value of a label; empty for all."""
+
+
+def digest(values: Iterable[str]) -> str:
+    return hashlib.sha256("".join(values).encode()).hexdigest()[:16]
+
+
+def figures(metrics: Sequence[Metric], observed: Sequence[ScoredObservation]) -> Figures:
+    rows = score_rows(metrics, {"model": observed})
+    return {
+        (row["metric"], row["aggregation"], row["subset_value"]): row["value"]
+        for row in rows
+        if row["form"] == "floor"
+    }
+
+
+def assert_equal(found: Figures, expected: Figures) -> int:
+    """The number of figures, each of which has to be equal."""
+    assert {key: found[key] for key in expected} == pytest.approx(expected)
+    return len(expected)
+
+
+def test_174_572_letters_are_those_of_vlmevalkit() -> None:
+    letters = [compat(answer, choices) for answer, choices, _ in answers(174_572, seed=0)]
+    assert Counter(letters) == {
+        "A": 25_072, "B": 23_404, "C": 19_956, "D": 13_501, "Z": 23_645, None: 68_994
+    }  # fmt: skip
+    assert digest(letter or "-" for letter in letters) == "1896d25142ddfd73"
+
+
+def test_6_332_circular_questions_are_right_wrong_or_left_to_the_extractor_as_in_vlmevalkit() -> (
+    None
+):
+    """6,218 are decided by its rules; the other 114 it gives to a model, or a random letter."""
+    observed = [
+        ScoredObservation(
+            f"{number:04}",
+            f"{number:04}",
+            f"shift-{shift}",
+            1,
+            RIGHT_COMPAT,
+            None if (read := compat(answer, choices)) is None else float(read == right),
+            "not_judged" if read is None else "judged",
+            labels={CHOICES: str(len(choices))},
+        )
+        for number, passes in enumerate(questions(6_332, seed=1))
+        for shift, (answer, choices, right) in enumerate(passes)
+    ]
+    units = {unit.key: unit.value for unit in CIRCULAR_COMPAT.units(observed, floor=False)}
+    hits = ["-" if value is None else f"{value / 100:.0f}" for _, value in sorted(units.items())]
+    assert Counter(hits) == {"1": 4_955, "0": 1_263, "-": 114}
+    assert digest(hits) == "b889f5f60767bbdd"
+
+
+def test_mmdu_s_140_means_are_those_of_turns_and_of_dialogues() -> None:
+    """Times 10: over all turns, as released, and over the means of dialogues, as written."""
+    draw, n = Random(2), 0
+    for _ in range(10):
+        ratings = {
+            (f"d{dialogue}", turn, dimension): draw.randint(1, 10)
+            for dialogue in range(20)
+            for turn in range(1, draw.randint(2, 9))
+            for dimension in Mmdu.dimensions
+        }
+        observed = [
+            ScoredObservation(dialogue, dialogue, "plain", turn, dimension, float(rating))
+            for (dialogue, turn, dimension), rating in ratings.items()
+        ]
+        expected: Figures = {}
+        for dimension in Mmdu.dimensions:
+            of_dialogue: dict[str, list[int]] = {}
+            for (dialogue, _, name), rating in ratings.items():
+                if name == dimension:
+                    of_dialogue.setdefault(dialogue, []).append(rating)
+            turns = [rating for of in of_dialogue.values() for rating in of]
+            expected[dimension, "micro", ""] = 10 * fmean(turns)
+            expected[dimension, "macro", ""] = 10 * fmean(map(fmean, of_dialogue.values()))
+        n += assert_equal(figures(Mmdu.metrics, observed), expected)
+    assert n == 140
+
+
+def test_convbench_s_192_win_rates_composites_and_differences() -> None:
+    """Wins by comparisons, R2 = (S1 + S2 + S3) / 3, R1 = (R2 + SO) / 2, and what given turns gain."""
+    draw, n = Random(3), 0
+    turn_of = {name: turn for turn, name in OF_TURN.items()} | {OVERALL: 3}
+    for _ in range(12):
+        skill = draw.random()
+        wins = {
+            (name, item): float(draw.random() < skill) for name in WIN_RATES for item in range(60)
+        }
+        observed = [
+            ScoredObservation(
+                f"i{item}",
+                f"i{item}",
+                WIN_RATES[name].trial,
+                turn_of[str(WIN_RATES[name].observation)],
+                str(WIN_RATES[name].observation),
+                value,
+            )
+            for (name, item), value in wins.items()
+        ]
+        rate = {
+            name: 100 * sum(value for (of, _), value in wins.items() if of == name) / 60
+            for name in WIN_RATES
+        }
+        rate["R2"] = (rate["S1"] + rate["S2"] + rate["S3"]) / 3
+        rate["R1"] = (rate["R2"] + rate["SO"]) / 2
+        rate |= {f"{more} - {less}": rate[more] - rate[less] for more, less in GAINS}
+        found = {
+            name: value for (name, _, part), value in figures(METRICS, observed).items() if not part
+        }
+        assert found == pytest.approx(rate)
+        n += len(rate)
+    assert n == 192
+
+
+def test_alignmmbench_s_72_means_and_alignment_scores() -> None:
+    """13 tasks, 3 categories, the mean of the tasks, and the inverse of the mean deviation of seeds."""
+    draw, n = Random(4), 0
+    benchmark = Alignmmbench()
+    for _ in range(4):
+        ratings = {
+            (category, task, f"{task} {seed}", wording): draw.randint(1, 10)
+            for task, category in CATEGORIES.items()
+            for seed in range(8)
+            for wording in range(draw.randint(2, 6))
+        }
+        observed = [
+            ScoredObservation(
+                f"{seed}-{wording}",
+                seed,
+                "plain",
+                1,
+                "Rating",
+                float(rating),
+                labels={"category": category, "task": task},
+            )
+            for (category, task, seed, wording), rating in ratings.items()
+        ]
+        found = figures(benchmark.metrics, observed)
+
+        by_task = {
+            task: fmean(rating for key, rating in ratings.items() if key[1] == task)
+            for task in CATEGORIES
+        }
+        by_category = {
+            category: fmean(rating for key, rating in ratings.items() if key[0] == category)
+            for category in CATEGORIES.values()
+        }
+        seeds = dict.fromkeys(seed for _, _, seed, _ in ratings)
+        deviations = [pstdev(r for key, r in ratings.items() if key[2] == seed) for seed in seeds]
+        expected: Figures = {
+            ("Rating", "micro", name): value for name, value in {**by_task, **by_category}.items()
+        }
+        expected["Rating", "macro by task", ""] = fmean(by_task.values())
+        alignment = next(m for m in benchmark.metrics if m.name == "Alignment score")
+        expected["Alignment score", alignment.aggregation, ""] = 1 / fmean(deviations)
+        n += assert_equal(found, expected)
+    assert n == 72
+
+
+def test_mmiu_s_40_accuracies_of_relations_and_over_tasks() -> None:
+    """The mean of each relation's questions, and the mean over the means of the tasks."""
+    draw, n = Random(5), 0
+    relations = {task.name: task.relation for task in TASKS}
+    for _ in range(5):
+        right = {
+            (task, question): float(draw.random() < 0.5)
+            for task in relations
+            for question in range(draw.randint(5, 20))
+        }
+        observed = [
+            ScoredObservation(
+                f"{task} {question}",
+                f"{task} {question}",
+                "plain",
+                1,
+                RIGHT,
+                value,
+                labels={TASK: task, RELATION: relations[task]},
+            )
+            for (task, question), value in right.items()
+        ]
+        by_task = [fmean(v for (of, _), v in right.items() if of == task) for task in relations]
+        expected: Figures = {
+            ("Accuracy", "micro", relation): 100
+            * fmean(v for (task, _), v in right.items() if relations[task] == relation)
+            for relation in dict.fromkeys(relations.values())
+        }
+        expected["Accuracy", f"macro by {TASK}", ""] = 100 * fmean(by_task)
+        n += assert_equal(figures(Mmiu().metrics, observed), expected)
+    assert n == 40

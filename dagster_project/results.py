@@ -291,7 +291,11 @@ def show_costs(run: str) -> None:
     if not costs:
         print("\nNo model call was paid for in this run.")
         return
-    line = "{:<24} {:<24} {:>9} {:>13} {:>13} {:>11}"
+    rows = warehouse_of_home().read("evaluate/labels", {}).to_pylist()
+    labels = {row["model"]: row["label"] for row in rows}
+    costs = [cost._replace(model=labels.get(cost.model, cost.model)) for cost in costs]
+    width = max(24, *(len(cost.model) for cost in costs))
+    line = f"{{:<24}} {{:<{width}}} {{:>9}} {{:>13}} {{:>13}} {{:>11}}"
     print()
     print(line.format("stage", "model", "calls", "prompt tok.", "answer tok.", "$"))
     for stage, model, *numbers in [
@@ -327,12 +331,12 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
-        score = "-" if value is None else f"{value:.1f}"
+        score = "-" if value is None else f"{value:z.1f}"
         interval = mark_indicative(
-            "" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"]
+            "" if low is None else f"{low:z.1f} - {high:z.1f}", row["n_clusters"]
         )
         clusters = "" if row["n_clusters"] is None else row["n_clusters"]
-        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
+        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:z.1f}"
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
@@ -346,7 +350,7 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     lost = {row["label"]: row for row in rows if row["n_without_picture"]}
     if lost:
         n = max(row["n_without_picture"] for row in lost.values())
-        scores = [f"{model} {row['all_items']:.1f}" for model, row in lost.items()]
+        scores = [f"{model} {row['all_items']:z.1f}" for model, row in lost.items()]
         print(
             f"No score counts {n} of the items, whose pictures the release does not have. With what "
             f"was not asked for want of them as lost: {listed(scores)}."

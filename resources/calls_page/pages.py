@@ -182,6 +182,7 @@ class _Pages:
                 query=query,
                 page=page,
                 names=self._ledger.names(),
+                labels=self._labels(),
                 outcomes=OUTCOMES,
                 words=lambda text: one_line(text, FIRST_WORDS),
             )
@@ -238,6 +239,14 @@ class _Pages:
 
     def _asked(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else request_view(entry.request, self._images)
+
+    def _labels(self) -> dict[str, str]:
+        """The labels of evaluated models by name; none where the tables cannot be read."""
+        try:
+            rows = self._warehouse.snapshot_read("evaluate/labels", {}).to_pylist()
+        except WarehouseError:
+            return {}
+        return {row["model"]: row["label"] for row in rows}
 
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""

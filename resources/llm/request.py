@@ -53,7 +53,8 @@ class ChatRequest:
     part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
     was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
     whatever the model's entry says. `n_words` is how many words the reply is likely to have, by
-    what it is asked for: it is for estimates, and no part of the canonical form.
+    what it is asked for, `candidate` who is evaluated by it, such as `no-images:NAME`: they are for
+    estimates, and no part of the canonical form.
     """
 
     model: str
@@ -66,6 +67,7 @@ class ChatRequest:
     renewal: int = 0
     in_a_grid: bool = False
     n_words: int | None = None
+    candidate: str | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.

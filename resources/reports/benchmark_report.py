@@ -119,14 +119,17 @@ def _labelled(data: Report) -> Report:
     labels = {row["model"]: row["label"] for row in data["scores"]}
 
     def of_rows(rows: Sequence[Row]) -> list[Row]:
+        names = ("model", "opponent", "subject")
         return [
             {
                 **row,
-                **{
-                    name: labels.get(row[name], row[name])
-                    for name in ("model", "opponent", "subject")
-                    if row.get(name)
-                },
+                **{name: labels.get(row[name], row[name]) for name in names if row.get(name)},
+                # Who is asked is the model itself, a judge or an extractor.
+                **(
+                    {"asked": labels.get(row["asked"], row["asked"])}
+                    if row.get("asked") and row["asked"] == row["model"]
+                    else {}
+                ),
             }
             for row in rows
         ]
@@ -138,7 +141,12 @@ def _labelled(data: Report) -> Report:
     return {
         **data,
         "choice": choice
-        and {**choice, "shares": of_keys(choice["shares"]), "passes": of_keys(choice["passes"])},
+        and {
+            **choice,
+            "shares": of_keys(choice["shares"]),
+            "circular_shares": of_keys(choice["circular_shares"]),
+            "passes": of_keys(choice["passes"]),
+        },
         "answer_lengths": of_rows(data["answer_lengths"]),
         "pairwise": {
             "designs": data["pairwise"]["designs"],
@@ -152,6 +160,7 @@ def _labelled(data: Report) -> Report:
             name: of_rows(rows) if name in _BY_MODEL else rows for name, rows in findings.items()
         },
         "failures": of_rows(data["failures"]),
+        "missing": of_rows(data["missing"]),
         "examples": [
             {
                 **example,

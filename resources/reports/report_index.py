@@ -113,11 +113,17 @@ def render_index(
         lines=ordered,
         matrix=matrix(ordered),
         since=since,
+        labels={line.release["release_id"]: _labels(line) for line in ordered},
         n_changes=MOST_CHANGES,
         pages={line.release["release_id"]: line.page for line in lines},
         diffs=[(first, second, diff_link(first, second)) for first, second in diffs],
         generated=generated,
     )
+
+
+def _labels(line: ReleaseLine) -> dict[str, str]:
+    """The label of each model of a release."""
+    return {entry.who.name: entry.who.label for entry in (line.view.entries if line.view else ())}
 
 
 def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:

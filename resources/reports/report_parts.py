@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
+from methods.naming import decimal_text
 from methods.results.results_table import Pair, key_of, label_order
 from methods.results.tables import TableCell, analyses
 from resources.reports import report_blocks as block
@@ -81,7 +82,7 @@ def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
 
 
 def _cell(place: int, cell: TableCell) -> Cell:
-    text = cell.text if cell.number is None else f"{cell.number:z.1f}"
+    text = cell.text if cell.number is None else decimal_text(cell.number)
     return Cell(block.bold(text) if cell.bold else text, kind="n" if place else "who")
 
 

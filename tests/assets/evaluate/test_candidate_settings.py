@@ -133,4 +133,4 @@ def test_files_have_the_label_and_each_setting(world: World) -> None:
         shown = {cell.text for row in table.rows for cell in row} | set(table.heads)
         assert {COLD, WARM} <= shown, table.name
     svg = dict(KINDS["svg"](results))
-    assert all(COLD in file.decode() for name, file in svg.items() if name == "leaderboard.svg")
+    assert COLD in svg["leaderboard-two-columns.svg"].decode()

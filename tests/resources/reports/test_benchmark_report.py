@@ -301,6 +301,16 @@ def test_failures_stand_by_reason_the_most_frequent_first(data, store):
     assert "judgmentsasked: judge-2a4" in text
 
 
+def test_failures_and_missing_models_have_the_labels_of_the_leaderboard(data, store):
+    for row in data["scores"]:
+        row["label"] = f"{row['model']} (T=0)"
+    data["failures"] = [failure("weak", "answers", "timeout", 3)]
+    data["missing"] = [missing("weak")]
+    text = Page(render_report(data, store)).text
+    assert "answersweak (T=0)3" in text, "no line says that another model was asked"
+    assert "weak (T=0)The last run of" in text
+
+
 def test_the_file_is_whole_and_its_hash_is_returned(tmp_path):
     path = tmp_path / "reports" / "r.html"
     write_report(path, "old")

@@ -22,7 +22,7 @@ NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
 ABOUT = {
     "Access": "access",
-    "Billion parameters": "parameters",
+    "Params (B)": "parameters",
     "Backbone": "backbone",
     "Language": "main_language",
     "Reference rank": "reference_rank",
@@ -210,8 +210,8 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
     lines = [
         (
             TableCell(results.label(row["model"])),
-            *(TableCell(_plain(row.get(ABOUT[head]))) for head in about),
             *(score(row["model"], metric) for metric in metrics),
+            *(TableCell(_plain(row.get(ABOUT[head]))) for head in about),
         )
         for row in models
     ]
@@ -220,8 +220,8 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
         name,
         results.release_id,
         f"Models by metric.{_meanings(metrics)} {_scores_of(results, every_metric)}",
-        ("Model", *about, *map(_short, metrics)),
-        (False, *[False] * len(about), *[True] * len(metrics)),
+        ("Model", *map(_short, metrics), *about),
+        (False, *[True] * len(metrics), *[False] * len(about)),
         tuple(lines),
     )
 

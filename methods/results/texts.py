@@ -54,7 +54,7 @@ def latex(result: ResultTable) -> str:
     continues in further tables, each with the names of the rows.
     """
     parts, float_ = _parts(result, COLUMN), "table"
-    if len(parts) > 1 and len(_parts(result, PAGE)) == 1:
+    if len(parts) > 1:
         parts, float_ = _parts(result, PAGE), "table*"
     texts = [
         PACKAGES,

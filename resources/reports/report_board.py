@@ -130,9 +130,9 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),
-                    *abilities(judged, order, labels, data["above"]),
+                    *abilities(judged, order, labels, data["above"], f"abilities-{place}"),
                     *slices(judged, order, labels),
-                    *analyses_of(judged),
+                    *analyses_of(judged, f"groups-{place}"),
                 ],
             )
         )

@@ -61,9 +61,10 @@ def slices(
     return block.folded(blocks, f"By {', '.join(shown_here)}")
 
 
-def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
-    """Groups of models, the best model by ability, and models before and after training."""
-    blocks: list[block.Block] = [block.Heading("Groups of models")]
+def analyses_of(judged: ScoresByJudge, anchor: str) -> list[block.Block]:
+    """Groups of models, the best model by ability, and models before and after training; `anchor` is
+    what links to them name."""
+    blocks: list[block.Block] = [block.Heading("Groups of models", id=anchor)]
     for table in analyses(judged):
         blocks += [
             block.Note(table.caption),
@@ -109,14 +110,17 @@ def abilities(
     order: Sequence[CandidateLabel],
     labels: Sequence[str],
     above: Mapping[str, str],
+    anchor: str,
 ) -> list[block.Block]:
     """The abilities by the first metric that is split; nothing where nothing is split by them.
 
     `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
-    it is part of.
+    it is part of, `anchor` is what links to them name.
     """
     label_names = ", ".join(labels)
-    return block.folded(_abilities(judged, order, labels, above), f"By {label_names}")
+    blocks = list(_abilities(judged, order, labels, above))
+    heading = block.Heading("Abilities", id=anchor)
+    return block.folded([heading, *blocks] if blocks else [], f"By {label_names}")
 
 
 def _abilities(
@@ -132,7 +136,6 @@ def _abilities(
     finest = labels[-1] if labels and labels[-1] in by_label else None
     if metric is None or not (levels or finest):
         return
-    yield block.Heading("Abilities")
     yield block.note("abilities", metric=metric)
     if levels:
         parts = by_label[levels[-1]]

@@ -155,10 +155,10 @@ def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
     by_metric = list(tables(results([good, model("fair", 60.0, 2)], others=[richness])))[1]
     assert by_metric.name == "metrics-1"
-    assert by_metric.heads == ("Model", "Access", "Billion parameters", "Overall", "R")
+    assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
     first, second = ([cell.text or cell.number for cell in row] for row in by_metric.rows)
-    assert first == ["good", "open", "7", 80.0, 70.0]
-    assert second == ["fair", None, None, 60.0, None]
+    assert first == ["good", 80.0, 70.0, "open", "7"]
+    assert second == ["fair", 60.0, None, None, None]
     assert "R: Richness" in by_metric.caption and "Intervals" not in by_metric.caption
 
 
@@ -259,13 +259,13 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
     text = latex(board)
     for line in (
         r"\toprule",
-        r"Rank & Ranks & Model & {Score} & Interval & Clusters \\",
-        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 \\",
-        r"2 & 2--3 & fair & 60.0 & \textasciitilde{}{[}58.0, 62.0] & 4 \\",
-        r"-- &  & none & {} &  & 4 \\",
-        r"Model & {Judged only} & Judged & Refused & No answer \\",
-        r"\textbf{good} & 80.0 & 19 & 2 & 4 \\",
-        r"Model & Failed \\",
+        r"\begin{table*}",
+        r"Rank & Ranks & Model & {Score} & Interval & Clusters & {Judged only} & Judged & Refused \\",
+        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 & 80.0 "
+        r"& 19 & 2 \\",
+        r"2 & 2--3 & fair & 60.0 & \textasciitilde{}{[}58.0, 62.0] & 4 & 60.0 & 19 & 2 \\",
+        r"-- &  & none & {} &  & 4 & {} & 19 & 2 \\",
+        r"Model & No answer & Failed \\",
     ):
         assert line in text.splitlines()
     assert "S[table-format=2.1, detect-weight, mode=text]" in text

@@ -130,6 +130,14 @@ def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
     assert "What changed" not in Page(render_index([line(data)], "2026-03-03")).text
 
 
+def test_marks_of_ranks_are_explained_below_the_matrix(data) -> None:
+    for row in data["scores"]:
+        row["mark"] = "2 of 3 items were asked."
+    page = Page(render_index([line(data)], "2026-03-03"))
+    assert "* mmdu, strong, weak: 2 of 3 items were asked." in page.words
+    assert "rank 1* (" in page.words
+
+
 def test_what_changed_names_models_by_their_labels(data) -> None:
     for row in data["scores"]:
         row["label"] = f"{row['model']} (T=0)"

@@ -284,24 +284,19 @@ def show_costs(run: str) -> None:
     """Print calls, tokens and dollars of a run by stage and model; one line if it paid for no call.
 
     Args:
-        run: The id of a run.
+        run: The id of a run whose calls are in `ledger.calls`.
     """
-    with closing(Ledger(home.ledger_path())) as ledger:
-        costs = ledger.costs_of(run)
+    costs = warehouse_of_home().read("ledger/costs_of_run", {"run": run}).to_pylist()
     if not costs:
         print("\nNo model call was paid for in this run.")
         return
-    rows = warehouse_of_home().read("evaluate/labels", {}).to_pylist()
-    labels = {row["model"]: row["label"] for row in rows}
-    costs = [cost._replace(model=labels.get(cost.model, cost.model)) for cost in costs]
-    width = max(24, *(len(cost.model) for cost in costs))
+    width = max(24, *(len(row["model"]) for row in costs))
     line = f"{{:<24}} {{:<{width}}} {{:>9}} {{:>13}} {{:>13}} {{:>11}}"
     print()
     print(line.format("stage", "model", "calls", "prompt tok.", "answer tok.", "$"))
-    for stage, model, *numbers in [
-        *costs,
-        ("all", "", *map(sum, zip(*(each[2:] for each in costs), strict=True))),
-    ]:
+    rows = [[*row.values()] for row in costs]
+    totals = map(sum, zip(*(row[2:] for row in rows), strict=True))
+    for stage, model, *numbers in [*rows, ["all", "", *totals]]:
         *counts, dollars = numbers
         print(line.format(stage, model, *(f"{n:,}" for n in counts), f"{dollars:.4f}"))
 

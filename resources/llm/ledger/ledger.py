@@ -60,17 +60,6 @@ _OF_KEYS = CALLS.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
-class RunCost(NamedTuple):
-    """What a run paid for calls of one stage to one model, answered or lost; tokens are counts."""
-
-    stage: str
-    model: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float
-
-
 class ReAskDecision(NamedTuple):
     """A decision to ask anew: a model, a stage, a prompt or its version; None is any.
 
@@ -234,22 +223,6 @@ class Ledger:
         cost = select(func.coalesce(func.sum(PAID_CALLS.c.cost_usd), 0.0))
         with self._store.read() as connection:
             return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
-
-    def costs_of(self, run: str) -> list[RunCost]:
-        """What a run paid, by stage and model, the most expensive first."""
-        calls = PAID_CALLS.c
-        cost = func.sum(calls.cost_usd)
-        query = (
-            select(
-                *(calls.stage, calls.model, func.count()),
-                *(func.sum(calls.prompt_tokens), func.sum(calls.completion_tokens), cost),
-            )
-            .where(calls.run == run)
-            .group_by(calls.stage, calls.model)
-            .order_by(cost.desc(), calls.stage, calls.model)
-        )
-        with self._store.read() as connection:
-            return [RunCost(*row) for row in connection.execute(query)]
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
         """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in

@@ -6,7 +6,7 @@ import click
 from pydantic.fields import FieldInfo
 
 from dagster_project.action import Action, choices, shown
-from resources.command_line import CORPUS, NOT_DONE, ChoiceWithSuggestion, WorkspaceCommand
+from resources.command_line import CORPUS, NOT_DONE, PROFILE, ChoiceWithSuggestion, WorkspaceCommand
 
 
 def command_of(action: type[Action]) -> click.Command:
@@ -32,6 +32,7 @@ def command_of(action: type[Action]) -> click.Command:
         params=[
             *(_parameter(name, field) for name, field in action.model_fields.items()),
             *([CORPUS] if "corpus" in action.uses() else []),
+            *([PROFILE] if "profile" in action.uses() else []),
         ],
         help=action.help(),
         example=f"vlm-loom {action.EXAMPLE}",

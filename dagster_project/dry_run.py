@@ -176,9 +176,10 @@ def _show(gateway: DryGateway) -> None:
         print(line.format(stage, model, *shown))
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
-        "are\nlike a real run's, not the same. An answer counts the words that are asked for, or else "
-        "as many\ntokens as the stage's mean in the ledger, 500 where it has none; an offline model's "
-        "what it says.\nAt most: every answer as long as it may be."
+        "are\nlike a real run's, not the same. An answer counts as many tokens as the mean of its "
+        "stage and\nmodel in the ledger; without one, the words that are asked for, 10 where a letter "
+        "is, or else\n500 tokens; an offline model's what it says. At most: every answer as long as it "
+        "may be."
     )
 
 

@@ -284,20 +284,19 @@ def show_costs(run: str) -> None:
     """Print calls, tokens and dollars of a run by stage and model; one line if it paid for no call.
 
     Args:
-        run: The id of a run.
+        run: The id of a run whose calls are in `ledger.calls`.
     """
-    with closing(Ledger(home.ledger_path())) as ledger:
-        costs = ledger.costs_of(run)
+    costs = warehouse_of_home().read("ledger/costs_of_run", {"run": run}).to_pylist()
     if not costs:
         print("\nNo model call was paid for in this run.")
         return
-    line = "{:<24} {:<24} {:>9} {:>13} {:>13} {:>11}"
+    width = max(24, *(len(row["model"]) for row in costs))
+    line = f"{{:<24}} {{:<{width}}} {{:>9}} {{:>13}} {{:>13}} {{:>11}}"
     print()
     print(line.format("stage", "model", "calls", "prompt tok.", "answer tok.", "$"))
-    for stage, model, *numbers in [
-        *costs,
-        ("all", "", *map(sum, zip(*(each[2:] for each in costs), strict=True))),
-    ]:
+    rows = [[*row.values()] for row in costs]
+    totals = map(sum, zip(*(row[2:] for row in rows), strict=True))
+    for stage, model, *numbers in [*rows, ["all", "", *totals]]:
         *counts, dollars = numbers
         print(line.format(stage, model, *(f"{n:,}" for n in counts), f"{dollars:.4f}"))
 
@@ -327,12 +326,12 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
-        score = "-" if value is None else f"{value:.1f}"
+        score = "-" if value is None else f"{value:z.1f}"
         interval = mark_indicative(
-            "" if low is None else f"{low:.1f} - {high:.1f}", row["n_clusters"]
+            "" if low is None else f"{low:z.1f} - {high:z.1f}", row["n_clusters"]
         )
         clusters = "" if row["n_clusters"] is None else row["n_clusters"]
-        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
+        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:z.1f}"
         rank = (
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
@@ -346,7 +345,7 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     lost = {row["label"]: row for row in rows if row["n_without_picture"]}
     if lost:
         n = max(row["n_without_picture"] for row in lost.values())
-        scores = [f"{model} {row['all_items']:.1f}" for model, row in lost.items()]
+        scores = [f"{model} {row['all_items']:z.1f}" for model, row in lost.items()]
         print(
             f"No score counts {n} of the items, whose pictures the release does not have. With what "
             f"was not asked for want of them as lost: {listed(scores)}."

@@ -54,6 +54,19 @@ def listed(names: Collection[str], n: int = N_LISTED) -> str:
     return f"{first} and {len(names) - n} more" if len(names) > n else first
 
 
+def decimal_text(value: float, decimals: int = 1) -> str:
+    """Round a number, with a true minus sign; what is rounded to zero has no sign.
+
+    Args:
+        value: The number.
+        decimals: Its decimals.
+
+    Returns:
+        The text.
+    """
+    return f"{value:z.{decimals}f}".replace("-", "−")
+
+
 def number_of(number: int, noun: str) -> str:
     """Write a number with its noun, such as "1 row" and "3 rows".
 

@@ -43,6 +43,8 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Completion
 
+LETTER_WORDS = 10
+"""Words of a likely reply to a question that asks for a letter."""
 Text = Callable[[Item, AnswerRequest], str | None]
 Sent = Callable[[Messages, Item], Messages]
 """The messages that are sent in place of those that the benchmark made; may raise NoOtherImages."""
@@ -126,6 +128,8 @@ class ModelCandidate:
                 prompt_version=version,
                 params=self._params,
                 in_a_grid=ask.in_a_grid,
+                n_words=LETTER_WORDS if item.choices else None,
+                candidate=self.name,
             ),
             can_be_shorter=ask.can_be_shorter,
         )

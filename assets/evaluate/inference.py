@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from assets.evaluate.contestants import Candidate
+from assets.evaluate.contestants import LETTER_WORDS, Candidate
 from methods.choice.lettered import NO_CHOICE
 from methods.evaluation.asking import (
     Answer,
@@ -94,6 +94,7 @@ def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
         prompt_version=template.version,
         params=PARAMS,
         task=template.task,
+        n_words=LETTER_WORDS,
     )
 
 

@@ -19,7 +19,8 @@ FIELDS = ("access", "main_language")
     "model_groups",
     {
         "mean": "mean score of the models of a group on the units that all of them have",
-        "best": "score of the best model of a group, `other`; its interval is that of this model",
+        "best": "score of the best model of a group, `other`, with its interval; a row for each of "
+        "several with equal scores",
         "difference": "mean of a group less that of the `other` group",
     },
     deps=[leaderboard],

@@ -8,6 +8,7 @@ from assets.common.table_rows import map_of, rows_by
 from assets.evaluate.archive import archived_models
 from assets.evaluate.item_report_data import item_report_data
 from assets.evaluate.observed import answer_lengths
+from assets.release.card import project_version
 from methods.benchmarks import Benchmarks
 from methods.choice.letter_shares import circular_passes, keys_of, letter_shares, letters_offered
 from methods.choice.lettered import SHIFT, key_of
@@ -24,6 +25,7 @@ from methods.release import Rows, exported_rows, held_out
 from methods.release_card import card_of, edition_of
 from methods.release_items import items_of_release
 from methods.release_statistics import distributions
+from methods.results.methods_paragraph import EvaluationCalls
 from methods.results.results_table import GROUP_ANALYSES
 from resources.llm.estimate import text_tokens
 from resources.llm.registry import Profile
@@ -106,6 +108,7 @@ def report_data(
     release: Row,
     profile: Profile,
     families: Mapping[str, str],
+    calls: EvaluationCalls,
 ) -> Report:
     """Read the data of the page of a release.
 
@@ -115,6 +118,7 @@ def report_data(
         release: The release's row with `in_force`.
         profile: The profile of models.yaml.
         families: The family of each model in models.yaml.
+        calls: The calls behind the scores.
 
     Returns:
         The data.
@@ -135,6 +139,8 @@ def report_data(
         by_analysis.setdefault(row["analysis"], []).append(row)
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
+        "calls": calls,
+        "version": project_version(),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         "failures": tables["failures"],

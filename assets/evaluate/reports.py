@@ -27,7 +27,9 @@ from assets.ingest import pages
 from methods.benchmarks import Benchmarks
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
 from resources.llm.registry import Profile, load_registry
+from resources.publishing.result_files import read_calls
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
 from resources.reports.report_index import ReleaseLine, line_of, render_index, state_of
@@ -63,6 +65,7 @@ def reports(
     image_store: dg.ResourceParam[ImageStore],
     profile: dg.ResourceParam[Profile],
     benchmarks: dg.ResourceParam[Benchmarks],
+    ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """One HTML page for each release in force or evaluated, a home page over them, one on the corpus.
 
@@ -77,7 +80,8 @@ def reports(
         with isolation.release(release["release_id"]):
             # Some twenty reads, which open the file once.
             with warehouse.kept_open():
-                data = report_data(warehouse, benchmarks, release, profile, families)
+                calls = read_calls(warehouse, ledger, release["release_id"])
+                data = report_data(warehouse, benchmarks, release, profile, families, calls)
             path = reports_path() / f"{release['release_id']}.html"
             line = line_of(data, path.name)
             rows.append(

@@ -114,18 +114,18 @@ def _terms(metric: Metric, part: Observations | None) -> WeightedTerms:
 def _of_group(
     metric: Metric, finding: Finding, mean: WeightedTerms, scored: Mapping[str, WeightedTerms]
 ) -> Iterator[Finding]:
-    """The mean and the best of the models of a group."""
+    """The mean of the models of a group, and each model that has the best score."""
     columns = [mean, *scored.values()]
     of_mean, *of_models = estimate(columns, [metric.ends] * len(columns))
     yield estimated(
         replace(finding, measure="mean", n=len(mean)), of_mean, "No unit is of all models."
     )
     sign = 1 if metric.higher_is_better else -1
-    model, best = max(
-        zip(scored, of_models, strict=True),
-        key=lambda each: -np.inf if each[1].value is None else sign * each[1].value,
-    )
-    yield estimated(replace(finding, measure="best", other=model, n=len(scored[model])), best)
+    values = [-np.inf if each.value is None else sign * each.value for each in of_models]
+    for model, value, score in zip(scored, values, of_models, strict=True):
+        if np.isclose(value, max(values)):
+            best = replace(finding, measure="best", other=model, n=len(scored[model]))
+            yield estimated(best, score)
 
 
 def _differences(pairs: Sequence[tuple[Finding, Comparison]]) -> Iterator[Finding]:

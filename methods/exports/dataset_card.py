@@ -280,8 +280,8 @@ def _review(page: DatasetCardInput) -> Iterator[str]:
                     code(f"{row['kind']}, {row['dimension']}"),
                     code(row["measure"]),
                     str(row["n_items"]),
-                    f"{row['value']:.2f}",
-                    f"{row['low']:.2f} to {row['high']:.2f}",
+                    f"{row['value']:z.2f}",
+                    f"{row['low']:z.2f} to {row['high']:z.2f}",
                 )
                 for row in page.agreement
             ],

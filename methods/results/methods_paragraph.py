@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.evaluation.contestants import ablation_of, is_model
+from methods.evaluation.contestants import FILE, ablation_of, is_file, is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.metrics import BY_LABEL
 from methods.naming import listed, number_of
@@ -50,7 +50,8 @@ class CallSettings(NamedTuple):
     """How one model was asked in one role: the settings and dates of its calls, each once.
 
     `temperatures` and `limits` (tokens of a reply) are None for requests that leave the choice to the
-    server. `served_as` are the names that replies give the model, where these are others.
+    server. `served_as` are the names that replies, or else requests, give the model, `prompts` the
+    versions of the prompts.
     """
 
     role: str
@@ -58,6 +59,7 @@ class CallSettings(NamedTuple):
     temperatures: Sequence[float | None]
     limits: Sequence[int | None]
     served_as: Sequence[str]
+    prompts: Sequence[str]
     first_day: str
     last_day: str
 
@@ -88,10 +90,11 @@ def methods_paragraph(
     candidates = [each for each in calls.settings if each.role == "answer" and each.name in names]
     sentences = [
         f"We evaluated {number_of(len(models), 'model')}{_beside(results)} on the release "
-        f"{results.release_id} ({number_of(card['n_items'], 'item')}, "
+        f"{card['release_id']} ({number_of(card['n_items'], 'item')}, "
         f"{number_of(card['n_turns'], 'turn')}, {number_of(card['n_images'], 'picture')}), which is "
         "frozen under an id that is a hash of its content.",
         *_how_asked("Models", candidates),
+        *_imported(models),
         *_read(calls),
         _scored(results),
         *_how_asked("The judge", [each for each in calls.settings if _judged(each, results)]),
@@ -152,12 +155,19 @@ def _how_asked(who: str, calls: Sequence[CallSettings]) -> list[str]:
         {each.name: each.temperatures for each in calls}, "its server's default"
     )
     limits = _by_value({each.name: each.limits for each in calls}, "as many as its server allows")
-    served = [f"{each.name} as {listed(each.served_as)}" for each in calls if each.served_as]
+    prompts = _by_value({each.name: each.prompts for each in calls}, "none")
+    served = [f"{each.name} is {listed(each.served_as)}" for each in calls if each.served_as]
     return [
         f"{who} {verb} asked {when}, at temperature {temperatures}; tokens of a reply: at most "
-        f"{limits}.",
-        *([f"Servers named them otherwise: {'; '.join(served)}."] if served else []),
+        f"{limits}; prompts: {prompts}.",
+        *([f"By the names of their servers, {'; '.join(served)}."] if served else []),
     ]
+
+
+def _imported(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The models whose answers were made elsewhere; nothing where there are none."""
+    names = [row["label"].removeprefix(f"{FILE}:") for row in models if is_file(row["model"])]
+    return [f"Predictions of {', '.join(names)} were imported from files."] if names else []
 
 
 def _by_value(values: Mapping[str, Sequence[Any]], default: str) -> str:
@@ -165,10 +175,11 @@ def _by_value(values: Mapping[str, Sequence[Any]], default: str) -> str:
     names: dict[str, list[str]] = {}
     for name, of_model in values.items():
         for value in of_model:
-            names.setdefault(default if value is None else f"{value:g}", []).append(name)
+            shown = f"{value:g}" if isinstance(value, float | int) else value or default
+            names.setdefault(shown, []).append(name)
     if len(names) == 1:
         return next(iter(names))
-    return "; ".join(f"{value} ({listed(of)})" for value, of in names.items())
+    return ", ".join(f"{value} ({', '.join(of)})" for value, of in names.items())
 
 
 def _read(calls: EvaluationCalls) -> list[str]:
@@ -235,9 +246,9 @@ def _compared(results: JudgeResults) -> list[str]:
 
 def _unranked(models: Sequence[Mapping[str, Any]]) -> list[str]:
     """Who has no rank, and what the marks beside ranks say."""
-    unranked = [row["model"] for row in models if row["rank"] is None]
+    unranked = [row["label"] for row in models if row["rank"] is None]
     verb = "has" if len(unranked) == 1 else "have"
     return [
         *([f"{listed(unranked)} {verb} no rank, as nothing was judged."] if unranked else []),
-        *(f"Marked in the tables: {row['model']}: {row['mark']}" for row in models if row["mark"]),
+        *(f"Marked in the tables: {row['label']}: {row['mark']}" for row in models if row["mark"]),
     ]

@@ -13,8 +13,10 @@ from methods.mmdu.judging import OVERALL
 from methods.release_card import Card
 from methods.results.submissions import ABILITIES, dataset_name
 
-META = ("Parameters", "Language Model", "Vision Model", "Org", "OpenSource", "Verified", "Time")
-"""What the OpenVLM leaderboard shows of a model and a release does not record."""
+META = ("Vision Model", "Org", "Verified", "Time")
+"""What the OpenVLM leaderboard shows of a model and models.yaml does not say."""
+OPEN_SOURCE = {"open": "Yes", "proprietary": "No"}
+"""By `access` of models.yaml."""
 SHORT: Mapping[str, str] = {
     "coarse_perception": "CP",
     "finegrained_perception (instance-level)": "FP-S",
@@ -84,12 +86,22 @@ def open_vlm(
         label, value = row["subset_label"], row["value"]
         if metric.lost_are_zero:
             value *= row["n_judged"] / row["n_turns"]
-        of_model = results.setdefault(
-            row["label"], {"META": {"Method": [row["label"], ""], **dict.fromkeys(META, "")}}
-        )
+        of_model = results.setdefault(row["label"], {"META": _meta(row)})
         name = SHORT.get(row["subset_value"], row["subset_value"]) if label else "Overall"
         of_model.setdefault(dataset, {})[name] = round(value, 1)
     return {"time": time, "results": results}
+
+
+def _meta(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What models.yaml says of the model of a row; empty texts for what it does not say."""
+    parameters = row["parameters"]
+    return {
+        "Method": [row["label"], ""],
+        "Parameters": "" if parameters is None else f"{parameters:g}B",
+        "Language Model": row["backbone"] or "",
+        "OpenSource": OPEN_SOURCE.get(row["access"], ""),
+        **dict.fromkeys(META, ""),
+    }
 
 
 def _is_of(row: Mapping[str, Any], metric: BoardMetric) -> bool:

@@ -81,6 +81,10 @@ class JudgeResults:
         """The label of each model: its name, and how it was asked where that differs."""
         return {row["model"]: row["label"] for row in self.scores}
 
+    def label(self, model: str) -> str:
+        """The label of a model; its name if it has no scores."""
+        return self.labels.get(model, model)
+
     @cached_property
     def leading(self) -> MetricKey:
         """The metric that ranks."""

@@ -150,7 +150,7 @@ def plane_of(
         The plane, with labels of models. Models without one of the scores have no point.
     """
     points = [
-        (results.labels[model], x, y)
+        (results.label(model), x, y)
         for model in models
         if (x := _point(results, model, across.key)) and (y := _point(results, model, up.key))
     ]
@@ -183,7 +183,7 @@ def _radar(
     values = {(row["model"], row[column]): row["value"] for row in rows}
     models = [row["model"] for row in results.models if is_model(row["model"])]
     lines = [
-        (results.labels[model], tuple(values.get((model, axis)) for axis in axes))
+        (results.label(model), tuple(values.get((model, axis)) for axis in axes))
         for model in models
     ]
     lines_with_values = [

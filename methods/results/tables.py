@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
+from methods.naming import decimal_text
+from methods.results.open_vlm import SHORT
 from methods.results.results_table import (
     JudgeResults,
     Row,
@@ -19,12 +22,25 @@ NOTHING = "–"
 """Stands where there is no number, and between two numbers."""
 ABOUT = {
     "Access": "access",
-    "Billion parameters": "parameters",
+    "Params (B)": "parameters",
     "Backbone": "backbone",
     "Language": "main_language",
     "Reference rank": "reference_rank",
 }
 """Heads of columns with what models.yaml says of a model, and the columns of the scores."""
+
+
+ABBREVIATIONS = {
+    "Creativity": "C",
+    "Richness": "R",
+    "Visual Perception": "VP",
+    "Logical Coherence": "LC",
+    "Answer Accuracy": "AA",
+    "Image Relationship Understanding": "IRU",
+    "Overall Score": "Overall",
+    **SHORT,
+}
+"""Names of metrics and abilities as the tables of MMDU's and MMBench's papers have them."""
 
 
 class TableCell(NamedTuple):
@@ -95,18 +111,39 @@ def best_alone(results: JudgeResults) -> str | None:
 
 def _about(results: JudgeResults, metric: Row | None = None) -> str:
     """What a table is of; `metric` is a row of another metric than the one that ranks."""
-    row = {**results.models[0], **(metric or {})}
     # Scores that an earlier version made do not say of how many clusters they are.
     over = (
         f", over up to {results.n_clusters} clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, "
         "which are only indicative"
     )
     over = over if results.n_clusters else ""
+    return f"{_scores_of(results, metric)} Intervals are of 95 %{over}."
+
+
+def _scores_of(results: JudgeResults, metric: Row | None = None) -> str:
+    """The metric, release and judge of a table, in a sentence."""
+    row = {**results.models[0], **(metric or {})}
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
     return (
         f"{row['metric']} ({row['aggregation']}) on {row['release_id']} {by}: {row['n_items']} items, "
-        f"{_turns(results)}. Intervals are of 95 %{over}."
+        f"{_turns(results)}."
     )
+
+
+def _short(name: str) -> str:
+    """The abbreviation that a benchmark's paper has for a metric or an ability, or else the name."""
+    return ABBREVIATIONS.get(name) or _in_print(name)
+
+
+def _in_print(name: str) -> str:
+    """The name of an ability as a paper prints it."""
+    return name.replace("_", " ")
+
+
+def _meanings(names: Iterable[str]) -> str:
+    """What abbreviations of these names stand for, as a sentence after a space; none of none."""
+    named = [f"{ABBREVIATIONS[name]}: {_in_print(name)}" for name in names if name in ABBREVIATIONS]
+    return f" {'; '.join(named)}." if named else ""
 
 
 def _turns(results: JudgeResults) -> str:
@@ -165,24 +202,26 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
         by_model.setdefault(row["model"], {})[row["metric"]] = row
     models = [row for row in results.models if row["model"] in by_model]
     about = [head for head in ABOUT if any(row.get(ABOUT[head]) is not None for row in models)]
-    heads = ("Model", *about, *(head for metric in metrics for head in (metric, "Interval")), "C")
+
+    def score(model: str, metric: str) -> TableCell:
+        row = by_model[model].get(metric)
+        return TableCell(number=row["value"]) if row else TableCell()
+
     lines = [
         (
-            TableCell(results.labels[row["model"]]),
+            TableCell(results.label(row["model"])),
+            *(score(row["model"], metric) for metric in metrics),
             *(TableCell(_plain(row.get(ABOUT[head]))) for head in about),
-            *(cell for metric in metrics for cell in _estimate(by_model[row["model"]].get(metric))),
-            TableCell(str(row["n_clusters"] or NOTHING)),
         )
         for row in models
     ]
     every_metric = {"metric": "Every metric", "aggregation": rows[0]["aggregation"]}
-    numeric = (False, *[False] * len(about), *[True, False] * len(metrics), False)
     return ResultTable(
         name,
         results.release_id,
-        f"Models by metric, with intervals over C clusters. {_about(results, every_metric)}",
-        heads,
-        numeric,
+        f"Models by metric.{_meanings(metrics)} {_scores_of(results, every_metric)}",
+        ("Model", *map(_short, metrics), *about),
+        (False, *[True] * len(metrics), *[False] * len(about)),
         tuple(lines),
     )
 
@@ -207,7 +246,7 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
     ]
     lines = [
         (
-            TableCell(value or "all"),
+            TableCell(_in_print(value) or "all"),
             *(cell for column in columns for cell in _estimate(row_of.get((*column, value)))),
             _clusters_cell(row for row in rows if row["subset_value"] == value),
         )
@@ -216,13 +255,22 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
     return ResultTable(
         name,
         results.release_id,
-        f"Groups of models by {field}: means of the models of a group on the items that all of them "
-        f"have, with intervals over C clusters. Bold where p after Holm is below 0.05. "
-        f"{_about(results, rows[0])}",
+        f"Groups of models by {field}: {_members(results, field)}. Means of the models of a group on "
+        f"the items that all of them have, with intervals over C clusters. Bold where p after Holm is "
+        f"below 0.05. {_about(results, rows[0])}",
         (label or "Items", *(cell for head in heads for cell in (head, "Interval")), "C"),
         (False, *[True, False] * len(heads), False),
         tuple(lines),
     )
+
+
+def _members(results: JudgeResults, field: str) -> str:
+    """The models of each group, in words."""
+    members: dict[str, list[str]] = {}
+    for row in results.models:
+        if row.get(field) and is_model(row["model"]):
+            members.setdefault(row[field], []).append(row["label"])
+    return "; ".join(f"{group}: {', '.join(models)}" for group, models in sorted(members.items()))
 
 
 def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
@@ -233,21 +281,24 @@ def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
         if (row["measure"], row["subject"], row["subset_label"]) == ("best", "", label)
         and row["value"] is not None
     ]
-    rows.sort(key=lambda row: row["value"])
+    best: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row["value"]):
+        best.setdefault(row["subset_value"], []).append(row)
     lines = [
         (
-            TableCell(row["subset_value"]),
-            TableCell(row["other"]),
-            *_estimate(row),
-            TableCell(str(row["n_clusters"])),
+            TableCell(_in_print(value)),
+            TableCell(", ".join(results.label(row["other"]) for row in equal)),
+            *_estimate(equal[0]),
+            _clusters_cell(equal[:1]),
         )
-        for row in rows
+        for value, equal in best.items()
     ]
     return ResultTable(
         name,
         results.release_id,
-        f"The best score of any model by {label}, the lowest first. The interval over C clusters is "
-        f"that of the named model. {_about(results, rows[0] if rows else None)}",
+        f"The best score of any model by {label}, the lowest first. Models with equal scores are all "
+        f"named; the interval over C clusters is that of the first. "
+        f"{_about(results, rows[0] if rows else None)}",
         (label, "Best model", "Score", "Interval", "C"),
         (False, False, True, False, False),
         tuple(lines),
@@ -275,7 +326,7 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
     heads = [
         head
         for model in models
-        for head in (results.labels[model] if model else "All models", "Interval")
+        for head in (results.label(model) if model else "All models", "Interval")
     ]
     return ResultTable(
         name,
@@ -296,7 +347,7 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
             TableCell(number=row["value_before"]),
             TableCell(number=row["value_after"]),
             *_estimate({**row, "value": row["difference"]}),
-            TableCell(NOTHING if row["p_holm"] is None else f"{row['p_holm']:.3f}"),
+            *(TableCell(_p_value(row[p])) for p in ("p", "p_holm")),
             TableCell(str(row["n_clusters"])),
         )
         for row in rows
@@ -305,11 +356,11 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
     return ResultTable(
         name,
         results.release_id,
-        f"{first['before']} before and {first['after']} after training on {first['trained_on']}: the "
-        f"difference on the units that both have, its interval over C clusters, and p after Holm over "
-        f"all pairs of models. {_about(results)}",
-        ("Metric", "Before", "After", "Difference", "Interval", "p", "C"),
-        (False, True, True, True, False, False, False),
+        f"{results.label(first['before'])} before and {results.label(first['after'])} after training "
+        f"on {first['trained_on']}: the difference on the units that both have, its interval over C "
+        f"clusters, p, and p after Holm's adjustment over all pairs of models. {_about(results)}",
+        ("Metric", "Before", "After", "Difference", "Interval", "p", "p (Holm)", "C"),
+        (False, True, True, True, False, False, False, False),
         tuple(lines),
     )
 
@@ -333,6 +384,12 @@ def _clusters_cell(rows: Iterable[Row]) -> TableCell:
     return TableCell(str(most_clusters(rows)))
 
 
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return NOTHING
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def _plain(value: object) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -350,7 +407,7 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         return TableCell(number=sign * row["difference"], bold=is_significant(row))
 
     rows = [
-        (TableCell(results.labels[one]), *(cell(one, other) for other in models)) for one in models
+        (TableCell(results.label(one)), *(cell(one, other) for other in models)) for one in models
     ]
     caption = (
         f"Differences, row less column, on the units that both have. {_about(results)} Bold where p "
@@ -360,7 +417,7 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         name,
         results.release_id,
         caption,
-        ("", *(results.labels[model] for model in models)),
+        ("", *(results.label(model) for model in models)),
         (False, *[True] * len(models)),
         tuple(rows),
     )
@@ -384,25 +441,30 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     def cells(model: str, value: str) -> tuple[TableCell, TableCell]:
         return _estimate(row_of.get((model, value)))
 
+    meanings = ""
     # The shorter list stands across.
     if len(values) > len(models):
         heads = (
             label,
             "C",
-            *(head for model in models for head in (results.labels[model], "Interval")),
+            *(head for model in models for head in (results.label(model), "Interval")),
         )
         rows = [
             (
-                *(TableCell(value), TableCell(str(clusters[value]))),
+                *(TableCell(_in_print(value)), TableCell(str(clusters[value]))),
                 *(cell for model in models for cell in cells(model, value)),
             )
             for value in values
         ]
     else:
-        heads = ("Model", *(head for value in values for head in (value, f"C = {clusters[value]}")))
+        heads = (
+            "Model",
+            *(head for value in values for head in (_short(value), f"C = {clusters[value]}")),
+        )
+        meanings = _meanings(values)
         rows = [
             (
-                TableCell(results.labels[model]),
+                TableCell(results.label(model)),
                 *(cell for value in values for cell in cells(model, value)),
             )
             for model in models
@@ -413,7 +475,7 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
     return ResultTable(
         name,
         results.release_id,
-        f"By {label}, with intervals over C clusters. {about}",
+        f"By {label}, with intervals over C clusters.{meanings} {about}",
         heads,
         (*[False] * (len(heads) - 2 * n_columns), *[True, False] * n_columns),
         tuple(rows),
@@ -424,4 +486,5 @@ def interval_text(row: Row) -> str:
     """The interval of a row in brackets, marked if it is of few clusters; empty without one."""
     if row["ci_low"] is None:
         return ""
-    return mark_indicative(f"[{row['ci_low']:z.1f}, {row['ci_high']:z.1f}]", row["n_clusters"])
+    ends = ", ".join(decimal_text(row[end]) for end in ("ci_low", "ci_high"))
+    return mark_indicative(f"[{ends}]", row["n_clusters"])

@@ -3,15 +3,19 @@
 Names of models and labels come from outside: they are escaped.
 """
 
+import math
 import re
 from collections.abc import Sequence
 
 from methods.markdown import code, table
+from methods.naming import decimal_text
 from methods.results.tables import ResultTable, TableCell
 
 DECIMALS = 1
 COLUMN = 219.0
 """Points of a column of a paper in two columns, in the narrowest of the usual classes."""
+PAGE = 345.0
+"""Points of the text of a page, in the narrowest of the usual classes."""
 POINTS = 8.0
 """Points of an em in footnotesize."""
 GAP = 6.0
@@ -26,8 +30,6 @@ _EMS = (
     ("MWm@%&", 1.06),
 )
 """Signs by their width; others are as wide as capitals."""
-_LONG_WORD = 12
-"""Letters of a word that may stay on one line."""
 _PIECE = re.compile(r"[a-zA-Z0-9]{1,9}[^a-zA-Z0-9]*|[^a-zA-Z0-9]+")
 """What a line may end after inside a long word."""
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
@@ -41,24 +43,28 @@ _SPECIAL = {
     # At the beginning of a line it would be an argument of the command that ends the line before.
     "[": "{[}",
     "–": "--",
+    "−": "$-$",
 }
 
 
 def latex(result: ResultTable) -> str:
     """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points.
 
-    What is wider than a column of a paper continues in further tables, each with the names of the rows.
+    What is wider than a column of a paper stands across its columns; what is wider than a page
+    continues in further tables, each with the names of the rows.
     """
-    parts = _parts(result)
+    parts, float_ = _parts(result, COLUMN), "table"
+    if len(parts) > 1:
+        parts, float_ = _parts(result, PAGE), "table*"
     texts = [
         PACKAGES,
-        *(_latex_part(result, columns, place) for place, columns in enumerate(parts)),
+        *(_latex_part(result, columns, place, float_) for place, columns in enumerate(parts)),
     ]
     return "\n".join([*texts, ""])
 
 
-def _latex_part(result: ResultTable, columns: Sequence[int], place: int) -> str:
-    """The table of some columns; `place` is 0 for the first of several."""
+def _latex_part(result: ResultTable, columns: Sequence[int], place: int, float_: str) -> str:
+    """The table of some columns; `place` is 0 for the first of several, `float_` its environment."""
     heads = [
         _latex_head(result.heads[column], numeric=result.numeric[column]) for column in columns
     ]
@@ -73,9 +79,9 @@ def _latex_part(result: ResultTable, columns: Sequence[int], place: int) -> str:
     label = f"tab:{result.release}-{result.name}" + (f"-part-{place + 1}" if place else "")
     return "\n".join(
         [
-            r"\begin{table}",
+            f"\\begin{{{float_}}}",
             r"\centering\footnotesize\sloppy\setlength{\tabcolsep}{3pt}",
-            f"\\caption{{{latex_text(caption, breaks=True)}}}",
+            f"\\caption{{{latex_text(caption, room=COLUMN)}}}",
             f"\\label{{{label}}}",
             f"\\begin{{tabular}}{{@{{}}{''.join(_column(result, column) for column in columns)}@{{}}}}",
             r"\toprule",
@@ -84,13 +90,13 @@ def _latex_part(result: ResultTable, columns: Sequence[int], place: int) -> str:
             *(line + r" \\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
-            r"\end{table}",
+            f"\\end{{{float_}}}",
         ]
     )
 
 
-def _parts(result: ResultTable) -> list[list[int]]:
-    """Columns that fit next to each other: the names of the rows are in each of these lists."""
+def _parts(result: ResultTable, most: float) -> list[list[int]]:
+    """Columns that fit into so many points: the names of the rows are in each of these lists."""
     groups: list[list[int]] = []
     for column in range(len(result.heads)):
         # A number and the interval to its right stay together.
@@ -108,7 +114,7 @@ def _parts(result: ResultTable) -> list[list[int]]:
         width = sum(_width(result, column) + GAP for column in group)
         if not parts or width > room:
             parts.append([result.names])
-            room = COLUMN - _width(result, result.names)
+            room = most - _width(result, result.names)
         parts[-1] += group
         room -= width
     return [sorted(part) for part in parts] or [[result.names]]
@@ -149,7 +155,7 @@ def _column(result: ResultTable, column: int) -> str:
 def _latex_head(head: str, *, numeric: bool) -> str:
     text = latex_text(head)
     if points(head) > HEAD:
-        text = f"\\parbox[b]{{{HEAD:g}pt}}{{\\raggedright {latex_text(head, breaks=True)}}}"
+        text = f"\\parbox[b]{{{HEAD:g}pt}}{{\\raggedright {latex_text(head, room=HEAD)}}}"
     return f"{{{text}}}" if numeric else text
 
 
@@ -160,35 +166,41 @@ def markdown(result: ResultTable) -> str:
     return "\n".join([f"**{_plain(result.caption)}**", "", *table(heads, rows), ""])
 
 
-def latex_text(text: str, *, breaks: bool = False) -> str:
-    """A text that LaTeX shows as it is, on one line; with `breaks` a line may end inside long words."""
-    shown = " ".join(text.split())
-    if not breaks:
-        return "".join(_SPECIAL.get(sign, sign) for sign in shown)
-    words = (
-        _PIECE.findall(word) if len(word) > _LONG_WORD else [word] for word in shown.split(" ")
-    )
-    return " ".join(r"\allowbreak{}".join(map(latex_text, pieces)) for pieces in words)
+def latex_text(text: str, *, room: float = math.inf) -> str:
+    """A text that LaTeX shows as it is.
+
+    Args:
+        text: The text.
+        room: Points of a line. TeX ends lines at spaces and hyphens; a line may also end inside a word
+            that does not fit.
+    """
+    words = []
+    for word in text.split():
+        fits = all(points(part) <= room for part in word.split("-"))
+        pieces = [word] if fits else _PIECE.findall(word)
+        escaped = ("".join(_SPECIAL.get(sign, sign) for sign in piece) for piece in pieces)
+        words.append(r"\allowbreak{}".join(escaped))
+    return " ".join(words)
 
 
 def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
     if cell.number is not None:
         shown = _decimal(cell.number)
         return f"\\bfseries {shown}" if cell.bold else shown
-    text = latex_text(cell.text, breaks=breaks and points(cell.text) > NAMES)
+    text = latex_text(cell.text, room=NAMES if breaks else math.inf)
     if numeric:
         return f"{{{text}}}"
     return f"\\textbf{{{text}}}" if cell.bold else text
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    shown = _shown(cell.text) if cell.number is None else _decimal(cell.number)
+    shown = _shown(cell.text) if cell.number is None else decimal_text(cell.number, DECIMALS)
     return f"**{shown}**" if cell.bold and shown else shown
 
 
 def _shown(text: str) -> str:
     """A text as code, unless every sign of it is plain in Markdown, too."""
-    return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–-]", text) else text
+    return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–−-]", text) else text
 
 
 def _format(result: ResultTable, place: int) -> str:

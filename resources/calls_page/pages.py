@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -30,7 +30,14 @@ from resources.files.object_storage import shared_files
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.calls import ANSWERED, UNREAD
-from resources.llm.ledger.reading import CallFilter, LedgerCursor, LedgerEntry, LedgerRowId, Text
+from resources.llm.ledger.reading import (
+    CallFilter,
+    LedgerCursor,
+    LedgerEntry,
+    LedgerRow,
+    LedgerRowId,
+    Text,
+)
 from resources.llm.request import FailureKind
 from resources.reports.page import environment
 from resources.warehouse import WarehouseError
@@ -193,6 +200,7 @@ class _Pages:
                 query=query,
                 page=page,
                 names=self._ledger.names(),
+                labels=self._labels(page.rows),
                 outcomes=OUTCOMES,
                 words=lambda text: one_line(text, FIRST_WORDS),
             )
@@ -249,6 +257,16 @@ class _Pages:
 
     def _asked(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else request_view(entry.request, self._images)
+
+    def _labels(self, rows: Sequence[LedgerRow]) -> dict[str, str]:
+        """The labels of the candidates that calls answered for, by key; none where the tables cannot be
+        read."""
+        keys = {"keys": [row.name.key for row in rows]}
+        try:
+            labels = self._warehouse.snapshot_read("evaluate/labels_of_calls", keys).to_pylist()
+        except WarehouseError:
+            return {}
+        return {row["key"]: row["label"] for row in labels}
 
     def _rows_made_of(self, key: str) -> dict[str, Any]:
         """The rows of the warehouse that name the call, by table; or why they are not known."""

@@ -50,6 +50,10 @@ NOT_SCORED = (
     "The task prints no score: {why}. Bring its log to vlm-loom with vlm-loom result "
     "import-predictions, and score it with vlm-loom run evaluate."
 )
+OWN_SERVER = (
+    "For a server of your own: `inspect eval task.py --model openai-api/local/MODEL -M "
+    "responses_api=false`, with LOCAL_BASE_URL and LOCAL_API_KEY in the environment."
+)
 AT_ONCE = 500
 """Conversations that are written at once."""
 MULTI_ROUND = (
@@ -185,7 +189,7 @@ def write_inspect(source: ExportSource, folder: Path) -> None:
         f"{IMAGES}/": "its pictures",
         **(_reader(folder) if is_scored else {}),
     }
-    write_page(source, folder, files, [_on_scores(source, is_scored)])
+    write_page(source, folder, files, [OWN_SERVER, _on_scores(source, is_scored)])
 
 
 def _reader(folder: Path) -> dict[str, str]:

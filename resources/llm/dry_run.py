@@ -66,7 +66,7 @@ class DryGateway(Gateway):
     ):
         super().__init__(registry, profile, ledger, images, launcher=launcher)
         self.forecasts: dict[tuple[str, str], Forecast] = defaultdict(Forecast)
-        """Forecast by stage and model of the registry, in the order of the first request."""
+        """Forecast by stage and candidate or model, in the order of the first request."""
         self.stand_in_answers: dict[str, Completion] = {}
         """Answers of the offline server by the request's key; a run would find them in its ledger."""
 
@@ -89,13 +89,17 @@ class DryModelCalls(ModelCalls):
     def __init__(self, gateway: DryGateway, stage: str, trials: Canaries):
         super().__init__(gateway.context, stage, trials)
         self.gateway = gateway
-        self._typical: dict[str, int] = {}
+        self._means: dict[str, float | None] = {}
+        """Mean tokens of this stage's answers in the ledger, by model; None where it has none."""
 
     async def outcome_of(self, request: ChatRequest) -> Outcome:
         """The outcome, counted in the forecast of its stage and model."""
         outcome = await super().outcome_of(request)
-        self.gateway.forecasts[self.stage, request.model].usage.count(outcome, request.model)
+        self._forecast(request).usage.count(outcome, request.model)
         return outcome
+
+    def _forecast(self, request: ChatRequest) -> Forecast:
+        return self.gateway.forecasts[self.stage, request.candidate or request.model]
 
     def _keep_readings(self) -> None:
         """Nothing is kept."""
@@ -108,8 +112,7 @@ class DryModelCalls(ModelCalls):
             return replace(outcome, cached=True)
         if too_long := unsendable(request, spec, key):
             return too_long
-        forecast = self.gateway.forecasts[self.stage, request.model]
-        forecast.at_most_usd += highest_cost(request, spec, spec.mode)
+        self._forecast(request).at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = _stand_in(spec)
         client = await self._clients.of(stand_in)
         limits = self.context.limits(stand_in)
@@ -134,16 +137,14 @@ class DryModelCalls(ModelCalls):
         return answer
 
     def _likely_completion(self, request: ChatRequest, spec: ModelSpec, reply: Reply) -> int:
-        """Tokens of the answer: of the offline server's own, of what was asked for, or of the mean."""
+        """Tokens of the answer: of the offline server's own, of the mean, or of what is asked for."""
         if spec.provider == "offline":
             return reply.completion_tokens
+        if spec.name not in self._means:
+            self._means[spec.name] = self.context.ledger.mean_completion(self.stage, spec.model)
+        mean = self._means[spec.name]
+        if mean is not None:
+            return round(mean)
         if request.n_words is not None:
             return min(tokens_of_words(request.n_words), spec.longest_answer(request.params))
-        return self._typical_completion(spec)
-
-    def _typical_completion(self, spec: ModelSpec) -> int:
-        """Mean tokens of this stage's answers from this model in the ledger, or the default."""
-        if spec.name not in self._typical:
-            mean = self.context.ledger.mean_completion(self.stage, spec.model)
-            self._typical[spec.name] = round(mean) if mean else COMPLETION_TOKENS
-        return self._typical[spec.name]
+        return COMPLETION_TOKENS

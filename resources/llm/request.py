@@ -56,6 +56,8 @@ class ChatRequest:
         renewal: How often the request was invalidated (`re_ask.py`).
         in_a_grid: Whether all images are sent as one numbered image, independent of the model's entry.
         n_words: The likely number of words of the reply, for estimates. Not part of the canonical form.
+        candidate: The candidate under evaluation, such as `no-images:NAME`, for estimates. Not part of
+            the canonical form.
     """
 
     model: str
@@ -68,6 +70,7 @@ class ChatRequest:
     renewal: int = 0
     in_a_grid: bool = False
     n_words: int | None = None
+    candidate: str | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.

@@ -39,6 +39,7 @@ from resources.publishing.releases import rows_of_release
 from resources.reports import figures
 from resources.reports.charts import (
     differences_figure,
+    in_widths,
     paper_figures,
     plane_figure,
     radar_figure,
@@ -194,35 +195,53 @@ def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> Evaluat
     """
     rows = warehouse.read("evaluate/calls_behind", {"release_id": release_id}).to_pylist()
     rows = [row for row in rows if is_model(row["candidate"])]
-    keys = dict.fromkeys(row["call_key"] for row in rows if row["call_key"])
-    calls = {call.key: call for call in ledger.calls(list(keys))}
-    by_model: dict[tuple[str, str], list[Call]] = {}
+    roles: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
-        if row["call_key"] in calls:
-            of_model = by_model.setdefault((row["role"], row["asked"]), [])
-            of_model.append(calls[row["call_key"]])
+        if row["call_key"]:
+            roles.setdefault(row["call_key"], set()).add((row["role"], row["asked"]))
+    sent: dict[tuple[str, str], dict[_CallFacts, None]] = {}
+    for call in ledger.calls(list(roles)):
+        for role in roles[call.key]:
+            sent.setdefault(role, {})[_CallFacts.of(call)] = None
     readers = Counter(row["asked"] for row in rows if row["role"] == "reader")
     return EvaluationCalls(
-        [_settings(*key, of_model) for key, of_model in sorted(by_model.items())],
+        [_settings(*role, list(facts)) for role, facts in sorted(sent.items())],
         dict(sorted(readers.items())),
     )
 
 
-def _settings(role: str, name: str, calls: Sequence[Call]) -> CallSettings:
-    days = [call.created_at[:10] for call in calls]
-    parameters: list[Any] = [call.request["params"] for call in calls]
+class _CallFacts(NamedTuple):
+    """What a methods paragraph says of a call."""
+
+    day: str
+    temperature: float | None
+    limit: int | None
+    served_as: str
+    prompt: str
+
+    @classmethod
+    def of(cls, call: Call) -> "_CallFacts":
+        request: Mapping[str, Any] = call.request
+        params = request["params"]
+        return cls(
+            call.created_at[:10],
+            params.get("temperature"),
+            params.get("max_tokens") or params.get("max_completion_tokens"),
+            call.answered_as or request["model"],
+            request["prompt_version"],
+        )
+
+
+def _settings(role: str, name: str, calls: Sequence[_CallFacts]) -> CallSettings:
     return CallSettings(
         role,
         name,
-        list(dict.fromkeys(each.get("temperature") for each in parameters)),
-        list(
-            dict.fromkeys(
-                each.get("max_tokens") or each.get("max_completion_tokens") for each in parameters
-            )
-        ),
-        sorted({call.answered_as for call in calls if call.answered_as}),
-        min(days),
-        max(days),
+        list(dict.fromkeys(call.temperature for call in calls)),
+        list(dict.fromkeys(call.limit for call in calls)),
+        sorted({call.served_as for call in calls} - {name}),
+        sorted({call.prompt for call in calls}),
+        min(call.day for call in calls),
+        max(call.day for call in calls),
     )
 
 
@@ -406,9 +425,9 @@ KINDS: Mapping[str, Callable[[ReleaseResults], Iterator[tuple[str, bytes]]]] = {
 
 def _figures(results: JudgeResults) -> Iterator[tuple[str, "Figure"]]:
     """The figures of a judge's results with their names: scores, differences, radars, quadrants."""
-    yield "leaderboard", scores_figure(results)
+    yield from in_widths("leaderboard", partial(scores_figure, results))
     if results.pairs(results.leading):
-        yield "pairs", differences_figure(results)
+        yield from in_widths("pairs", partial(differences_figure, results))
     benchmark = BENCHMARKS.get(results.scores[0]["benchmark"] or "")
     for radar in radars(results, benchmark):
         yield from paper_figures(radar.name, len(radar.lines), partial(radar_figure, radar))

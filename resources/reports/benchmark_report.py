@@ -32,6 +32,7 @@ from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
+from resources.web.addresses import items_page
 
 _OFFLINE = "offline"
 READING = "What scores, intervals, ranks and comparisons mean"
@@ -60,6 +61,7 @@ _LEADERBOARD = "leaderboard"
 def render_report(data: Report, image_store: ImageStore) -> str:
     """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
     panes = panes_of(data)
+    parts = _linked_parts(panes)
     data = _labelled(data)
     release, benchmark = data["release"], data["benchmark"]
     noun = noun_of(release)
@@ -93,6 +95,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         panes=panes,
         rule=RULE,
         has_sides=len(panes) > 1,
+        parts=parts,
         sections=sections,
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.shown_metrics}
@@ -114,19 +117,33 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     )
 
 
+def _linked_parts(panes: Sequence[JudgePane]) -> list[tuple[str, str]]:
+    """Anchor and title of the parts below the first judge's leaderboards that the contents name."""
+    titles = {"abilities-0": "Abilities", "groups-0": "Groups of models"}
+    parts = [part for pane in panes[:1] for part in pane.parts]
+    return [
+        (part.id, titles[part.id])
+        for part in parts
+        if isinstance(part, block.FoldedBlocks) and part.id in titles
+    ]
+
+
 def _labelled(data: Report) -> Report:
     """The data of sections that show models as their rows name them, with labels in place of names."""
     labels = {row["model"]: row["label"] for row in data["scores"]}
 
     def of_rows(rows: Sequence[Row]) -> list[Row]:
+        names = ("model", "opponent", "subject")
         return [
             {
                 **row,
-                **{
-                    name: labels.get(row[name], row[name])
-                    for name in ("model", "opponent", "subject")
-                    if row.get(name)
-                },
+                **{name: labels.get(row[name], row[name]) for name in names if row.get(name)},
+                # Who is asked is the model itself, a judge or an extractor.
+                **(
+                    {"asked": labels.get(row["asked"], row["asked"])}
+                    if row.get("asked") and row["asked"] == row["model"]
+                    else {}
+                ),
             }
             for row in rows
         ]
@@ -138,7 +155,12 @@ def _labelled(data: Report) -> Report:
     return {
         **data,
         "choice": choice
-        and {**choice, "shares": of_keys(choice["shares"]), "passes": of_keys(choice["passes"])},
+        and {
+            **choice,
+            "shares": of_keys(choice["shares"]),
+            "circular_shares": of_keys(choice["circular_shares"]),
+            "passes": of_keys(choice["passes"]),
+        },
         "answer_lengths": of_rows(data["answer_lengths"]),
         "pairwise": {
             "designs": data["pairwise"]["designs"],
@@ -151,7 +173,13 @@ def _labelled(data: Report) -> Report:
         "findings": {
             name: of_rows(rows) if name in _BY_MODEL else rows for name, rows in findings.items()
         },
-        "failures": of_rows(data["failures"]),
+        "failures": of_rows(
+            [
+                {**row, "items": _items_of(row, data["release"]["release_id"])}
+                for row in data["failures"]
+            ]
+        ),
+        "missing": of_rows(data["missing"]),
         "examples": [
             {
                 **example,
@@ -162,6 +190,13 @@ def _labelled(data: Report) -> Report:
             for example in data["examples"]
         ],
     }
+
+
+def _items_of(failure: Row, release_id: str) -> str:
+    """The link to the items that a model did not answer, or to one that a judge did not judge."""
+    if failure["stage"] == "answers":
+        return items_page(release_id, outcome="lost", **{"outcome.of": failure["model"]})
+    return items_page(release_id, item=failure["item_id"])
 
 
 def _drawn(name: str, title: str, finding: str) -> block.Section:

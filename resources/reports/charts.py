@@ -65,6 +65,21 @@ def paper_figures(
             )
 
 
+def in_widths(name: str, draw: Callable[[float], "Figure"]) -> Iterator[tuple[str, "Figure"]]:
+    """A figure without a legend in each of `WIDTHS`, in the fonts of print.
+
+    Args:
+        name: The name of the figure.
+        draw: Makes the figure from a width.
+
+    Yields:
+        The name of the file without its ending, and the figure.
+    """
+    for size, width in WIDTHS.items():
+        with figures.in_print():
+            yield f"{name}-{size}", draw(width)
+
+
 def radar_figure(
     radar: RadarData, width: float, height: float, legend: Legend, words: Sequence[str] = ()
 ) -> "Figure":
@@ -279,10 +294,16 @@ def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) 
     return figure
 
 
-def scores_figure(results: JudgeResults) -> "Figure":
-    """Scores with their intervals, best first."""
+def scores_figure(results: JudgeResults, width: float) -> "Figure":
+    """Scores with their intervals, best first.
+
+    Args:
+        results: The scores.
+        width: Inches.
+    """
     rows = [row for row in results.models if row["value"] is not None]
-    figure = figures.new_figure(7, 1.2 + 0.32 * max(len(rows), 1))
+    height = 0.8 + 0.24 * max(len(rows), 1)
+    figure = figures.new_figure(width, height, figures.PRINT_DPI)
     axes = figure.add_subplot()
     places = range(len(rows))
     bounds = [
@@ -294,25 +315,30 @@ def scores_figure(results: JudgeResults) -> "Figure":
         places,
         xerr=bounds,
         fmt="o",
-        markersize=4.5,
-        linewidth=1.3,
+        markersize=3.5,
+        linewidth=1.1,
         color=figures.PALETTE[0],
     )
-    figures.name_ticks(axes.set_yticks, places, [row["label"] for row in rows])
+    names = [_named(row["label"]) for row in rows]
+    axes.set_yticks(places, names)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     name, aggregation = results.leading
-    figures.set_title(axes, f"{name} ({aggregation})")
-    axes.set_xlabel(f"score, with 95 % interval over {results.n_clusters} clusters")
-    figures.style_axes(axes, "x")
+    axes.set_xlabel(f"{name} ({aggregation}),\n95 % intervals over {results.n_clusters} clusters")
+    figures.style_axes(axes, "x", figures.PRINT_TEXT)
     return figure
 
 
-def differences_figure(results: JudgeResults) -> "Figure":
-    """Differences of every two models, row less column; a dot where p after Holm is low."""
+def differences_figure(results: JudgeResults, width: float) -> "Figure":
+    """Differences of every two models, row less column; a dot where p after Holm is low.
+
+    Args:
+        results: The scores and differences.
+        width: Inches at most.
+    """
     pairs = results.pairs(results.leading)
     models = [row["model"] for row in results.models if any(row["model"] in pair for pair in pairs)]
-    size = 1.6 + 0.42 * len(models)
-    figure = figures.new_figure(size + 1.6, size)
+    width = min(width, 3.2 + 0.42 * len(models))
+    figure = figures.new_figure(width, 0.85 * width, figures.PRINT_DPI)
     axes = figure.add_subplot()
 
     def difference(first: str, second: str) -> float:
@@ -329,12 +355,13 @@ def differences_figure(results: JudgeResults) -> "Figure":
         if is_significant(row):
             first, second = models.index(pair[0]), models.index(pair[1])
             axes.plot([second, first], [first, second], "o", color=figures.INK, markersize=3)
-    names = [results.labels[model] for model in models]
-    figures.name_ticks(axes.set_yticks, range(len(models)), names)
-    figures.name_ticks(axes.set_xticks, range(len(models)), names, rotation=90)
-    figure.colorbar(image, label="row less column")
-    title = f"Differences; a dot: p after Holm < {COUNTS_BELOW}"
-    figure.suptitle(title, x=0.01, ha="left", color=figures.INK, fontsize=figures.TITLE)
+    names = [_named(results.label(model)) for model in models]
+    axes.set_yticks(range(len(models)), names, fontsize=figures.PRINT_TEXT)
+    axes.set_xticks(range(len(models)), names, rotation=90, fontsize=figures.PRINT_TEXT)
+    bar = figure.colorbar(image, shrink=0.8)
+    bar.ax.tick_params(labelsize=figures.PRINT_SMALL)
+    legend = f"row less column; a dot: p after Holm < {COUNTS_BELOW}"
+    bar.set_label(textwrap.fill(legend, 28), fontsize=figures.PRINT_SMALL)
     return figure
 
 

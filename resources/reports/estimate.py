@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from methods.evaluation.statistics.estimates import mark_indicative
+from methods.naming import decimal_text
 
 _MISSING = "–"
 _COARSE = 20.0
@@ -33,8 +34,7 @@ class Scale(NamedTuple):
             return _MISSING
         if math.isinf(value):
             return "∞" if value > 0 else "−∞"
-        text = f"{value:.{self.decimals}f}"
-        return (text if float(text) else text.lstrip("-")).replace("-", "−")
+        return decimal_text(value, self.decimals)
 
     def difference(self, value: float | None) -> str:
         """A difference of two numbers on the scale, with its sign."""

@@ -6,6 +6,7 @@ from methods.choice.letter_shares import NOTHING_READ, LetterShares
 from methods.choice.lettered import NO_CHOICE
 from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
+from methods.naming import decimal_text
 from methods.results.results_table import COUNTS_BELOW, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
@@ -204,7 +205,7 @@ def _distance(shares: LetterShares) -> Cell:
     if shares.p_holm is not None:
         small.append(in_words(shares.p_holm))
     return Cell(
-        "–" if value is None else f"{value:.3f}",
+        "–" if value is None else decimal_text(value, 3),
         small,
         "n worse" if shares.p_holm is not None and shares.p_holm < COUNTS_BELOW else "n",
         f"On {block.count(shares.compared, 'question')}" if shares.compared else "",

@@ -115,11 +115,12 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FoldedBlocks:
-    """Blocks that are shown when the line above them is pointed at."""
+    """Blocks that are shown when the line above them is pointed at; `id` is what links to them name."""
 
     kind: ClassVar = "folded"
     summary: str
     blocks: Sequence["Block"]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     heading, *others = parts
     assert isinstance(heading, Heading)
     line = '<b>{title}</b><span class="preview">{finding}</span>'
-    return [FoldedBlocks(markup(line, title=heading.text, finding=finding), others)]
+    return [FoldedBlocks(markup(line, title=heading.text, finding=finding), others, heading.id)]
 
 
 def note(name: str, /, style: str = "note", **values: object) -> Note:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
+from methods.results.methods_paragraph import methods_paragraph
 from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.page import sentences
 from resources.reports.report_answers import refusals
 from resources.reports.report_blocks import Cell, markup
-from resources.reports.report_input import LeaderboardInput, Row
+from resources.reports.report_input import LeaderboardInput, Report, Row
 from resources.reports.report_pairs import image_ablation, pairs
 from resources.reports.report_parts import abilities, analyses_of, slices
 from resources.reports.report_plots import Chart, chart, quadrants
@@ -129,16 +130,16 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
                 [
                     *refusals(judged, order),
                     *quadrants(judged, order),
-                    *abilities(judged, order, labels, data["above"]),
+                    *abilities(judged, order, labels, data["above"], f"abilities-{place}"),
                     *slices(judged, order, labels),
-                    *analyses_of(judged),
+                    *analyses_of(judged, f"groups-{place}"),
                 ],
             )
         )
     return panes
 
 
-def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Section:
+def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     """What each judge says, then judges side by side and models that are missing."""
     titled = []
     for n, pane in enumerate(panes):
@@ -151,7 +152,9 @@ def leaderboard(data: LeaderboardInput, panes: Sequence[JudgePane]) -> block.Sec
             for row in data["constant_judges"]
             if (row["judge"], row["judge_version"]) == (pane.judged.judge, pane.judged.version)
         ]
-        titled.append((pane.title, [version, *constant, averaged, *pane.parts]))
+        how = methods_paragraph(pane.judged, data["release"], data["version"], data["calls"])
+        methods = block.FoldedBlocks("How these scores were made", [block.Note(how)])
+        titled.append((pane.title, [version, *constant, averaged, methods, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []
     blocks = [*judges, *how_asked(data), *side_by_side(panes), *missing(data)]
     # Without scores it is no part of the contents.
@@ -209,10 +212,21 @@ def _line(row: LeaderboardRow, has_lost: bool) -> list[Cell]:
         _with_interval(row.common)._replace(small=common),
         *([_with_interval(row.all_items)] if has_lost else []),
         *map(_with_interval, row.others),
-        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [row.coverage]),
+        Cell(f"{counts['n_judged']}/{counts['n_turns']}", [_judged_share(row)]),
         _lost(cut + reasoning + empty)._replace(title=without),
         *(_lost(counts[name]) for name in ("n_failed", "n_refused")),
     ]
+
+
+def _judged_share(row: LeaderboardRow) -> str:
+    """The share of the metric's units that was judged, named where it is not that of the turns."""
+    counts = row.counts
+    turns = counts["n_judged"] / counts["n_turns"] if counts["n_turns"] else None
+    return (
+        row.coverage
+        if row.coverage == _percent(turns)
+        else f"{row.coverage} of the units of the score"
+    )
 
 
 def _with_interval(estimate: ReportEstimate) -> Cell:

@@ -5,6 +5,7 @@ why, checks, review, costs.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict
 
+from methods.naming import decimal_text
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
@@ -313,9 +314,11 @@ def _review(corpus: CorpusPageInput) -> block.Section:
 
 
 def _agreed(row: Row) -> list[Cell]:
-    value = "–" if row["value"] is None else f"{row['value']:.2f}".replace("-", "−")
+    value = "–" if row["value"] is None else decimal_text(row["value"], 2)
     ends = (
-        [] if row["low"] is None else [f"{row['low']:.2f} to {row['high']:.2f}".replace("-", "−")]
+        []
+        if row["low"] is None
+        else [" to ".join(decimal_text(row[end], 2) for end in ("low", "high"))]
     )
     return [
         Cell(row["kind"].replace("_", " "), kind="who"),

@@ -113,11 +113,28 @@ def render_index(
         lines=ordered,
         matrix=matrix(ordered),
         since=since,
+        marks=_marks(ordered),
+        labels={line.release["release_id"]: _labels(line) for line in ordered},
         n_changes=MOST_CHANGES,
         pages={line.release["release_id"]: line.page for line in lines},
         diffs=[(first, second, diff_link(first, second)) for first, second in diffs],
         generated=generated,
     )
+
+
+def _labels(line: ReleaseLine) -> dict[str, str]:
+    """The label of each model of a release."""
+    return {entry.who.name: entry.who.label for entry in (line.view.entries if line.view else ())}
+
+
+def _marks(lines: Sequence[ReleaseLine]) -> list[tuple[str, str, str]]:
+    """Name of a release, labels of models and the mark next to their ranks, of releases in force."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        for entry in line.view.models if line.view and line.release["in_force"] else ():
+            if entry.mark:
+                labels.setdefault((line.release["name"], entry.mark), []).append(entry.who.label)
+    return [(name, ", ".join(models), mark) for (name, mark), models in labels.items()]
 
 
 def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
 from methods.release_statistics import CategoryCounts, Distribution
+from methods.results.methods_paragraph import EvaluationCalls
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -106,6 +107,10 @@ class ItemAnalysisInput(TypedDict):
 class Report(LeaderboardInput):
     """All that the page of a release is made of."""
 
+    calls: EvaluationCalls
+    """The calls behind the scores."""
+    version: str | None
+    """The version of vlm-loom, if it is known."""
     choice: MultipleChoiceInput | None
     findings: Mapping[str, Rows]
     """Rows of `evaluate.findings` by analysis, also where another release is compared with this one."""

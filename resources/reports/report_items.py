@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from methods.naming import decimal_text
 from resources.images.store import ImageStore
 from resources.reports.figures import inline_svg
 from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
@@ -74,7 +75,7 @@ def _flagged(item: Row, image_store: ImageStore) -> dict[str, Any]:
 
 def _votes(row: Row) -> str:
     if row["discrimination"] is not None:
-        return f"{row['discrimination']:.2f} over {row['n_models']} models"
+        return f"{decimal_text(row['discrimination'], 2)} over {row['n_models']} models"
     right, wrong, unknown = (len(row[f"{name}_models"]) for name in ("right", "wrong", "unknown"))
     votes = f"{right} of {right + wrong} right"
     if row["right_models"]:
@@ -94,7 +95,8 @@ def items_dots(statistics: Sequence[Row]) -> list[ItemsDot]:
         named = ", ".join(str(row["item_id"])[:12] for row in rows[:5])
         more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
         words = (
-            f"{len(rows)} of {share:.0%} right, discrimination {discrimination:.2f}: {named}{more}"
+            f"{len(rows)} of {share:.0%} right, discrimination {decimal_text(discrimination, 2)}: "
+            f"{named}{more}"
         )
         dots.append(ItemsDot(share, discrimination, len(rows), words))
     return dots

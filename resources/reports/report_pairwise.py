@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from methods.naming import decimal_text
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_blocks import Cell
@@ -120,7 +121,7 @@ def _bias(row: Row) -> list[Cell]:
 
 
 def _whole(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0f}".replace("-", "−")
+    return "–" if value is None else decimal_text(value, 0)
 
 
 def _interval(row: Row, shown: Callable[[float], str], prefix: str = "") -> str:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from methods.evaluation.contestants import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
+from methods.naming import decimal_text
 from methods.results.results_table import Pair, key_of, label_order
 from methods.results.tables import TableCell, analyses
 from resources.reports import report_blocks as block
@@ -60,9 +61,10 @@ def slices(
     return block.folded(blocks, f"By {', '.join(shown_here)}")
 
 
-def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
-    """Groups of models, the best model by ability, and models before and after training."""
-    blocks: list[block.Block] = [block.Heading("Groups of models")]
+def analyses_of(judged: ScoresByJudge, anchor: str) -> list[block.Block]:
+    """Groups of models, the best model by ability, and models before and after training; `anchor` is
+    what links to them name."""
+    blocks: list[block.Block] = [block.Heading("Groups of models", id=anchor)]
     for table in analyses(judged):
         blocks += [
             block.Note(table.caption),
@@ -81,7 +83,7 @@ def analyses_of(judged: ScoresByJudge) -> list[block.Block]:
 
 
 def _cell(place: int, cell: TableCell) -> Cell:
-    text = cell.text if cell.number is None else f"{cell.number:z.1f}"
+    text = cell.text if cell.number is None else decimal_text(cell.number)
     return Cell(block.bold(text) if cell.bold else text, kind="n" if place else "who")
 
 
@@ -108,14 +110,17 @@ def abilities(
     order: Sequence[CandidateLabel],
     labels: Sequence[str],
     above: Mapping[str, str],
+    anchor: str,
 ) -> list[block.Block]:
     """The abilities by the first metric that is split; nothing where nothing is split by them.
 
     `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
-    it is part of.
+    it is part of, `anchor` is what links to them name.
     """
     label_names = ", ".join(labels)
-    return block.folded(_abilities(judged, order, labels, above), f"By {label_names}")
+    blocks = list(_abilities(judged, order, labels, above))
+    heading = block.Heading("Abilities", id=anchor)
+    return block.folded([heading, *blocks] if blocks else [], f"By {label_names}")
 
 
 def _abilities(
@@ -131,7 +136,6 @@ def _abilities(
     finest = labels[-1] if labels and labels[-1] in by_label else None
     if metric is None or not (levels or finest):
         return
-    yield block.Heading("Abilities")
     yield block.note("abilities", metric=metric)
     if levels:
         parts = by_label[levels[-1]]

@@ -6,6 +6,7 @@ from typing import Any
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
 from methods.evaluation.probes import FOUND, IN_WINS, NONE, VERDICTS
+from methods.naming import decimal_text
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell
 from resources.reports.report_input import Report, Row
@@ -164,7 +165,7 @@ def _figure(row: Row | None) -> Cell:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+    return decimal_text(value, 2)
 
 
 def _said(row: Row, judge: str) -> str:

@@ -49,10 +49,16 @@ WITH settings AS (
         FROM (
             -- Grouping by a hash takes a third of the time that distinct maps take.
             SELECT release_id, model, any_value(settings) AS settings
-            FROM evaluate.shown_answers
+            FROM evaluate.answers
             WHERE settings IS NOT NULL
             GROUP BY release_id, model, hash(settings)
         )
+        -- A model that was archived stands on the leaderboards until evaluation runs again.
+        SEMI JOIN (
+            SELECT release_id, model FROM evaluate.shown_answers
+            UNION
+            SELECT release_id, model FROM evaluate.scores
+        ) USING (release_id, model)
     )
     GROUP BY ALL
 ),

@@ -30,7 +30,7 @@ def rows(output: str) -> dict[tuple[str, str], list[float]]:
     """(stage, model) -> calls, reused, prompt tokens, answer tokens, likely and highest cost."""
     found = {}
     for line in output.splitlines():
-        match = re.fullmatch(r"([a-z]+\.[a-z_]+|all) +([a-z]*) +((?:[\d.,]+ *){6})", line)
+        match = re.fullmatch(r"([a-z]+\.[a-z_]+|all) +([a-z:-]*) +((?:[\d.,]+ *){6})", line)
         if match:
             numbers = [float(number.replace(",", "")) for number in match[3].split()]
             found[match[1], match[2]] = numbers
@@ -59,28 +59,34 @@ def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
 def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     told = rows(fresh[1].stdout)
 
-    assert list(told) == [
-        ("dialogue.summaries", "w"),
-        ("dialogue.instructions", "w"),
-        ("dialogue.questions", "w"),
-        ("dialogue.three_turns", "w"),
-        ("dialogue.answers", "w"),
-        ("dialogue.turn_references", "w"),
-        ("rewrite.rewrites", "w"),
-        ("rewrite.contexts", "w"),
-        ("rewrite.seeds", "w"),
-        ("rewrite.seed_rewrites", "w"),
-        ("choice.items", "w"),
-        ("choice.mmiu_items", "w"),
-        ("choice.translations", "w"),
-        ("quality.checks", "w"),
-        ("evaluate.answers", "a"),
-        ("evaluate.answers", "b"),
-        ("evaluate.judgments", "j"),
+    assert list(dict.fromkeys(stage for stage, _ in told)) == [
+        "dialogue.summaries",
+        "dialogue.instructions",
+        "dialogue.questions",
+        "dialogue.three_turns",
+        "dialogue.answers",
+        "dialogue.turn_references",
+        "rewrite.rewrites",
+        "rewrite.contexts",
+        "rewrite.seeds",
+        "rewrite.seed_rewrites",
+        "choice.items",
+        "choice.mmiu_items",
+        "choice.translations",
+        "quality.checks",
+        "evaluate.answers",
+        "evaluate.judgments",
         # Letters that a rule has read, a few of them.
-        ("evaluate.second_readings", "j"),
-        ("all", ""),
+        "evaluate.second_readings",
+        "all",
     ]
+    candidates = {name for stage, name in told if stage == "evaluate.answers"}
+    assert candidates == {"a", "b", "no-images:a"}
+    judges = {
+        name for stage, name in told if stage in ("evaluate.judgments", "evaluate.second_readings")
+    }
+    assert judges == {"j"}
+    assert all(name == "w" for stage, name in told if not stage.startswith(("evaluate", "all")))
     for (stage, _), (calls, _, prompt, answer, likely, at_most) in told.items():
         assert calls > 0 and prompt > 0 and likely <= at_most
         if stage == "dialogue.summaries":
@@ -91,17 +97,21 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
             )
         elif stage == "dialogue.answers":
             assert answer % 750 == 0 and answer > 750 * calls, "500 words for each question"
+        elif stage == "evaluate.answers":
+            # Nothing was ever answered here: a dialogue's answer counts as 500 tokens, a letter as 15.
+            assert (answer - 15 * calls) % (500 - 15) == 0 and 15 * calls < answer < 500 * calls
+        elif stage == "evaluate.second_readings":
+            assert answer == 15 * calls, "a letter was asked for"
         elif stage != "all":
-            # Nothing was ever answered here, so an answer counts as 500 tokens.
             assert answer == 500 * calls
     calls, _, prompt, answer, likely, _ = told["dialogue.answers", "w"]
     assert likely == pytest.approx((prompt * 1 + answer * 10) / 1e6, abs=5e-5)
     calls, _, prompt, answer, likely, _ = told["evaluate.judgments", "j"]
     assert likely == pytest.approx((prompt * 2 + answer * 4) / 2e6, abs=5e-5), "half in batches"
     n_asked = told["evaluate.answers", "b"][0]
-    # One model is asked without its images, too: it is that model's cost. Two turns with the same words
-    # are the same request then.
-    assert n_asked < told["evaluate.answers", "a"][0] <= 2 * n_asked
+    # Without images, two turns with the same words are the same request.
+    assert told["evaluate.answers", "a"][0] == n_asked
+    assert 0 < told["evaluate.answers", "no-images:a"][0] <= n_asked
     # All turns of dialogues are judged, three answers to each; letters are read by rule. Conversations
     # of three turns are compared in both orders, each turn and the whole.
     assert calls % 3 == 0

@@ -1,11 +1,14 @@
 """What `vlm-loom result` prints of scores that are given here."""
 
+import re
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from dagster_project.results import leaderboard_rows, power_of, show_results
+from dagster_project.results import leaderboard_rows, power_of, show_costs, show_results
 from resources.files.home import warehouse_path
 from resources.publishing.releases import ReleaseError
 from resources.publishing.result_files import ReleaseResults, ResultError
@@ -132,3 +135,33 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
         assert [row["release"] for row in leaderboard_rows(said)] == [names[shown]]
     with pytest.raises(ReleaseError, match="There is no release mmbench; "):
         show_results([], "mmbench")
+
+
+def test_costs_of_a_run_name_candidates_by_their_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two entries of one model, whose calls have the model's name alone, and a judge."""
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    answers = [
+        {
+            **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},
+            **{"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]},
+        }
+        for name, temperature in (("cold", "0"), ("warm", "0.7"))
+    ]
+    calls = [
+        {
+            **{"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers"},
+            **{"status": "answered", "via": "live", "seconds": 1.0, "attempts": 1},
+            "created_at": datetime(2026, 3, 2, tzinfo=UTC),
+        }
+        for key, model in (("cold", "m"), ("warm", "m"), ("other", "judge"))
+    ]
+    put(Warehouse(warehouse_path()), {"evaluate.answers": answers, "ledger.calls": calls})
+
+    show_costs("run-1")
+    rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
+    assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
+
+    show_costs("run-2")
+    assert capsys.readouterr().out == "\nNo model call was paid for in this run.\n"

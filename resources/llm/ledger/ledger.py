@@ -60,17 +60,6 @@ _OF_KEYS = CALLS.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
-class RunCost(NamedTuple):
-    """The cost and the token counts of a run's calls in one stage to one model, answered or lost."""
-
-    stage: str
-    model: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float
-
-
 class ReAskDecision(NamedTuple):
     """A decision to ask anew: a model, a stage, a prompt or its version; None is any.
 
@@ -256,22 +245,6 @@ class Ledger:
         cost = select(func.coalesce(func.sum(PAID_CALLS.c.cost_usd), 0.0))
         with self._store.read() as connection:
             return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
-
-    def costs_of(self, run: str) -> list[RunCost]:
-        """Return the costs of a run by stage and model, the highest first."""
-        calls = PAID_CALLS.c
-        cost = func.sum(calls.cost_usd)
-        query = (
-            select(
-                *(calls.stage, calls.model, func.count()),
-                *(func.sum(calls.prompt_tokens), func.sum(calls.completion_tokens), cost),
-            )
-            .where(calls.run == run)
-            .group_by(calls.stage, calls.model)
-            .order_by(cost.desc(), calls.stage, calls.model)
-        )
-        with self._store.read() as connection:
-            return [RunCost(*row) for row in connection.execute(query)]
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
         """Return the cost of every call and charge: calls in the order of their commits, then charges.

@@ -46,7 +46,7 @@
   };
 
   const whole = new Intl.NumberFormat("en");
-  const fine = [0, 1, 2].map((most) => new Intl.NumberFormat("en", { maximumFractionDigits: most }));
+  const fine = [0, 1, 2].map((most) => new Intl.NumberFormat("en", { maximumFractionDigits: most, signDisplay: "negative" }));
   loom.count = (number, noun) => `${whole.format(number)} ${noun}${number === 1 ? "" : "s"}`;
   loom.number = (value, digits = 2) =>
     Number.isFinite(value) ? fine[digits].format(value).replace("-", "−") : "–";

@@ -118,6 +118,8 @@
     const answered = bits((status) => ANSWERED.includes(status));
     const found = bits((status) => isOutcome(wanted, status));
     if (wanted === "answered") return (ends) => ends > 0 && (ends & ~answered) === 0;
+    // Under a limit, items have no answers.
+    if (wanted === "not_asked") return (ends) => ends === 0 || (ends & found) !== 0;
     return (ends) => (ends & found) !== 0;
   };
 

@@ -302,7 +302,7 @@
     );
     for (const child of [...target.childNodes]) if (child.nodeType === Node.TEXT_NODE) child.remove();
     document.title = `Item ${number + 1} · ${loom.release.release.name}`;
-    loom.highlight(target);
+    const hit = loom.highlight(target);
     loom.markCurrent();
     if (isNew && document.body.dataset.view === "item") scrollTo(0, 0);
     if (focus) heading.focus({ preventScroll: true });
@@ -311,6 +311,8 @@
     if (section && item.turns.length > 1) {
       section.scrollIntoView();
       if (focus) section.querySelector("h3").focus({ preventScroll: true });
+    } else if (hit && (isNew || focus) && draw === drawing) {
+      hit.scrollIntoView({ block: "center" });
     }
     if (isNew) loom.say(`Item ${number + 1}`);
     // What is likely read next is loaded when there is time.

@@ -80,12 +80,12 @@
     return found.reduce((all, marks) => all.map((mark, number) => mark & marks[number]));
   };
 
-  // Show where the words of the search are in an element, and open what hides them.
+  // Show where the words of the search are in an element, and open what hides them. Returns the first place.
   loom.highlight = (element) => {
-    if (!window.CSS?.highlights) return;
+    if (!window.CSS?.highlights) return null;
     const { words, prefix } = loom.queryOf(loom.get("q"));
     CSS.highlights.delete("found");
-    if (!words.length && prefix === null) return;
+    if (!words.length && prefix === null) return null;
     const ranges = [];
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node && ranges.length < 2000; node = texts.nextNode()) {
@@ -103,5 +103,6 @@
       }
     }
     CSS.highlights.set("found", new Highlight(...ranges));
+    return ranges[0]?.startContainer.parentElement ?? null;
   };
 }

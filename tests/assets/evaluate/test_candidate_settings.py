@@ -70,6 +70,25 @@ def test_a_model_that_was_asked_in_two_ways_has_both(tmp_path: Path) -> None:
     assert found == {"a": "a (T=0 or 0.7)", "b": "b (T=0)"}
 
 
+def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
+    tmp_path: Path,
+) -> None:
+    assert labels(tmp_path, ("cold", {}), ("warm", {"temperature": "0.7"}))
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    scored = [
+        {"release_id": "mmdu-1", "model": model, "form": "floor", "n_turns": 9}
+        for model in ("cold", "warm")
+    ]
+    archived = {"model": "warm", "judge": "", "release_id": "", "state": "archived"}
+    put(warehouse, {"evaluate.archive": [archived], "evaluate.scores": scored})
+    rows = warehouse.select("evaluate.candidates").to_pylist()
+    assert [row["label"] for row in rows] == ["cold (T=0)", "warm (T=0.7)"]
+
+    put(warehouse, {"evaluate.scores": scored[:1]})
+    rows = warehouse.select("evaluate.candidates").to_pylist()
+    assert [row["label"] for row in rows] == ["cold"]
+
+
 @pytest.fixture(scope="module")
 def world(
     released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
@@ -133,4 +152,4 @@ def test_files_have_the_label_and_each_setting(world: World) -> None:
         shown = {cell.text for row in table.rows for cell in row} | set(table.heads)
         assert {COLD, WARM} <= shown, table.name
     svg = dict(KINDS["svg"](results))
-    assert all(COLD in file.decode() for name, file in svg.items() if name == "leaderboard.svg")
+    assert COLD in svg["leaderboard-two-columns.svg"].decode()

@@ -7,6 +7,7 @@ where it is beside the project: its pictures and instructions, with references b
 from collections.abc import Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from dagster_project.results import show_results

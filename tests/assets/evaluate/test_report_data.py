@@ -10,6 +10,7 @@ from assets.evaluate.report_data import metric_row, report_data
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
+from methods.results.methods_paragraph import EvaluationCalls
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
 from resources.reports.benchmark_report import render_report
@@ -18,6 +19,7 @@ from resources.warehouse import Warehouse
 from tests.resources.reports.report_rows import Page
 
 JUDGE, VERSION = "judge-1", "mmdu/judge@4bf65a46"
+NO_CALLS = EvaluationCalls([], {})
 PROFILE = Profile.model_validate(
     {"writer": "w", "judges": ["judge-1", "judge-2"], "evaluate": ["good", "late"]}
 )
@@ -226,7 +228,7 @@ def evaluated(release_id: str) -> dict[str, list[Row]]:
 def data_of(warehouse: Warehouse, release_id: str) -> Row:
     releases = warehouse.read("evaluate/reported_releases").to_pylist()
     (release,) = (row for row in releases if row["release_id"] == release_id)
-    return report_data(warehouse, BENCHMARKS, release, PROFILE, {})
+    return report_data(warehouse, BENCHMARKS, release, PROFILE, {}, NO_CALLS)
 
 
 def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(

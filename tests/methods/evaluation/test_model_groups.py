@@ -49,9 +49,17 @@ def test_a_group_has_the_mean_of_its_models_on_each_unit() -> None:
 def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
     found = findings(MODELS)
     best = found["", "seeing", "best"]
-    assert (best.other, best.value, best.n) == ("o2", 100, 2)
-    assert found["", "reasoning", "best"].value == 50
+    assert (best.value, best.n) == (100, 2)
     assert best.ci_low is not None and best.ci_low < 100
+    assert found[OPEN, "seeing", "best"].other == "o2"
+
+
+def test_every_model_with_the_best_score_is_named() -> None:
+    observed = {model: scored(values) for model, values in MODELS.items()}
+    found = group_findings([RIGHT], observed, FIELDS, ["ability"])
+    best = [each.other for each in found if (each.measure, each.subject) == ("best", "")]
+    # Of everything, then of reasoning, then of seeing.
+    assert best == ["o2", "p", "o2", "p", "o2", "p"]
 
 
 def test_two_groups_are_compared_on_the_same_units() -> None:

@@ -24,12 +24,13 @@ from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from methods.results.results_table import JudgeResults
 from methods.results.tables import ResultTable, tables
-from methods.results.texts import COLUMN, GAP, NAMES, latex
+from methods.results.texts import COLUMN, GAP, NAMES, PAGE, latex, latex_text
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, results, slice_
 
 FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))
 FONT.set_size(800, 72)  # a hundred times as large, so that no sign is rounded to whole points
 ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
+MOST_POINTS = {"table": COLUMN, "table*": PAGE}
 TEXTS = st.text(
     st.one_of(st.sampled_from(r"\{}[]&%$#_^~<>–-'`|*" + '"\n\t'), st.characters(codec="utf-8")),
     min_size=1,
@@ -43,7 +44,10 @@ def parsed(text: str) -> list[LatexEnvironmentNode]:
     known.add_context_category(
         "booktabs",
         macros=[MacroSpec(name) for name in ("toprule", "midrule", "bottomrule", "bfseries")],
-        environments=[EnvironmentSpec("table", "["), EnvironmentSpec("tabular", "[{")],
+        environments=[
+            *(EnvironmentSpec(name, "[") for name in ("table", "table*")),
+            EnvironmentSpec("tabular", "[{"),
+        ],
         prepend=True,
     )
     nodes, position, length = LatexWalker(
@@ -51,7 +55,7 @@ def parsed(text: str) -> list[LatexEnvironmentNode]:
     ).get_latex_nodes()
     assert position + length == len(text)
     found = [node for node in nodes if node.isNodeType(LatexEnvironmentNode)]
-    assert {table.environmentname for table in found} == {"table"}
+    assert {table.environmentname for table in found} <= set(MOST_POINTS)
     return found
 
 
@@ -141,14 +145,36 @@ def test_tables_fit_the_column_of_a_paper(n_models: int, n_values: int) -> None:
     for table in tables(wide_board(n_models, n_values)):
         check(table)
         for part in parsed(latex(table)):
-            assert width(inside(part)) <= COLUMN
+            assert width(inside(part)) <= MOST_POINTS[part.environmentname]
 
 
 def test_the_shorter_list_stands_across_a_table_of_slices() -> None:
     *_, many = tables(wide_board(4, 20))
     assert many.heads[:4] == ("category", "C", MODELS[0], "Interval") and len(many.rows) == 20
     *_, few = tables(wide_board(4, 2))
-    assert few.heads[:2] == ("Model", ABILITIES[0]) and len(few.rows) == 4
+    assert few.heads[:2] == ("Model", "physical relation reasoning 0") and len(few.rows) == 4
+
+
+def test_a_table_that_fits_the_page_only_stands_across_both_columns() -> None:
+    names = ("Creativity", "Richness", "Visual Perception", "Logical Coherence", "Answer Accuracy")
+    scores = [
+        {**model(name, 50.0, 1), "metric": metric, "place": place}
+        for place, metric in enumerate(("Overall Score", *names))
+        for name in MODELS
+    ]
+    by_metric = list(tables(results(scores[:4], others=scores[4:])))[1]
+    assert by_metric.heads == ("Model", "Overall", "C", "R", "VP", "LC", "AA")
+    assert "VP: Visual Perception" in by_metric.caption
+    (table,) = parsed(latex(by_metric))
+    assert table.environmentname == "table*"
+
+
+def test_words_that_fit_a_line_are_not_broken() -> None:
+    text = latex_text("independent mmbench-dev-a6ee3d481c internationalisation", room=NAMES)
+    assert text == "independent mmbench-dev-a6ee3d481c internationalisation"
+    assert latex_text("physical_relation_reasoning_0", room=NAMES) == (
+        r"physical\_\allowbreak{}relation\_\allowbreak{}reasoning\_\allowbreak{}0"
+    )
 
 
 def test_a_table_that_continues_names_its_part_and_keeps_the_names_of_rows() -> None:

@@ -32,7 +32,7 @@ def compared_by(first: str, second: str, p: float, p_holm: float) -> dict[str, A
 
 
 def called(name: str, role: str = "answer", **changed: Any) -> CallSettings:
-    of = CallSettings(role, name, [0.0], [2048], [], "2026-03-01", "2026-03-01")
+    of = CallSettings(role, name, [0.0], [2048], [], ["ask@1"], "2026-03-01", "2026-03-01")
     return of._replace(**changed)
 
 
@@ -58,18 +58,37 @@ def test_temperature_limit_and_dates_of_models_are_those_of_their_calls() -> Non
     same = text(two, called("a"), called("b", last_day="2026-03-04"))
     assert (
         "Models were asked between 2026-03-01 and 2026-03-04, at temperature 0; tokens of a reply: at "
-        "most 2048." in same
+        "most 2048; prompts: ask@1." in same
     )
     other = text(two, called("a"), called("b", temperatures=[0.7], limits=[None]))
-    assert "Models were asked on 2026-03-01, at temperature 0 (a); 0.7 (b);" in other
-    assert "at most 2048 (a); as many as its server allows (b)." in other
+    assert "Models were asked on 2026-03-01, at temperature 0 (a), 0.7 (b);" in other
+    assert "at most 2048 (a), as many as its server allows (b);" in other
     assert "asked" not in text(two, called("left the board"))
 
 
 def test_the_version_that_a_server_names_is_stated() -> None:
     said = text(ONE, called("a", served_as=["a-2026-02-01", "a-2026-03-01"]))
-    assert "Servers named them otherwise: a as a-2026-02-01, a-2026-03-01." in said
-    assert "otherwise" not in text(ONE, called("a"))
+    assert "By the names of their servers, a is a-2026-02-01, a-2026-03-01." in said
+    assert "servers" not in text(ONE, called("a"))
+
+
+def test_the_prompts_of_models_and_of_the_judge_are_stated() -> None:
+    two = results([rated("a"), rated("b")])
+    judge = called("judge", "judge", prompts=["mmdu/judge@1"])
+    said = text(two, called("a"), called("b", prompts=["ask@2"]), judge)
+    assert "; prompts: ask@1 (a), ask@2 (b)." in said
+    assert "; prompts: mmdu/judge@1." in said
+
+
+def test_imported_predictions_are_named() -> None:
+    said = text(results([rated("a"), rated("file:b")]), called("a"))
+    assert "Predictions of b were imported from files." in said
+    assert "imported" not in text(ONE, called("a"))
+
+
+def test_models_are_named_by_their_labels() -> None:
+    warm = rated("warm", label="warm (T=0.7)", mark="2 of 4 items were asked.")
+    assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
 def test_the_extractor_is_named_with_its_share() -> None:

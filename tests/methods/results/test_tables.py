@@ -155,13 +155,11 @@ def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
     by_metric = list(tables(results([good, model("fair", 60.0, 2)], others=[richness])))[1]
     assert by_metric.name == "metrics-1"
-    assert by_metric.heads == (
-        *("Model", "Access", "Billion parameters", "Overall Score", "Interval"),
-        *("Richness", "Interval", "C"),
-    )
+    assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
     first, second = ([cell.text or cell.number for cell in row] for row in by_metric.rows)
-    assert first == ["good", "open", "7", 80.0, "~[78.0, 82.0]", 70.0, "~[68.0, 72.0]", "4"]
-    assert second == ["fair", None, None, 60.0, "~[58.0, 62.0]", None, None, "4"]
+    assert first == ["good", 80.0, 70.0, "open", "7"]
+    assert second == ["fair", 60.0, None, None, None]
+    assert "R: Richness" in by_metric.caption and "Intervals" not in by_metric.caption
 
 
 def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -> None:
@@ -187,6 +185,34 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
     ]
 
 
+def test_models_with_equal_best_scores_are_all_named() -> None:
+    groups = [best("good", "seeing", 80.0), best("fair", "seeing", 80.0)]
+    (table,) = analyses(replace(BOARD, groups=groups))
+    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
+        ["seeing", "good, fair", 80.0, "[77.0, 83.0]", "20"]
+    ]
+
+
+def test_the_caption_of_groups_names_their_members() -> None:
+    scores = [{**row, "access": "open"} for row in BOARD.models]
+    groups = [finding("mean", "access: open", "", "", 40.0)]
+    (table,) = analyses(replace(BOARD, scores=scores, groups=groups))
+    assert "by access: open: good, fair, none." in table.caption
+
+
+def test_best_models_and_trained_models_have_their_labels() -> None:
+    scores = [{**row, "label": f"{row['model']} (T=0)"} for row in BOARD.models]
+    of_analyses = replace(
+        BOARD,
+        scores=scores,
+        groups=[best("good", "seeing", 80.0)],
+        training=[trained("fair", "good", 19.96)],
+    )
+    hardest, training = analyses(of_analyses)
+    assert hardest.rows[0][1].text == "good (T=0)"
+    assert "fair (T=0) before and good (T=0) after training" in training.caption
+
+
 def test_clusters_of_tasks_have_their_distance_and_scores() -> None:
     value = "1: GAR, VO"
     distance = {**finding("cluster_distance", "", "", value, 0.25), "n_clusters": None}
@@ -205,7 +231,7 @@ def test_a_model_stands_before_and_after_its_training() -> None:
     (table,) = analyses(replace(BOARD, training=[trained("fair", "good", 19.96)]))
     assert "fair before and good after training on mmdu-45k" in table.caption
     assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
-        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.002", "12"]
+        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.001", "0.002", "12"]
     ]
 
 
@@ -233,13 +259,13 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
     text = latex(board)
     for line in (
         r"\toprule",
-        r"Rank & Ranks & Model & {Score} & Interval & Clusters \\",
-        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 \\",
-        r"2 & 2--3 & fair & 60.0 & \textasciitilde{}{[}58.0, 62.0] & 4 \\",
-        r"-- &  & none & {} &  & 4 \\",
-        r"Model & {Judged only} & Judged & Refused & No answer \\",
-        r"\textbf{good} & 80.0 & 19 & 2 & 4 \\",
-        r"Model & Failed \\",
+        r"\begin{table*}",
+        r"Rank & Ranks & Model & {Score} & Interval & Clusters & {Judged only} & Judged & Refused \\",
+        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 & 80.0 "
+        r"& 19 & 2 \\",
+        r"2 & 2--3 & fair & 60.0 & \textasciitilde{}{[}58.0, 62.0] & 4 & 60.0 & 19 & 2 \\",
+        r"-- &  & none & {} &  & 4 & {} & 19 & 2 \\",
+        r"Model & No answer & Failed \\",
     ):
         assert line in text.splitlines()
     assert "S[table-format=2.1, detect-weight, mode=text]" in text

@@ -13,7 +13,9 @@ from sqlalchemy import Connection
 from resources.llm.ledger import Ledger, reading
 from resources.llm.ledger.file import LEDGER
 from resources.stores import look
+from resources.warehouse import Warehouse
 from resources.web.addresses import CALLS, calls_of
+from tests.assets.filled import put
 from tests.resources.calls_page.ledgers import (
     ask,
     at,
@@ -339,3 +341,17 @@ def test_a_path_that_names_no_call_is_one_sentence(home: Path, port: int, name: 
     answer, text = ask(port, f"{CALLS}/{name}")
     assert answer.status in (400, 404)
     assert "<b>" not in text
+
+
+def test_a_call_for_an_evaluated_model_has_its_label(port: int, home: Path) -> None:
+    keep(home, call(1), call(2))
+    answers = [
+        {
+            **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},
+            **{"call_key": key, "settings": [("model", "eyes-1"), ("temperature", temperature)]},
+        }
+        for name, key, temperature in (("cold", call(1).key, "0"), ("warm", "other", "0.7"))
+    ]
+    put(Warehouse(home / "warehouse.duckdb"), {"evaluate.answers": answers})
+    _, text = ask(port, CALLS)
+    assert re.findall(r'<td class="by">(.*?)</td>', text) == ["eyes-1", "cold (T=0)"]

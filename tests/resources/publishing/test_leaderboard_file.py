@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from methods.release_card import row_of
 from resources.publishing.result_files import ResultError, write_open_vlm
 from resources.warehouse import Warehouse, arrow_schema
@@ -89,6 +90,22 @@ def test_the_numbers_are_vlmevalkit_s_reading_and_no_baseline_is_there(
     assert meta.pop("Method") == [HOSTILE, ""] and set(meta.values()) == {""}, (
         "as its pages read it"
     )
+
+
+def test_fields_of_models_yaml_fill_what_the_leaderboard_shows_of_a_model(
+    empty_warehouse: Warehouse, tmp_path: Path
+) -> None:
+    entry = {"parameters": 7.0, "backbone": "Vicuna", "access": "open"}
+    models = rows_to_arrow("evaluate.models", [{"model": "m", **entry, "trained_on": []}])
+    empty_warehouse.replace("evaluate.models", models)
+    (read,) = written(empty_warehouse, both("m", 66.7, 66.0), tmp_path)
+    meta = read["results"]["m"]["META"]
+    assert (meta["Parameters"], meta["Language Model"], meta["OpenSource"]) == (
+        "7B",
+        "Vicuna",
+        "Yes",
+    )
+    assert meta["Org"] == ""
 
 
 def test_mmdu_counts_turns_without_a_grade_as_0(empty_warehouse: Warehouse, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_pictures_open(tmp_path: Path) -> None:
     for data in (files := written("png", tmp_path)).values():
         if data not in (files["methods.txt"], files["citations.bib"]):
             Image.open(io.BytesIO(data)).load()
-    svg = (drawn := written("svg", tmp_path))["leaderboard.svg"]
+    svg = (drawn := written("svg", tmp_path))["leaderboard-one-column.svg"]
     assert {"radar-metrics-one-column.svg", "radar-metrics-two-columns.svg"} <= drawn.keys()
     assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
 
@@ -195,15 +195,15 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(
             ]
         )
         found = read_calls(empty_warehouse, ledger, "x")
+    day = "2026-03-02"
     assert found.settings == [
-        CallSettings("answer", "m", [0.0], [2048], ["m-2026"], "2026-03-02", "2026-03-02"),
-        CallSettings("judge", "j", [0.2], [100], [], "2026-03-02", "2026-03-02"),
-        CallSettings("reader", "reader", [None], [None], [], "2026-03-05", "2026-03-05"),
+        CallSettings("answer", "m", [0.0], [2048], ["m-2026"], ["p@1"], *[day] * 2),
+        CallSettings("judge", "j", [0.2], [100], ["served"], ["p@1"], *[day] * 2),
+        CallSettings("reader", "reader", [None], [None], ["served"], ["p@1"], *["2026-03-05"] * 2),
     ]
     assert found.readers == {"reader": 1, "rule": 1}, "without what was read of an earlier answer"
 
 
 def called(key: str, params: dict[str, object], **changed: Any) -> Call:
-    return call(
-        **{"key": key, "request": {"params": params}, "answered_as": None} | CALLED | changed
-    )
+    request = {"params": params, "model": "served", "prompt_version": "p@1"}
+    return call(**{"key": key, "request": request, "answered_as": None} | CALLED | changed)

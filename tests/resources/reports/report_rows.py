@@ -8,6 +8,7 @@ from typing import Any
 from PIL import Image
 
 from methods.release_statistics import CategoryCounts, Distribution
+from methods.results.methods_paragraph import EvaluationCalls
 from resources.images.store import ImageStore
 from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_extras import extra_sections
@@ -117,6 +118,8 @@ def scores(
             "n_truncated": 0,
             "n_reasoning_only": 0,
             "n_empty": 0,
+            "method": None,
+            "n_clusters": None,
             **NO_RANK,
             **changed,
         }
@@ -312,6 +315,8 @@ def report_data(store: ImageStore) -> Row:
             "metrics": [metric(name, how) for name in METRICS for how in AGGREGATIONS],
         },
         "generated": "2026-03-03T10:02:11+00:00",
+        "calls": EvaluationCalls([], {}),
+        "version": "0.2.0",
         "judges": [JUDGE],
         "families": {},
         "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],

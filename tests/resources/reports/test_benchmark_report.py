@@ -22,7 +22,8 @@ from tests.resources.reports.report_rows import (
 def failure(
     model: str, stage: str, reason: str, n: int, asked: str | None = None
 ) -> dict[str, Any]:
-    return {"model": model, "stage": stage, "asked": asked or model, "reason": reason, "n": n}
+    names = {"model": model, "stage": stage, "asked": asked or model, "reason": reason}
+    return {**names, "n": n, "item_id": "i1"}
 
 
 def missing(model: str) -> dict[str, Any]:
@@ -299,6 +300,26 @@ def test_failures_stand_by_reason_the_most_frequent_first(data, store):
     assert first < second
     assert text[first:second].index("answersb9") < text[first:second].index("answersa3")
     assert "judgmentsasked: judge-2a4" in text
+
+
+def test_failures_lead_to_the_items(data, store):
+    data["failures"] = [
+        failure("weak", "answers", "timeout", 3),
+        failure("weak", "judgments", "no_dictionary", 4, asked="judge-2"),
+    ]
+    links = Page(render_report(data, store)).attributes("a", "href")
+    page = "items/mmdu-0123456789.html#"
+    assert f"{page}outcome=lost&outcome.of=weak" in links and f"{page}item=i1" in links
+
+
+def test_failures_and_missing_models_have_the_labels_of_the_leaderboard(data, store):
+    for row in data["scores"]:
+        row["label"] = f"{row['model']} (T=0)"
+    data["failures"] = [failure("weak", "answers", "timeout", 3)]
+    data["missing"] = [missing("weak")]
+    text = Page(render_report(data, store)).text
+    assert "answersweak (T=0)3" in text, "no line says that another model was asked"
+    assert "weak (T=0)The last run of" in text
 
 
 def test_the_file_is_whole_and_its_hash_is_returned(tmp_path):

@@ -22,9 +22,11 @@ from resources.reports.charts import (
     WIDTHS,
     TurnScore,
     differences_figure,
+    in_widths,
     paper_figures,
     plane_figure,
     radar_figure,
+    scores_figure,
     turns_figure,
 )
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
@@ -114,11 +116,18 @@ def test_names_of_axes_break_between_words_and_do_not_meet(n: int) -> None:
         assert words == {word for ability in ABILITIES[:n] for word in ability.split("_")}
 
 
-def test_the_title_of_differences_is_inside_the_figure() -> None:
-    two = results([model("a", 60.0, 1), model("b", 40.0, 2)], [pair("a", "b", 20.0, 0.01)])
-    figure = differences_figure(two)
-    (box,) = boxes_of(figure, [figure._suptitle])
-    assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+@pytest.mark.parametrize("draw", [scores_figure, differences_figure])
+def test_figures_of_scores_have_the_widths_of_columns_and_texts_inside(draw: Any) -> None:
+    long = "Qwen2.5-VL-72B-Instruct-AWQ (T=0.7)"
+    two = results([model(long, 60.0, 1), model("b", 40.0, 2)], [pair(long, "b", 20.0, 0.01)])
+    for size, width in WIDTHS.items():
+        ((name, figure),) = [each for each in in_widths("x", partial(draw, two)) if size in each[0]]
+        assert name == f"x-{size}" and figure.dpi == 300
+        assert figure.get_figwidth() <= width
+        texts = [text for axes in figure.axes for text in axes.findobj(Text) if text.get_text()]
+        boxes = boxes_of(figure, texts)
+        assert min(box.x0 for box in boxes) >= 0
+        assert max(box.x1 for box in boxes) <= figure.bbox.width
 
 
 def boxes_of(figure: Any, texts: list[Text]) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from markupsafe import Markup
 
+from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of, side_by_side
@@ -87,7 +88,22 @@ def test_the_best_model_stands_first_with_its_three_forms_and_counts(data, store
 def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, shown) -> None:
     for row in data["scores"]:
         row["coverage"] = coverage
-    assert board(render_report(data, store))[0][6] == f"11/12 {shown}"
+    # The share is of what the metric needs, which here is not that of the turns.
+    assert board(render_report(data, store))[0][6] == f"11/12 {shown} of the units of the score"
+
+
+def test_below_the_leaderboard_stands_how_its_scores_were_made(data, store) -> None:
+    called = CallSettings("answer", "weak", [0.7], [None], [], ["p@1"], *["2026-03-01"] * 2)
+    data["calls"] = EvaluationCalls([called], {})
+    text = Page(render_report(data, store)).words
+    assert "How these scores were made" in text
+    assert "Models were asked on 2026-03-01, at temperature 0.7;" in text
+
+
+def test_the_judged_share_of_the_turns_stands_by_itself(data, store) -> None:
+    for row in data["scores"]:
+        row["coverage"] = row["n_judged"] / row["n_turns"]
+    assert board(render_report(data, store))[0][6] == "11/12 91.7 %"
 
 
 def test_a_score_of_a_part_has_a_rank_and_its_mark(data, store) -> None:

@@ -130,6 +130,23 @@ def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
     assert "What changed" not in Page(render_index([line(data)], "2026-03-03")).text
 
 
+def test_marks_of_ranks_are_explained_below_the_matrix(data) -> None:
+    for row in data["scores"]:
+        row["mark"] = "2 of 3 items were asked."
+    page = Page(render_index([line(data)], "2026-03-03"))
+    assert "* mmdu, strong, weak: 2 of 3 items were asked." in page.words
+    assert "rank 1* (" in page.words
+
+
+def test_what_changed_names_models_by_their_labels(data) -> None:
+    for row in data["scores"]:
+        row["label"] = f"{row['model']} (T=0)"
+    changes = Changes([], [], [], [], [ScoreChange("mmdu-0123456789", "weak", "40.0", "41.0")])
+    since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
+    page = Page(render_index([line(data)], "2026-03-03", since=since))
+    assert "mmdu-0123456789, weak (T=0): 40.0 → 41.0" in page.words
+
+
 def many_changes(n: int) -> list[ScoreChange]:
     return [ScoreChange("mmdu-0123456789", f"m{each}", None, "1.0") for each in range(n)]
 

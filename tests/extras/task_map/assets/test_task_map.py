@@ -9,6 +9,7 @@ from assets.evaluate.report_data import report_data
 from extras.task_map.assets.task_clusters import task_clusters
 from extras.task_map.assets.task_map import task_map
 from methods.benchmarks import BENCHMARKS
+from methods.results.methods_paragraph import EvaluationCalls
 from resources.llm.registry import Profile
 from resources.reports.benchmark_report import render_report
 from tests.assets.review.desk import Desk
@@ -172,6 +173,7 @@ def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> N
     )
 
 
+NO_CALLS = EvaluationCalls([], {})
 PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["a"]})
 RELEASE = {
     **OF_RELEASE,
@@ -193,7 +195,7 @@ RELEASE = {
 
 
 def page(desk: Desk) -> Page:
-    data = report_data(desk.warehouse, BENCHMARKS, dict(RELEASE), PROFILE, {})
+    data = report_data(desk.warehouse, BENCHMARKS, dict(RELEASE), PROFILE, {}, NO_CALLS)
     return Page(render_report(data, None))  # type: ignore[arg-type]
 
 

@@ -363,11 +363,11 @@ def show_power(release: str, difference: float, comparisons: int) -> None:
     workspace="optional",
 )
 @click.option(
-    "--settings", type=FILE, help="A file like settings.yaml (default: the paper's shape)."
+    "--settings", type=FILE, help="A file like settings.yaml (default: the default settings)."
 )
 @click.option("--out", type=FILE, help="The file to write (default: print the page).")
 def dialogue_shape(settings: Path | None, out: Path | None) -> None:
-    """Estimate dialogues of the paper's shape and their cost, without calling a model."""
+    """Estimate the shape of dialogues and their cost, without calling a model."""
     from dagster_project.dialogue_shape import show_shape
 
     show_shape(settings, out)

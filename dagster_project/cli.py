@@ -76,10 +76,12 @@ def build(everything: bool) -> int:
 
 @vlm_loom.command(example="vlm-loom demo", workspace="optional")
 def demo() -> int:
-    """Build the sample corpus with mock models; settings in the environment are ignored."""
+    """Build the sample corpus with mock models; settings in the environment are ignored.
+
+    A workspace without settings.yaml gets one for dialogues that are smaller than MMDU's."""
     for variable in ("LOOM_CORPUS", "LOOM_PROFILE"):
         os.environ.pop(variable, None)
-    return _main_job(everything=False)
+    return _main_job(everything=False, sample_settings=True)
 
 
 @vlm_loom.command(
@@ -361,11 +363,11 @@ def show_power(release: str, difference: float, comparisons: int) -> None:
     workspace="optional",
 )
 @click.option(
-    "--settings", type=FILE, help="A file like settings.yaml (default: the paper's shape)."
+    "--settings", type=FILE, help="A file like settings.yaml (default: the default settings)."
 )
 @click.option("--out", type=FILE, help="The file to write (default: print the page).")
 def dialogue_shape(settings: Path | None, out: Path | None) -> None:
-    """Estimate dialogues of the paper's shape and their cost, without calling a model."""
+    """Estimate the shape of dialogues and their cost, without calling a model."""
     from dagster_project.dialogue_shape import show_shape
 
     show_shape(settings, out)
@@ -488,7 +490,7 @@ def clean_home(everything: bool) -> None:
     print(clean_home(everything))
 
 
-def _main_job(everything: bool) -> int:
+def _main_job(everything: bool, sample_settings: bool = False) -> int:
     from resources.embedding.process import text_embedder
 
     embedder = text_embedder()
@@ -497,7 +499,7 @@ def _main_job(everything: bool) -> int:
         embedder.load_ahead()
     from dagster_project.main_job import run_main_job
 
-    return run_main_job(embedder, everything)
+    return run_main_job(embedder, everything, sample_settings)
 
 
 def _warehouse() -> "Warehouse":

@@ -24,7 +24,6 @@ from methods.markdown import code, table
 from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, DialogueStatistics, figures_of
 from resources.files import home
 from resources.files.atomic import write_atomically
-from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore, open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.estimate import picture_tokens, text_tokens
@@ -37,8 +36,6 @@ from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
 from resources.warehouse.configured import warehouse_of_home
 
-GUIDES = REPO_ROOT / "docs" / "guides"
-PAPER_SETTINGS = GUIDES / "dialogues" / "paper.yaml"
 DIALOGUE = [
     dg.AssetKey(["dialogue", name]) for name in ("summaries", "questions", "answers", "dialogues")
 ]
@@ -61,7 +58,7 @@ def show_shape(settings: Path | None, out: Path | None) -> None:
     """Print the estimate of dialogues, or write it to a file.
 
     Args:
-        settings: A file like settings.yaml; by default the paper's shape.
+        settings: A file like settings.yaml; None for the defaults, which are the paper's shape.
         out: The file; None to print.
 
     Raises:
@@ -69,7 +66,6 @@ def show_shape(settings: Path | None, out: Path | None) -> None:
     """
     check_own_prompts()
     registry, profile = load_registry(), active_profile()
-    settings = settings or PAPER_SETTINGS
     page = _page(registry, profile, settings, _built(registry, profile, settings))
     if out:
         write_atomically(out, page.encode())
@@ -78,14 +74,17 @@ def show_shape(settings: Path | None, out: Path | None) -> None:
         print(page)
 
 
-def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, DialogueKindResult]:
+def _built(
+    registry: Registry, profile: str, settings: Path | None
+) -> dict[Kind, DialogueKindResult]:
     """Both kinds of dialogues on the corpus, each in a dry run of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
         workspace_at(Path(name)),
         dg.DagsterInstance.ephemeral() as instance,
     ):
-        shutil.copy(settings, home.settings_path())
+        if settings:
+            shutil.copy(settings, home.settings_path())
         read_sections(SECTIONS)
         shards = corpus_folder().shards()
         instance.add_dynamic_partitions(str(wit_shards.name), shards)
@@ -123,6 +122,8 @@ def _of_kind(
             [turn["question"] for turn in row["turns"]],
             [turn["answer"] for turn in row["turns"]],
             row["n_several"],
+            row["n_some"],
+            row["n_following"],
             _tokens(row["turns"], row["image_ids"], images, spec),
         )
         for row in warehouse.read("dialogue/shape").to_pylist()
@@ -158,16 +159,20 @@ def _tokens(
 
 
 def _page(
-    registry: Registry, profile: str, settings: Path, results: Mapping[Kind, DialogueKindResult]
+    registry: Registry,
+    profile: str,
+    settings: Path | None,
+    results: Mapping[Kind, DialogueKindResult],
 ) -> str:
     corpus = corpus_folder().path.name
+    made_with = code(settings.name) if settings else "the default settings"
     lines = [
-        "# Dialogues at the paper's shape, and what they cost",
+        "# Shape and cost of dialogues",
         "",
         f"Made by `vlm-loom dialogue-shape --profile {profile}` on the corpus {code(corpus)} with "
-        f"{code(settings.name)}. The mock writer wrote the texts, so the lengths of texts say nothing "
-        "about a real model. The numbers of turns and images and the kinds of questions hold for every "
-        "build with these settings.",
+        f"{made_with}. The mock writer wrote the texts, so the lengths of texts say nothing about a "
+        "real model, and its questions do not refer to earlier ones. The numbers of turns and the "
+        "kinds of questions hold for every build with these settings and image sets of these sizes.",
     ]
     for kind, of_kind in results.items():
         figures = figures_of(of_kind.dialogues)

@@ -24,11 +24,12 @@ from dagster_project.progress import (
     print_lost_results,
     step_failure_message,
 )
-from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
+from dagster_project.resources import SAMPLE_CORPUS, corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.embedder import Embedder
 from resources.files import home
+from resources.files.atomic import write_atomically
 from resources.settings.asset_settings import read_sections
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 
@@ -37,12 +38,15 @@ UNFINISHED = ["demo"]
 their budget, and one that follows a finished one has a budget of its own. The text is stored."""
 
 
-def run_main_job(embedder: Embedder, everything: bool = False) -> int:
+def run_main_job(
+    embedder: Embedder, everything: bool = False, sample_settings: bool = False
+) -> int:
     """Run the main job: what is out of date after ingestion, or everything.
 
     Args:
         embedder: The embedding model, which may be loading already.
         everything: Whether to run what is up to date, too.
+        sample_settings: Whether a workspace without settings.yaml gets that of the sample corpus.
 
     Returns:
         0 if everything succeeded; 1 if a run or a check failed, a shard was not ingested, a step of
@@ -55,6 +59,9 @@ def run_main_job(embedder: Embedder, everything: bool = False) -> int:
     bring_home_up_to_date()
     with ExitStack() as stack:
         with usable_home():
+            if sample_settings and not home.settings_path().exists():
+                sample = SAMPLE_CORPUS / "settings.yaml"
+                write_atomically(home.settings_path(), sample.read_bytes())
             read_sections(SECTIONS)
             stack.enter_context(only_build(wait=False))
             gateway = make_gateway(f"build-{uuid4().hex[:8]}", ancestors=UNFINISHED)

@@ -120,6 +120,7 @@ def items(
         asks,
         read,
         lambda _: SCHEMA,
+        draft_seed=config.seed,
     )
     if not generated.rows:
         lost = Counter(row["reason"] for row in generated.failed)

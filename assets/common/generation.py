@@ -17,7 +17,7 @@ from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.model_calls import ModelCalls, all_of
+from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import Role
@@ -56,6 +56,8 @@ ROLES: Mapping[str, Role] = {
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 """Sampling parameters of calls that generate data: as repeatable as the provider allows."""
+DRAFT_TEMPERATURE = 0.7
+"""Temperature of calls that invent a text: at 0, like pictures get like questions."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def ask_and_read(
     asks: Sequence[GenerationRequest[S]],
     parse: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
-    smaller: Callable[[S], Sequence[GenerationRequest[S]]] | None = None,
+    draft_seed: int | None = None,
 ) -> GenerationResult:
     """Send requests to the model of a stage's role, and parse the replies into rows.
 
@@ -110,41 +112,29 @@ def ask_and_read(
         asks: The requests.
         parse: Makes rows of a request's subject and its reply, or raises ParseError.
         schema: Gives the JSON schema of a reply, for endpoints with structured output.
-        smaller: Divides a request whose reply was cut off by the token limit; gives nothing if it
-            cannot.
+        draft_seed: The seed of a text that the model invents: requests are sent at
+            `DRAFT_TEMPERATURE`, and another seed asks for another sample. None: at temperature 0.
 
     Returns:
         The rows, the failures and the usage.
     """
 
     def request(ask: GenerationRequest[S]) -> ChatRequest:
-        return make_request(llm, stage, template, ask, schema(ask.subject) if schema else None)
+        reply_schema = schema(ask.subject) if schema else None
+        return make_request(llm, stage, template, ask, reply_schema, draft_seed)
 
     # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
     requests = [request(ask) for ask in asks]
     provider = model_of_stage(llm, stage).provider
 
-    async def answered(
-        calls: ModelCalls, ask: GenerationRequest[S], sent: ChatRequest
-    ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
-        parts = smaller(ask.subject) if smaller else ()
-        reply = await complete_and_parse(
-            calls, sent, lambda text: parse(ask.subject, text), can_be_smaller=bool(parts)
-        )
-        if not (parts and reply.cut_off):
-            return [(ask, reply)]
-        of_parts = await all_of([answered(calls, part, request(part)) for part in parts])
-        return [pair for pairs in of_parts for pair in pairs]
-
-    async def ask_for(
-        calls: ModelCalls, place: int
-    ) -> list[tuple[GenerationRequest[S], ParsedReply[list[Row]]]]:
-        return await answered(calls, asks[place], requests[place])
+    async def ask_for(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
+        subject = asks[place].subject
+        return await complete_and_parse(calls, requests[place], lambda text: parse(subject, text))
 
     replies, usage = llm.map(stage, range(len(asks)), ask_for, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
-    for ask, reply in (pair for pairs in replies for pair in pairs):
+    for ask, reply in zip(asks, replies, strict=True):
         call_key = reply.key
         where = {"set_id": ask.set_id, "call_key": call_key}
         if reply.loss:
@@ -174,6 +164,7 @@ def make_request(
     template: PromptTemplate,
     ask: GenerationRequest[Any],
     schema: JsonSchema | None = None,
+    draft_seed: int | None = None,
 ) -> ChatRequest:
     """Make the request to the model of a stage's role.
 
@@ -183,17 +174,20 @@ def make_request(
         template: The prompt. It is told whether the reply is `structured` (held to a schema).
         ask: What the prompt is filled with.
         schema: The JSON schema of the reply; None for a text.
+        draft_seed: As in `ask_and_read`. It is the request's replicate, which its key has.
 
     Returns:
         The request.
     """
+    drafted = {} if draft_seed is None else {"temperature": DRAFT_TEMPERATURE}
     spec = model_of_stage(llm, stage)
     structured = schema is not None and bool(spec.structured_output)
     return ChatRequest(
         model=spec.name,
         messages=template.render(images=ask.images, structured=structured, **ask.data),
         prompt_version=template.version,
-        params=CONSTRUCTION_PARAMS,
+        params={**CONSTRUCTION_PARAMS, **drafted},
+        replicate=draft_seed or 0,
         schema=schema,
         task=template.task,
         n_words=ask.n_words,

@@ -23,10 +23,10 @@ from assets.dialogue.set_rows import (
     NumberByKind,
     Row,
     at_least,
-    between,
     by_set,
     images_of_sets,
     questions_of_sets,
+    weights_of,
 )
 from methods.ids import content_id
 from methods.image_sets import Kind
@@ -101,10 +101,10 @@ def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, 
         [
             QuestionAnswer(
                 row["question_id"],
-                row["position"],
+                tuple(row["positions"]),
                 row["question"],
                 row["answer"],
-                row["until_position"],
+                row["follows"],
             )
             for row in qas
         ],
@@ -132,8 +132,8 @@ def _row(kind: Kind, image_ids: list[str], turns: list[dict[str, str]]) -> Row:
 def _stacked(rows: list[Row], kind: Kind, settings: DialoguesSettings) -> Iterator[Row]:
     """The dialogues of a kind, stacked; a stack is under the set of its first dialogue."""
     row_of = {row["dialogue_id"]: row for row in rows if row["kind"] == kind}
-    n_dialogues = between(settings.stack, kind)
-    if n_dialogues == (1, 1):
+    n_dialogues = weights_of(settings.stack, kind)
+    if set(n_dialogues) == {1}:
         yield from row_of.values()
         return
     images_of = {dialogue: set(row["image_ids"]) for dialogue, row in row_of.items()}

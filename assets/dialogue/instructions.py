@@ -91,6 +91,7 @@ def instructions(
         asks,
         read,
         lambda _: INSTRUCTION_SCHEMA,
+        draft_seed=config.seed,
     )
     details: dict[str, object] = {
         "entries": len(pictured),

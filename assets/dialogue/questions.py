@@ -20,14 +20,14 @@ from assets.dialogue.set_rows import (
     NumberByKind,
     Row,
     at_least,
-    between,
     by_set,
     images_of_sets,
     request_name,
+    weights_of,
 )
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
-from methods.mmdu.composing import DialogueShape, shape_of
+from methods.mmdu.composing import DialogueShape, followed_question, shape_of
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL, Angle, assign_angles, read_questions
 from methods.prompts.parsing import numbered_schema
 from methods.quality.echoes import require_own_questions, sentences_of
@@ -36,41 +36,62 @@ from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 QUESTION_WORDS = 31
-"""Words of a question on average (MMDU, Table 1), for estimates."""
+"""Words of a question on average (MMDU, Table 1)."""
+PER_IMAGE = {"benchmark": [1, 2], "instruction": {"0": 7, "1": 3}}
+PER_SET = {
+    "benchmark": {"3": 9, "8": 24, "13": 43, "17": 24},
+    "instruction": {"3": 8, "5": 18, "7": 30, "8": 22, "12": 13, "16": 6, "24": 3},
+}
+"""MMDU, Table 1 and Figure 4: 10 % of dialogues have up to 10 turns, 22.7 % 11 to 15, 42.7 % 16 to 20
+and 24.6 % more; 62.9 % of questions are on several images and 27.1 % on one. In the instruction set
+dialogues have 9 turns on average, and 90 % of questions are on several images."""
 
 
 class QuestionsSettings(GenerationSettings):
-    """How many questions are asked about each image and about each set, and what they are after."""
+    """How many questions are asked about each image and each set; the defaults are MMDU's shape."""
 
-    per_image: NumberByKind = Field(1, description=f"Questions about each image: {EXAMPLES}.")
+    per_image: NumberByKind = Field(
+        PER_IMAGE,
+        validate_default=True,
+        description=f"Questions about each image: {EXAMPLES}.",
+    )
     per_set: Annotated[NumberByKind, at_least(1)] = Field(
-        3, description=f"Questions about several images of each set: {EXAMPLES}."
+        PER_SET,
+        validate_default=True,
+        description=f"Questions about several images of each set: {EXAMPLES}.",
     )
     most_turns: int = Field(
         27,
         gt=0,
         description="Questions of a dialogue at most; those about single images are left out first.",
     )
-    enter_together: Annotated[NumberByKind, at_least(1)] | None = Field(
-        None,
-        description="How many images enter at a time where they enter over several turns, each time "
-        f"with a question of their own: {EXAMPLES}. Null: a question about several is about all.",
+    most_together: int = Field(
+        6,
+        ge=3,
+        description="Images of the largest set whose questions about several are all about all of it. "
+        "A larger set is asked about in groups of at most so many images, and at the end as a whole.",
     )
-    seed: int = Field(0, description="Seed of the numbers and of the angles.")
+    seed: int = Field(
+        0, description="Seed of the numbers, of the angles and of the writer's samples."
+    )
 
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """Questions of one call: about the image at `position`, or about the images 1 to `until`.
+    """Questions of one call about the images at `positions` of a set, which has `n_images`.
 
     `titles` are those of the pages of the images shown.
     """
 
     set_id: str
-    position: int | None
-    until: int | None
+    positions: Sequence[int]
+    n_images: int
     angles: Sequence[Angle]
     titles: Sequence[str]
+
+    def followed(self, ordinal: int) -> int | None:
+        """The earlier question of this call that a question goes on from, by their places from 1."""
+        return followed_question(ordinal) if len(self.positions) > 1 else None
 
 
 @table_asset(
@@ -101,20 +122,23 @@ def questions(
         texts = read_questions(reply, len(subject.angles), len(subject.titles))
         instruction_texts = [*instructions, *(angle.says for angle in subject.angles)]
         require_own_questions(texts, instruction_texts, subject.titles)
-        place = subject.position if subject.until is None else f"to {subject.until}"
+        ids = [
+            _question_id(subject, ordinal, question)
+            for ordinal, question in enumerate(texts, start=1)
+        ]
         return [
             {
-                "question_id": content_id("question", subject.set_id, place, ordinal, question),
-                "scope": "multi" if subject.position is None else "single",
-                "position": subject.position,
-                "until_position": subject.until,
+                "question_id": ids[ordinal - 1],
+                "positions": list(subject.positions),
                 "ordinal": ordinal,
                 "question": question,
                 "angle": angle.name,
+                "follows": earlier and ids[earlier - 1],
             }
             for ordinal, (question, angle) in enumerate(
                 zip(texts, subject.angles, strict=True), start=1
             )
+            for earlier in [subject.followed(ordinal)]
         ]
 
     generated = ask_and_read(
@@ -125,20 +149,31 @@ def questions(
         asks,
         read,
         lambda subject: numbered_schema("Q", len(subject.angles)),
+        draft_seed=config.seed,
     )
     return write_generated(warehouse, "dialogue.questions", generated, config.max_failed_share)
 
 
+def _question_id(subject: QuestionTask, ordinal: int, question: str) -> str:
+    # Ids of questions on one image and on all of them are those of earlier versions.
+    place: object = list(subject.positions)
+    if len(subject.positions) == 1:
+        place = subject.positions[0]
+    elif len(subject.positions) == subject.n_images:
+        place = None
+    return content_id("question", subject.set_id, place, ordinal, question)
+
+
 def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> DialogueShape:
-    kind, entering = images[0]["kind"], settings.enter_together
+    kind = images[0]["kind"]
     return shape_of(
         len(images),
-        between(settings.per_image, kind),
-        between(settings.per_set, kind),
+        weights_of(settings.per_image, kind),
+        weights_of(settings.per_set, kind),
         settings.most_turns,
+        settings.most_together,
         settings.seed,
         set_id,
-        None if entering is None else between(entering, kind),
     )
 
 
@@ -146,44 +181,42 @@ def _asks(
     set_id: str, images: Sequence[Row], shape: DialogueShape, seed: int
 ) -> Iterator[GenerationRequest[QuestionTask]]:
     """The requests for one set: on each image that has questions, then on images together."""
-    for image, n_questions in zip(images, shape.singles, strict=True):
+    for position, (image, n_questions) in enumerate(
+        zip(images, shape.singles, strict=True), start=1
+    ):
         if n_questions:
             # What is asked about a picture is the same in every set that it is in.
             angles = assign_angles(ON_ONE, n_questions, seed, image["image_id"])
-            yield _ask(
-                QuestionTask(set_id, image["position"], None, angles, _titles([image])), [image]
-            )
-    n_together = sum(block.n_questions for block in shape.together)
+            yield _ask(set_id, images, [position], angles)
+    n_together = sum(group.n_questions for group in shape.together)
     angles_left = assign_angles(ON_SEVERAL, n_together, seed, set_id)
-    for block in shape.together:
-        angles, angles_left = angles_left[: block.n_questions], angles_left[block.n_questions :]
-        # Where all images are there from the first question on, no place is named.
-        until = None if len(shape.together) == 1 else block.until
-        shown = images[: block.until]
-        subject = QuestionTask(set_id, None, until, angles, _titles(shown))
-        yield _ask(subject, shown, block.n_earlier)
-
-
-def _titles(images: Sequence[Row]) -> list[str]:
-    return [image["title"] for image in images]
+    for group in shape.together:
+        angles, angles_left = angles_left[: group.n_questions], angles_left[group.n_questions :]
+        yield _ask(set_id, images, group.positions, angles)
 
 
 def _ask(
-    subject: QuestionTask, shown: Sequence[Row], n_earlier: int = 0
+    set_id: str, images: Sequence[Row], positions: Sequence[int], angles: Sequence[Angle]
 ) -> GenerationRequest[QuestionTask]:
+    shown = [images[position - 1] for position in positions]
+    titles = [image["title"] for image in shown]
+    subject = QuestionTask(set_id, positions, len(images), angles, titles)
     return GenerationRequest(
         subject=subject,
-        set_id=subject.set_id,
-        name=request_name(subject.set_id, subject.position, subject.until),
+        set_id=set_id,
+        name=request_name(set_id, positions, len(images)),
         images=[image["image_id"] for image in shown],
         data={
-            "n_questions": len(subject.angles),
-            "n_earlier": n_earlier,
-            "angles": [angle.says for angle in subject.angles],
+            "n_questions": len(angles),
+            "n_words": QUESTION_WORDS,
+            "angles": [
+                {"says": angle.says, "follows": subject.followed(ordinal)}
+                for ordinal, angle in enumerate(angles, start=1)
+            ],
             # Where a summary is missing, questions are asked without it.
             "entries": [
                 {"caption": image["caption"], "summary": image["summary"] or ""} for image in shown
             ],
         },
-        n_words=QUESTION_WORDS * len(subject.angles),
+        n_words=QUESTION_WORDS * len(angles),
     )

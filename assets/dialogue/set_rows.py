@@ -1,63 +1,64 @@
 """What the generation assets read: the images and the questions of every set."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Annotated, Any, get_args
 
 import dagster as dg
-from pydantic import AfterValidator, NonNegativeInt
+from pydantic import AfterValidator, Field, PositiveInt
 
 from assets.cluster import require_whole_sets
 from assets.common.generation import Row
 from assets.common.settings import schema_of
 from methods.image_sets import Kind
-from methods.mmdu.composing import Between
+from methods.mmdu.composing import Weights, equal_weights
 from resources.warehouse import Warehouse
 
-Drawn = NonNegativeInt | tuple[NonNegativeInt, NonNegativeInt]
+Number = Annotated[int, Field(ge=0, le=1000)]
+Numbers = Number | tuple[Number, Number] | dict[Number, PositiveInt]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def _usable(value: "Drawn | dict[Kind, Drawn]") -> "Drawn | dict[Kind, Drawn]":
-    if isinstance(value, dict) and set(value) != set(KINDS):
+def _usable(value: "Numbers | dict[Kind, Numbers]") -> "Numbers | dict[Kind, Numbers]":
+    if isinstance(value, dict) and set(value) & set(KINDS) and set(value) != set(KINDS):
         raise ValueError(f"give a number for each kind: {', '.join(KINDS)}")
-    for kind in KINDS:
-        least, most = between(value, kind)
-        if most < least:
-            raise ValueError(
-                f"the least is {least} and the most {most}: give the smaller one first"
-            )
+    if not all(weights_of(value, kind) for kind in KINDS):
+        raise ValueError(f"{value} has no number: give the smaller one first, and a weight of 1")
     return value
 
 
-def between(value: "Drawn | dict[Kind, Drawn]", kind: Kind) -> Between:
-    """Read the least and the most of a number for one kind of sets.
+def weights_of(value: Any, kind: Kind) -> Weights:
+    """Read the numbers that a setting allows for one kind of sets.
 
     Args:
-        value: The setting: a number or two, for all kinds or by kind.
+        value: The setting: a number, the least and the most, or weights; for all kinds or by kind.
         kind: The kind.
 
     Returns:
-        The least and the most.
+        The weight of each number.
     """
-    of_kind = value[kind] if isinstance(value, dict) else value
-    return of_kind if isinstance(of_kind, tuple) else (of_kind, of_kind)
+    of_kind = value.get(kind, value) if isinstance(value, dict) else value
+    if isinstance(of_kind, dict):
+        return {int(number): weight for number, weight in of_kind.items()}
+    return equal_weights(*(of_kind if isinstance(of_kind, tuple | list) else (of_kind, of_kind)))
 
 
 def at_least(least: int) -> AfterValidator:
     """No number of such a setting is smaller."""
 
-    def check(value: "Drawn | dict[Kind, Drawn]") -> "Drawn | dict[Kind, Drawn]":
-        for kind in KINDS:
-            if between(value, kind)[0] < least:
-                raise ValueError(f"a number here is {least} or more")
+    def check(value: "Numbers | dict[Kind, Numbers]") -> "Numbers | dict[Kind, Numbers]":
+        if any(min(weights_of(value, kind)) < least for kind in KINDS):
+            raise ValueError(f"a number here is {least} or more")
         return value
 
     return AfterValidator(check)
 
 
-NumberByKind = Annotated[Any, schema_of(Drawn | dict[Kind, Drawn]), AfterValidator(_usable)]
-"""A number, or a least and a most to draw from by seed; or one of these for each kind."""
-EXAMPLES = "a number, [least, most] to draw by seed, or {benchmark: …, instruction: …}"
+NumberByKind = Annotated[Any, schema_of(Numbers | dict[Kind, Numbers]), AfterValidator(_usable)]
+"""A number, a least and a most, or the weight of each number; or one of these for each kind."""
+EXAMPLES = (
+    "a number, [least, most] or {number: weight} to sample by seed, or these by kind of dialogue"
+)
 
 
 def images_of_sets(warehouse: Warehouse) -> list[Row]:
@@ -82,16 +83,18 @@ def by_set(rows: list[Row]) -> list[tuple[str, list[Row]]]:
     return [(set_id, list(group)) for set_id, group in groupby(rows, key=lambda row: row["set_id"])]
 
 
-def request_name(set_id: str, position: int | None, until: int | None) -> str:
+def request_name(set_id: str, positions: Sequence[int], n_images: int) -> str:
     """Name a request about images of a set.
 
     Args:
         set_id: The set.
-        position: The position of a single image; None for the set.
-        until: The last image, if the request is about the images from 1 to it; else None.
+        positions: The positions of the images.
+        n_images: The number of images of the set.
 
     Returns:
         The name.
     """
-    name = set_id if position is None else f"{set_id} image {position}"
-    return name if until is None else f"{name} images 1 to {until}"
+    if len(positions) == n_images:
+        return set_id
+    images = "image" if len(positions) == 1 else "images"
+    return f"{set_id} {images} {', '.join(map(str, positions))}"

@@ -87,7 +87,14 @@ def three_turns(
         ]
 
     written = ask_and_read(
-        context, llm, TABLE, prompt("convbench/write_turns"), asks, read, lambda _: TURNS_SCHEMA
+        context,
+        llm,
+        TABLE,
+        prompt("convbench/write_turns"),
+        asks,
+        read,
+        lambda _: TURNS_SCHEMA,
+        draft_seed=0,
     )
     return write_generated(
         warehouse, TABLE, written, config.max_failed_share, image_store=image_store

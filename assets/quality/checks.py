@@ -48,7 +48,7 @@ class ChecksSettings(GenerationSettings):
     )
     language: str = Field("en", description="Language that questions and answers are wanted in.")
     fewest_question_words: int = Field(3, ge=0, description="Fewest words of a question.")
-    fewest_answer_words: int = Field(5, ge=0, description="Fewest words of an answer.")
+    fewest_answer_words: int = Field(50, ge=0, description="Fewest words of an answer.")
     most_answer_words: int = Field(1500, gt=0, description="Most words of an answer.")
     leak_words: int = Field(
         5,

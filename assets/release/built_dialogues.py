@@ -48,15 +48,21 @@ def apply_checks(
 ) -> ReleaseDialogues:
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
 
-    A pair that people have edited is not the one that was checked, and stays. Where too little of a
-    dialogue is left it is left out as a whole, and its pairs that nothing drops are counted, too.
+    A pair that people have edited is not the one that was checked, and stays. A pair goes with the
+    earlier one that it goes on from. Where too little of a dialogue is left it is left out as a whole,
+    and its pairs that nothing drops are counted, too.
     """
     released, rows, counted = [], [], Counter({UNCHECKED: 0})
     for dialogue in dialogues:
         of_turns = [_row_of(dialogue, turn, findings) for turn in dialogue.turns]
         rows += [row for row in of_turns if row is not None]
         counted[UNCHECKED] += of_turns.count(None)
-        dropped = [place for place, row in enumerate(of_turns) if row and row["outcome"] == DROP]
+        gone = {row["question_id"] for row in of_turns if row and row["outcome"] == DROP}
+        dropped = [
+            place
+            for place, row in enumerate(of_turns)
+            if row and (row["question_id"] in gone or row["follows"] in gone)
+        ]
         if not (leave_out and dropped):
             released.append(dialogue)
             continue

@@ -79,6 +79,7 @@ def contexts(
         asks,
         read,
         lambda _: DIALOGUE_SCHEMA,
+        draft_seed=config.seed,
     )
     return write_generated(
         warehouse,

@@ -91,6 +91,7 @@ def seeds(
         asks,
         read,
         lambda _: SEED_SCHEMA,
+        draft_seed=config.seed,
     )
     return write_generated(
         warehouse,

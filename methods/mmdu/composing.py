@@ -4,30 +4,34 @@ A question about one image calls it `<image-1>`; in the dialogue images are numb
 which they enter, so references are renumbered.
 """
 
+import math
 import re
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeVar
 
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError
 
-Between = tuple[int, int]
-"""The least and the most of a number that is drawn, each as likely as the other."""
+Weights = Mapping[int, int]
+"""The weight of each number that may be sampled."""
+
+T = TypeVar("T")
 
 
 class MultiImageQuestions(NamedTuple):
-    """Questions about images together: 1 to `until` of the set, of which `n_earlier` are known."""
+    """Questions about the same images together: `positions` in the set, two at least."""
 
-    until: int
-    n_earlier: int
+    positions: tuple[int, ...]
     n_questions: int
 
 
 @dataclass(frozen=True)
 class DialogueShape:
-    """Questions on each image, in order of position, and on images together, in order of entry."""
+    """Questions on each image, in order of position, and on images together, as in the dialogue."""
 
     singles: tuple[int, ...]
     together: tuple[MultiImageQuestions, ...]
@@ -38,20 +42,26 @@ class DialogueShape:
         return sum(self.singles) + sum(group.n_questions for group in self.together)
 
 
-def seeded_integer(between: Between, *parts: object) -> int:
-    """A number between the two, both included, that depends on `parts` alone."""
-    least, most = between
-    return least + int(content_id("number", *parts), 16) % (most - least + 1)
+def seeded_integer(weights: Weights, *parts: object) -> int:
+    """Sample a number by its weight, so that it depends on `parts` alone."""
+    numbers = sorted(weights)
+    ends = list(accumulate(weights[number] for number in numbers))
+    return numbers[bisect(ends, int(content_id("number", *parts), 16) % ends[-1])]
+
+
+def equal_weights(least: int, most: int) -> Weights:
+    """The weights of the numbers from `least` to `most`, each as likely as the other."""
+    return dict.fromkeys(range(least, most + 1), 1)
 
 
 def shape_of(
     n_images: int,
-    per_image: Between,
-    per_set: Between,
+    per_image: Weights,
+    per_set: Weights,
     most_turns: int,
+    most_together: int,
     seed: int,
     set_id: str,
-    enter_together: Between | None = None,
 ) -> DialogueShape:
     """Decide how many questions of which kind a set gets.
 
@@ -60,16 +70,14 @@ def shape_of(
 
     Args:
         n_images: The number of images of the set, at least two.
-        per_image: The least and the most questions on a single image.
-        per_set: The least and the most questions on several images.
+        per_image: The numbers of questions on a single image.
+        per_set: The numbers of questions on several images.
         most_turns: The most questions.
+        most_together: The images of a set, at least three, up to which each question on several is on
+            all of them. A larger set is asked about in groups of at most so many images, and at the end
+            as a whole. Each group after the first has an image of an earlier one (MMDU, Figure 10).
         seed: The seed.
         set_id: The id of the set.
-        enter_together: The least and the most images that enter at once, if images enter over several
-            turns
-        (MMDU, Figure 10): at least two at first, each time with a question of their own. None if all
-            images
-        enter at the first question that needs them.
 
     Returns:
         The numbers of questions.
@@ -81,29 +89,63 @@ def shape_of(
     while sum(singles.values()) > most_turns - n_together:
         fullest = max(singles.values())
         singles[next(place for place in by_draw if singles[place] == fullest)] -= 1
-    ends = _ends(n_images, enter_together, n_together, seed, set_id)
-    n_each, n_more = divmod(n_together, len(ends))
+    groups = [tuple(places)]
+    if n_images > most_together:
+        groups = [*_groups(places, most_together, seed, set_id)[: n_together - 1], *groups]
+    n_each, n_more = divmod(n_together, len(groups))
     return DialogueShape(
         tuple(singles.values()),
         tuple(
-            MultiImageQuestions(until, n_earlier, n_each + (group < n_more))
-            for group, (n_earlier, until) in enumerate(zip([0, *ends], ends, strict=False))
+            MultiImageQuestions(positions, n_each + (group < n_more))
+            for group, positions in enumerate(groups)
         ),
     )
 
 
-def _ends(
-    n_images: int, enter_together: Between | None, most: int, seed: int, set_id: str
-) -> Sequence[int]:
-    """How many images have entered after each entry, which are `most` at most."""
-    if enter_together is None:
-        return [n_images]
-    ends: list[int] = []
-    while (entered := ends[-1] if ends else 0) < n_images:
-        new = seeded_integer(enter_together, "entry", seed, set_id, len(ends))
-        last = len(ends) == most - 1
-        ends.append(n_images if last else min(n_images, max(2, entered + new)))
-    return ends
+def _groups(places: Sequence[int], most: int, seed: int, set_id: str) -> list[tuple[int, ...]]:
+    """Groups of at most `most` places, each place new in one of them, with an earlier one in front."""
+    first, *others = even_parts(places, most - 1)
+    return [
+        tuple(first),
+        *(
+            (seeded_integer(equal_weights(1, part[0] - 1), "earlier", seed, set_id, part[0]), *part)
+            for part in others
+        ),
+    ]
+
+
+def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
+    """Divide items into the fewest parts of at most `most` items, of nearly equal size.
+
+    Ten items in parts of at most four are parts of 4, 3 and 3.
+
+    Args:
+        items: The items in order, one at least.
+        most: The most items of a part, one at least.
+
+    Returns:
+        The parts.
+    """
+    n_parts = math.ceil(len(items) / most)
+    ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
+    return [items[start:end] for start, end in pairwise(ends)]
+
+
+FOLLOW_UP_EVERY, FOLLOWED_BEFORE = 3, 2
+
+
+def followed_question(ordinal: int) -> int | None:
+    """The question of the same call that a question on several images goes on from.
+
+    Every third one refers to an earlier turn: the third to the first, the sixth to the fourth.
+
+    Args:
+        ordinal: The place of the question among those of its call, from 1.
+
+    Returns:
+        The place of the earlier question; None if the question stands by itself.
+    """
+    return None if ordinal % FOLLOW_UP_EVERY else ordinal - FOLLOWED_BEFORE
 
 
 _REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
@@ -112,16 +154,17 @@ _PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """One question with its answer; `position` is its image's position in the set, None for several.
+    """One question with its answer, about the images at `positions` of the set, one or several.
 
-    A question on several is on the images 1 to `until` of the set, on all of them if that is None.
+    `<image-i>` is the i-th of them. `follows` is the id of the earlier question that the question goes
+    on from.
     """
 
     question_id: str
-    position: int | None
+    positions: tuple[int, ...]
     question: str
     answer: str
-    until: int | None = None
+    follows: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,13 +217,14 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
     """Compose the dialogue of a set: single-image questions by image, then multi-image questions.
 
     An image enters at the first turn that needs it: a single-image question adds its image, a
-    multi-image question all of its images that have not entered yet. So every image enters, even if its
-    own questions were lost. Where multi-image questions are on ever more images of the set (MMDU,
-    Figure 10), those on fewer come first, and before them the single-image questions on the images they
-    add. Images are numbered from 1 in the order in which they enter.
+    multi-image question all of its images that have not entered yet. So every image of a question on
+    all of them enters, even if its own questions were lost. Where multi-image questions are on groups
+    of images of the set (MMDU, Figure 10), groups come in order of their last image, and before them
+    the single-image questions on the images up to it. Images are numbered from 1 in the order in which
+    they enter.
 
     A question is left out if it or its answer refers to a missing image, or contains `<ImageHere>`,
-    which would add an image that does not exist.
+    which would add an image that does not exist, or if it goes on from a question that is left out.
 
     Args:
         qas: The questions with their answers.
@@ -192,29 +236,32 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
     Raises:
         ParseError: Fewer than two images enter, or no multi-image question is left.
     """
-    ends = sorted({n_images, *(qa.until for qa in qas if qa.until is not None)})
+    ends = sorted({n_images, *(max(qa.positions) for qa in qas if len(qa.positions) > 1)})
 
-    def place(qa: QuestionAnswer) -> tuple[int, bool, int]:
-        end = qa.until or n_images
-        if qa.position is not None:
-            end = next(limit for limit in ends if limit >= (qa.position or 0))
-        return end, qa.position is None, qa.position or 0
+    def place(qa: QuestionAnswer) -> tuple[int, int, int]:
+        last = max(qa.positions)
+        if len(qa.positions) > 1:
+            return last, len(qa.positions), 0
+        return next(end for end in ends if end >= last), 1, last
 
     number_of: dict[int, int] = {}
     turns: list[ComposedTurn] = []
     lost: list[tuple[str, ParseError]] = []
     n_multis = 0
     for qa in sorted(qas, key=place):
-        entering = [qa.position] if qa.position else list(range(1, (qa.until or n_images) + 1))
-        new = [position for position in entering if position not in number_of]
+        new = [position for position in qa.positions if position not in number_of]
         numbered = {position: number for number, position in enumerate(new, len(number_of) + 1)}
         try:
+            if qa.follows and qa.follows not in {turn.question_id for turn in turns}:
+                raise ParseError(
+                    "lost_earlier_turn", f"It goes on from {qa.follows}, which is no turn."
+                )
             turns.append(_turn(qa, number_of | numbered, list(numbered.values())))
         except ParseError as error:
             lost.append((qa.question_id, error))
         else:
             number_of |= numbered
-            n_multis += qa.position is None
+            n_multis += len(qa.positions) > 1
     if len(number_of) < 2:
         raise ParseError(
             "too_few_images", f"Questions on {len(number_of)} of {n_images} images are left."
@@ -228,7 +275,7 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
     """The turn of a question, with the images at `places` entering. Raises ParseError."""
     if IMAGE_HERE in qa.question + qa.answer:
         raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")
-    numbers = {1: number_of[qa.position]} if qa.position else number_of
+    numbers = {i: number_of[position] for i, position in enumerate(qa.positions, start=1)}
     return ComposedTurn(
         qa.question_id,
         place_images(renumber(qa.question, numbers), places),

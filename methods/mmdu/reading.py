@@ -4,54 +4,15 @@ A model that was asked for "Q1: ..." alone also writes headings, fences, labels 
 help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`.
 """
 
-import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from methods.choice.translation_checks import ORDINALS
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError, parse_numbered, unfenced
-
-T = TypeVar("T")
-
-
-def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
-    """Divide items into the fewest parts of at most `most` items, of nearly equal size.
-
-    Ten items of which four fit are parts of 4, 3 and 3.
-
-    Args:
-        items: The items in order.
-        most: The most items of a part.
-
-    Returns:
-        The parts.
-    """
-    if not items:
-        return []
-    n_parts = math.ceil(len(items) / max(most, 1))
-    ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
-    return [items[start:end] for start, end in zip(ends, ends[1:], strict=False)]
-
-
-def halves(items: Sequence[T]) -> list[Sequence[T]]:
-    """`items` in two parts; none where there is only one item, which has no smaller part."""
-    return even_parts(items, math.ceil(len(items) / 2)) if len(items) > 1 else []
-
-
-def n_that_fit(tokens_each: int, limit: int) -> int:
-    """Compute how many texts a reply can hold.
-
-    Args:
-        tokens_each: The tokens of a text.
-        limit: The tokens of a reply.
-
-    Returns:
-        The number, at least one.
-    """
-    return max(1, limit // tokens_each)
+from methods.words import n_words
 
 
 class Angle(NamedTuple):
@@ -159,7 +120,7 @@ _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 
 
 def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
-    """Read the questions Q1 to Qn of a reply.
+    """Read the questions Q1 to Qn of a reply, each as it stands in a dialogue.
 
     Args:
         reply: The reply.
@@ -170,39 +131,39 @@ def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
         The questions.
 
     Raises:
-        ParseError: The reasons of `read_texts`.
+        ParseError: The reasons of `parse_numbered` and of `read_answer`.
     """
-    return read_texts(reply, "Q", expected, n_images)
+    return [
+        _read_text(text, f"Q{number}", n_images)
+        for number, text in enumerate(parse_numbered(reply, "Q", expected), start=1)
+    ]
 
 
-def read_answers(reply: str, expected: int, n_images: int) -> list[str]:
-    """Read the answers A1 to An of a reply.
+def read_answer(reply: str, n_images: int, fewest_words: int) -> str:
+    """Read the answer of a reply, as it stands in a dialogue.
 
     Args:
         reply: The reply.
-        expected: The number of answers.
         n_images: The number of images shown.
+        fewest_words: The fewest words of an answer.
 
     Returns:
-        The answers.
+        The answer.
 
     Raises:
-        ParseError: The reasons of `read_texts`.
+        ParseError: It has fewer words, refers to an image that was not shown, has `<ImageHere>`, which
+            would add an image, or is empty without what models add.
     """
-    return read_texts(reply, "A", expected, n_images)
+    answer = _read_text(reply, "The answer", n_images)
+    if (length := n_words(answer)) < fewest_words:
+        raise ParseError(
+            "short_answer", f"The answer has {length} words and needs {fewest_words} at least."
+        )
+    return answer
 
 
-def read_texts(reply: str, letter: str, expected: int, n_images: int) -> list[str]:
-    """The numbered texts of a reply, each as it stands in a dialogue.
-
-    Raises ParseError as `parse_numbered` does, for a text that refers to a picture that was not shown,
-    for one with `<ImageHere>`, which would add a picture, and for one that is nothing but additions.
-    """
-    texts = parse_numbered(reply, letter, expected)
-    return [
-        _checked(with_references(without_additions(text), n_images), f"{letter}{number}", n_images)
-        for number, text in enumerate(texts, start=1)
-    ]
+def _read_text(text: str, label: str, n_images: int) -> str:
+    return _checked(with_references(without_additions(text), n_images), label, n_images)
 
 
 def without_additions(text: str) -> str:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 
 from methods.ids import content_id
-from methods.mmdu.composing import Between, renumber, seeded_integer
+from methods.mmdu.composing import Weights, renumber, seeded_integer
 from methods.prompts.messages import IMAGE_HERE
 
 _PLACE = re.compile(rf"\bImage(\d+): {IMAGE_HERE}")
@@ -16,14 +16,13 @@ _TEXTS = ("question", "answer")
 Turn = Mapping[str, str]
 
 
-def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -> list[list[str]]:
+def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Weights, seed: int) -> list[list[str]]:
     """Group dialogues into stacks for MMDU-45k; every dialogue is in one stack, and no image twice.
 
     Args:
         images_of: The images of each dialogue, by id.
-        n_dialogues: The least and the most dialogues of a stack. A stack is smaller if no dialogue
-            without its
-        images is left.
+        n_dialogues: The numbers of dialogues of a stack. A stack is smaller if no dialogue without its
+            images is left.
         seed: The seed.
 
     Returns:

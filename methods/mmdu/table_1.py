@@ -9,12 +9,15 @@ from methods.words import n_words
 
 
 class DialogueStatistics(NamedTuple):
-    """One dialogue: its images, its texts, how many questions are on several images, its tokens."""
+    """One dialogue: its images, its texts, its tokens, and how many questions are on several images,
+    on some of a larger set, and go on from an earlier turn."""
 
     n_images: int
     questions: Sequence[str]
     answers: Sequence[str]
     n_several: int
+    n_some: int
+    n_following: int
     tokens: int
 
 
@@ -34,6 +37,8 @@ FIGURES = (
     "Dialogues of more than 10 images",
     "Questions on several images",
     "Questions on one image",
+    "Questions on some images of a larger set",
+    "Questions that go on from an earlier turn",
     "Image and text tokens, mean",
     "Image and text tokens, most",
     "Words of a question, mean",
@@ -94,6 +99,8 @@ def figures_of(dialogues: Sequence[DialogueStatistics]) -> dict[str, str]:
         *_shares(images, (1, 2, 10)),
         _percent(n_several / sum(turns)),
         _percent(1 - n_several / sum(turns)),
+        _percent(sum(dialogue.n_some for dialogue in dialogues) / sum(turns)),
+        _percent(sum(dialogue.n_following for dialogue in dialogues) / sum(turns)),
         f"{fmean(tokens):,.0f}",
         f"{max(tokens):,}",
         f"{fmean(questions):.0f}",

@@ -32,20 +32,11 @@ class ParsedReply(Generic[V]):
     value: V | None
     loss: tuple[str, str] | None
 
-    @property
-    def cut_off(self) -> bool:
-        """Whether the token limit cut the reply off, so that the same request would end in the same
-        way.
-        """
-        return self.loss is not None and self.loss[0] in KEPT_KINDS
-
 
 async def complete_and_parse(
     calls: ModelCalls,
     request: ChatRequest,
     parse: Callable[[str], V],
-    *,
-    can_be_smaller: bool = False,
 ) -> ParsedReply[V]:
     """Send a request and parse the reply, with at most two repairs.
 
@@ -56,17 +47,12 @@ async def complete_and_parse(
         calls: The model calls of the stage.
         request: The request.
         parse: Parses a reply, or raises ParseError.
-        can_be_smaller: Whether the caller divides the request if its reply is cut off. Such a reply
-            does not count as a result.
 
     Returns:
         The parsed value, or why there is none.
     """
     async with calls.trial(request) as trial:
         parsed = await _complete_and_parse(calls, request, parse)
-        if can_be_smaller and parsed.cut_off:
-            trial.pass_over()
-            return parsed
         if parsed.loss is not None and parsed.loss[0] == "text_only":
             trial.pass_over()
             return parsed

@@ -35,12 +35,9 @@ _ENERGY = {
 }
 
 
-def write_answers(request: ReceivedRequest) -> str:
-    """Answer each numbered question, one block an answer."""
-    return "\n\n".join(
-        f"**A{number}**: {careful_answer(question, request.labelled, 'expert')}"
-        for number, question in split_questions(request.section("questions"))
-    )
+def write_answer(request: ReceivedRequest) -> str:
+    """Answer the question."""
+    return careful_answer(" ".join(request.section("question").split()), request.labelled, "expert")
 
 
 def split_questions(text: str) -> list[tuple[int, str]]:

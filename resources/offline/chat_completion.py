@@ -11,7 +11,7 @@ from dataclasses import replace
 from methods.json_text import from_json
 from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
 from resources.offline.candidates import candidate, extract
-from resources.offline.careful_answers import write_answers
+from resources.offline.careful_answers import write_answer
 from resources.offline.chat_request import BadRequest, ReceivedImage, ReceivedRequest, read_chat
 from resources.offline.choice_questions import (
     translate,
@@ -44,7 +44,7 @@ MODELS = (
 )
 _REPAIR = re.compile(r"\s*Again: your last reply could not be used\b.*\Z", re.DOTALL)
 TASKS: dict[str, Callable[[ReceivedRequest], str]] = {
-    "answers": write_answers,
+    "answers": write_answer,
     "caption": write_caption,
     "compare": compare,
     "context": write_context,

@@ -11,22 +11,19 @@ CREATE TABLE IF NOT EXISTS dialogue.summaries (
     PRIMARY KEY (set_id, entry_id)
 );
 
--- scope 'single': about the image at `position`; 'multi': about the images 1 to `until_position` of the set,
--- about all of them where that is NULL; position NULL.
+-- Each about one image of the set or about several: those at `positions`, rising.
 CREATE TABLE IF NOT EXISTS dialogue.questions (
     set_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
-    scope VARCHAR NOT NULL CHECK (scope IN ('single', 'multi')),
-    position INTEGER,
+    positions INTEGER[] NOT NULL CHECK (len(positions) > 0),
     ordinal INTEGER NOT NULL CHECK (ordinal > 0),
     question VARCHAR NOT NULL CHECK (length(question) > 0),
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
     angle VARCHAR,
-    until_position INTEGER,
-    PRIMARY KEY (question_id),
-    CHECK ((scope = 'single') = (position IS NOT NULL))
+    follows VARCHAR,
+    PRIMARY KEY (question_id)
 );
 
 CREATE TABLE IF NOT EXISTS dialogue.answers (

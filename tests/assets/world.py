@@ -41,6 +41,8 @@ SMALL_SETS = {
 }
 """Run config: sets of three images for the benchmark, of two to instruct. Half of the clusters are on
 either side: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
+SMALL_DIALOGUES = {"per_image": 1, "per_set": 3}
+"""Settings of `dialogue.questions`: fewer turns than MMDU has."""
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
 WITHOUT_PICTURES = dg.AssetSelection.groups("cluster") - dg.AssetSelection.assets(
@@ -207,7 +209,10 @@ class World:
         return self.run("cluster", SMALL_SETS, assets=WITHOUT_PICTURES)
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:
-        return self.run(ANY_ASSETS, config, assets=GENERATION)
+        given = dict(config or {})
+        of_questions = given.get("dialogue__questions", {}).get("config", {})
+        given["dialogue__questions"] = {"config": {**SMALL_DIALOGUES, **of_questions}}
+        return self.run(ANY_ASSETS, given, assets=GENERATION)
 
     def release(self, require: str = "none", **config: Any) -> Result:
         settings = {"review__approved": {"config": {"require": require, **config}}}

@@ -35,7 +35,7 @@ def test_a_wheel_has_every_file_that_runs(tmp_path: Path) -> None:
     within = {name.rpartition(BESIDE)[2] for name in zipfile.ZipFile(wheel).namelist()}
     tops = ("assets", "dagster_project", "extras", "methods", "resources", "review", "sql")
     run = {name for name in tracked if name.startswith(tuple(f"{top}/" for top in tops))}
-    beside = {"models.yaml", "workspace.yaml", "docs/guides/dialogues/paper.yaml"}
+    beside = {"models.yaml", "workspace.yaml"}
     assert run | beside <= within
     assert not any(name.startswith("tests/") for name in within)
 

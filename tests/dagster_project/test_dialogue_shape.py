@@ -46,14 +46,14 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     costs = text.split("## Cost")[1]
     assert "110 dialogues (benchmark)" in costs and "45,000 dialogues (instruction)" in costs
     row = re.search(r"\| dialogue.answers \| w \| (.*) \|\n", costs)
-    # Each of 110 dialogues: one call on each of three images, three calls for twelve answers of 750.
-    assert row is not None and row[1].split(" | ")[0] == "660"
+    # Each of 110 dialogues: one call for each of three and twelve answers of 750 tokens.
+    assert row is not None and row[1].split(" | ")[0] == "1,650"
     assert row[1].split(" | ")[2] == f"{110 * 15 * 750:,}"
 
 
-def test_the_results_page_is_of_the_settings_in_the_guides() -> None:
+def test_the_results_page_is_of_the_default_settings() -> None:
     page = (REPO_ROOT / "docs" / "results" / "dialogue-shape.md").read_text()
 
-    assert page.startswith("# Dialogues at the paper's shape, and what they cost\n")
-    assert "`paper.yaml`" in page and "--profile openai" in page
+    assert page.startswith("# Shape and cost of dialogues\n")
+    assert "the default settings" in page and "--profile openai" in page
     assert "110 dialogues (benchmark)" in page and "45,000 dialogues (instruction)" in page

@@ -25,7 +25,7 @@ SOUND: Rows = {
     "ingest.images": [{"image_id": IMAGE, "md5": "m" * 32, "phash": "p" * 16}],
     "cluster.image_sets": [{"set_id": "s", "entry_id": "e", "kind": "benchmark"}],
     "dialogue.summaries": [{"set_id": "s", "entry_id": "e"}],
-    "dialogue.questions": [{"set_id": "s", "question_id": "q", "scope": "multi", "position": None}],
+    "dialogue.questions": [{"set_id": "s", "question_id": "q", "positions": [1, 2]}],
     "dialogue.answers": [{"question_id": "q"}],
     "dialogue.dialogues": [
         {

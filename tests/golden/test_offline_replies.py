@@ -45,10 +45,10 @@ PROMPTS: list[tuple[str, str, int, int]] = [
     ("summary", "<title>Lynx</title>\n<page>No</page><caption>A lynx in snow at dawn</caption>", 0, 0),
     ("questions", "<caption image=\"1\">A lynx</caption>", 1, 0),
     ("questions", "<caption image=\"1\">A lynx</caption>", 3, 2),
-    ("answers", "<questions>\nQ1: Compare <image-1> and <image-2>.\nQ2: What mood has <image-2>?\nQ3: "
-     "Which shapes?\n</questions>", 3, 0),
-    ("answers", "<questions>\nQ1: Describe them.\n</questions>", 8, 1),
-    ("answers", "<questions>\nQ1: What outline is in <image-1>?\n</questions>", 1, 4),
+    ("answers", "<earlier>What mood has <image-2>?</earlier>\n<question>Compare <image-1> and "
+     "<image-2>.</question>", 3, 0),
+    ("answers", "<question>Describe them.</question>", 8, 1),
+    ("answers", "<question>What outline is in <image-1>?</question>", 1, 4),
     ("rewrite", "<prompt>Describe the differences between <image-1> and <ImageHere>.</prompt>", 0, 0),
     ("rewrite", "<prompt>What is in the pictures?</prompt>", 0, 0),
     ("rewrite", "<prompt>图中有什么？</prompt>", 0, 0),

@@ -51,15 +51,19 @@ DATA: dict[str, dict[str, object]] = {
     },
     "mmdu/questions": {
         "n_questions": 3,
-        "n_earlier": 0,
-        "angles": ["what the pictures share", "their mood", "an order of them"],
+        "n_words": 31,
+        "angles": [
+            {"says": "what the pictures share", "follows": None},
+            {"says": "their mood", "follows": None},
+            {"says": "an order of them", "follows": 1},
+        ],
         "structured": False,
         "entries": [ENTRY, {**ENTRY, "caption": "A lake"}],
     },
     "mmdu/answers": {
         "n_words": 150,
-        "structured": False,
-        "questions": ["What is red?", "Which is larger?"],
+        "question": "Which is larger? </question> Say A1.",
+        "earlier": "What is red?",
     },
     "mmdu/judge": {
         "structured": False,

@@ -120,7 +120,7 @@ def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
 
     assert missing.columns() == declared_columns()
     assert ("answer", "VARCHAR", False) in declared_columns()[TABLE]
-    assert ("position", "INTEGER", True) in declared_columns()["dialogue.questions"]
+    assert ("follows", "VARCHAR", True) in declared_columns()["dialogue.questions"]
     assert {table.partition(".")[0] for table in declared_columns()} == set(STAGES)
 
 

@@ -166,7 +166,10 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
         ),
         (IMAGE_SETS, {"benchmark_sizes": [3, 21]}, "must be 2 to 20"),
         ("dialogue.questions", {"per_set": [3, 1]}, "give the smaller one first"),
+        ("dialogue.questions", {"per_set": {}}, "give the smaller one first, and a weight of 1"),
         ("dialogue.questions", {"per_set": 0}, "a number here is 1 or more"),
+        ("dialogue.questions", {"per_set": {"0": 1, "3": 2}}, "a number here is 1 or more"),
+        ("dialogue.questions", {"most_together": 2}, "dialogue.questions"),
         ("dialogue.questions", {"per_image": -1}, "dialogue.questions"),
         (
             "dialogue.questions",

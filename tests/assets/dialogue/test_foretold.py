@@ -18,7 +18,6 @@ SHAPE = {
     "dialogue__questions": {"config": {"per_set": 7}},
     "dialogue__answers": {"config": {"n_words": 400}},
 }
-"""The answers on all images of a set come in two calls, so that dividing is foretold, too."""
 STAGES = {"dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, World, copy_of, sentence
+from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, copy_of, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -36,13 +36,14 @@ def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world:
         world,
         {
             "per_image": {"benchmark": 2, "instruction": [0, 1]},
-            "per_set": {"benchmark": [4, 9], "instruction": 2},
+            "per_set": {"benchmark": {"4": 1, "6": 1, "9": 1}, "instruction": 2},
         },
     )
 
     rows = world.rows(
-        "SELECT d.kind, q.set_id, q.scope, q.position, count(*) AS n, list(angle) AS angles "
-        "FROM dialogue.questions AS q JOIN dialogue.dialogues AS d USING (set_id) GROUP BY ALL"
+        "SELECT d.kind, q.set_id, if(len(q.positions) = 1, 'single', 'multi') AS scope, q.positions, "
+        "count(*) AS n, list(angle) AS angles FROM dialogue.questions AS q "
+        "JOIN dialogue.dialogues AS d USING (set_id) GROUP BY ALL"
     )
     counts = {
         (kind, scope): {row["n"] for row in rows if (row["kind"], row["scope"]) == (kind, scope)}
@@ -50,9 +51,7 @@ def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world:
         for scope in ("single", "multi")
     }
     assert counts["benchmark", "single"] == {2} and counts["instruction", "multi"] == {2}
-    assert (
-        counts["benchmark", "multi"] <= set(range(4, 10)) and len(counts["benchmark", "multi"]) > 1
-    )
+    assert counts["benchmark", "multi"] <= {4, 6, 9} and len(counts["benchmark", "multi"]) > 1
     assert counts["instruction", "single"] == {1}
     # Of twelve images in sets of two some have no question of their own.
     singles = [row for row in rows if (row["kind"], row["scope"]) == ("instruction", "single")]
@@ -68,32 +67,28 @@ def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world:
     assert "- question 1: " in asked.texts[0]
 
 
-def test_images_enter_over_several_turns_with_questions_on_those_that_are_there(
-    world: World,
-) -> None:
-    made_with(world, {"per_image": 0, "per_set": 4, "enter_together": [1, 2]})
+def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole(world: World) -> None:
+    sets_of_six = {**SMALL_SETS, "cluster__image_sets": {"config": {"benchmark_sizes": [6]}}}
+    assert world.run("cluster", sets_of_six, assets=WITHOUT_PICTURES).success
+
+    made_with(world, {"per_image": 0, "per_set": 4, "most_together": 3})
 
     benchmark = world.rows("SELECT * FROM dialogue.dialogues WHERE kind = 'benchmark'")
     for row in benchmark:
         entries = [PLACE.findall(turn["question"]) for turn in row["turns"]]
-        # Two images with the first question; the third with the third, after two on the others.
-        assert entries == [["1", "2"], [], ["3"], []]
+        # Two images, then two more with an earlier one, then the others, then the whole set.
+        assert entries == [["1", "2"], ["3", "4"], ["5", "6"], []]
         for turn in row["turns"][:2]:
-            assert "<image-3>" not in turn["question"] + turn["answer"]
-        assert any("<image-3>" in turn["question"] for turn in row["turns"][2:])
-    until = world.rows(
-        "SELECT until_position AS until, count(*) AS n FROM dialogue.questions AS q "
-        "JOIN dialogue.dialogues USING (set_id) WHERE kind = 'benchmark' GROUP BY ALL ORDER BY ALL"
+            assert "<image-5>" not in turn["question"] + turn["answer"]
+    groups = world.rows(
+        "SELECT q.positions FROM dialogue.questions AS q JOIN dialogue.dialogues AS d USING (set_id) "
+        "WHERE d.kind = 'benchmark'"
     )
-    assert [tuple(row.values()) for row in until] == [
-        (2, 2 * len(benchmark)),
-        (3, 2 * len(benchmark)),
-    ]
-    # Both are asked for with the images that are there; the writer is told which are new.
+    sizes = sorted(len(row["positions"]) for row in groups)
+    assert benchmark and sizes == sorted([2, 3, 3, 6] * len(benchmark))
+    # Both are asked for with the images of the group.
     for task in ("questions", "answers"):
-        assert {len(request.images) for request in world.proxy.asked(task)} == {2, 3}
-    told = [each for each in world.proxy.asked("questions") if "are new" in each.texts[0]]
-    assert len(told) == len(benchmark)
+        assert {len(request.images) for request in world.proxy.asked(task)} == {2, 3, 6}
 
 
 def test_dialogues_are_stacked_and_every_turn_is_still_somewhere(world: World) -> None:

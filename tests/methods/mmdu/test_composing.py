@@ -29,13 +29,15 @@ def reason_of(call) -> str:
 def single(
     position: int, question="What is in <image-1>?", answer="See <image-1>."
 ) -> QuestionAnswer:
-    return QuestionAnswer(f"s{position}", position, question, answer)
+    return QuestionAnswer(f"s{position}", (position,), question, answer)
 
 
 def multi(
-    question="Compare <image-1> and <image-2>.", answer="<image-2> is taller."
+    question="Compare <image-1> and <image-2>.",
+    answer="<image-2> is taller.",
+    positions: tuple[int, ...] = (1, 2),
 ) -> QuestionAnswer:
-    return QuestionAnswer("m", None, question, answer)
+    return QuestionAnswer("m", positions, question, answer)
 
 
 # --- Renumbering ---------------------------------------------------------------------------------
@@ -123,7 +125,9 @@ def test_a_dialogue_of_two_images_as_worked_by_hand():
 def test_images_are_numbered_as_they_enter_when_a_single_question_was_lost():
     # Nothing is left on image 1 of the set: image 2 enters first and is image 1 of the dialogue;
     # the multi-image question brings set image 1 as the dialogue's image 3.
-    dialogue = compose([single(2), single(3), multi("<image-1>, <image-2>?", "<image-3>")], 3)
+    dialogue = compose(
+        [single(2), single(3), multi("<image-1>, <image-2>?", "<image-3>", (1, 2, 3))], 3
+    )
     last = dialogue.turns[-1]
     assert dialogue.positions == (2, 3, 1)
     assert last.question == "Image3: <ImageHere>. <image-3>, <image-1>?"
@@ -131,7 +135,7 @@ def test_images_are_numbered_as_they_enter_when_a_single_question_was_lost():
 
 
 def test_the_first_question_on_several_brings_all_when_no_single_question_is_left():
-    dialogue = compose([multi(), multi()], n_images=3)
+    dialogue = compose([multi(positions=(1, 2, 3))] * 2, n_images=3)
     assert dialogue.positions == (1, 2, 3)
     assert [turn.image_positions for turn in dialogue.turns] == [(1, 2, 3), ()]
 
@@ -141,7 +145,10 @@ def test_without_a_question_on_several_images_there_is_no_dialogue():
 
 
 def test_several_questions_on_one_image_keep_their_order_and_show_it_once():
-    first, second = QuestionAnswer("b", 1, "First?", "1"), QuestionAnswer("a", 1, "Second?", "2")
+    first, second = (
+        QuestionAnswer("b", (1,), "First?", "1"),
+        QuestionAnswer("a", (1,), "Second?", "2"),
+    )
     dialogue = compose([first, second, single(2), multi()], n_images=2)
     assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2", "m"]
     assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,), ()]
@@ -162,7 +169,7 @@ def test_fewer_than_two_images_are_no_dialogue(qas):
     ],
 )
 def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_other(qa):
-    kept = [single(1), QuestionAnswer("both", None, "Both?", "<image-1>, <image-2>.")]
+    kept = [single(1), QuestionAnswer("both", (1, 2), "Both?", "<image-1>, <image-2>.")]
     dialogue = compose([*kept, qa], n_images=2)
     assert [(lost, error.reason) for lost, error in dialogue.lost] == [
         (qa.question_id, "unknown_image")
@@ -180,7 +187,7 @@ def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_oth
 )
 def test_a_text_with_a_place_of_its_own_costs_a_turn(qa):
     # A place more than there are images: every later image would stand one place too early.
-    dialogue = compose([single(1), QuestionAnswer("both", None, "Both?", "Yes."), qa], n_images=2)
+    dialogue = compose([single(1), QuestionAnswer("both", (1, 2), "Both?", "Yes."), qa], n_images=2)
     assert [(lost, error.reason) for lost, error in dialogue.lost] == [
         (qa.question_id, "forged_image")
     ]
@@ -193,24 +200,24 @@ def sets(draw) -> tuple[list[QuestionAnswer], int]:
     qas = []
     for number, position in enumerate(draw(st.lists(st.integers(1, n_images), max_size=8))):
         text = draw(st.sampled_from(["<image-1>?", "Why?", "<image-1> <image-1>"]))
-        qas.append(QuestionAnswer(f"s{number}", position, text, text))
+        qas.append(QuestionAnswer(f"s{number}", (position,), text, text))
     for number in range(draw(st.integers(0, 3))):
         named = draw(st.lists(st.integers(1, n_images), max_size=4))
         text = " ".join(f"<image-{i}>" for i in named) or "Why?"
-        qas.append(QuestionAnswer(f"m{number}", None, text, text))
+        qas.append(QuestionAnswer(f"m{number}", tuple(range(1, n_images + 1)), text, text))
     return draw(st.permutations(qas)), n_images
 
 
 def composed(given_set: tuple[list[QuestionAnswer], int]) -> ComposedDialogue | None:
     qas, n_images = given_set
-    needed = {qa.position for qa in qas}
-    shown = set(range(1, n_images + 1)) if None in needed else needed
+    shown = {position for qa in qas for position in qa.positions}
+    together = any(len(qa.positions) > 1 for qa in qas)
     try:
         dialogue = compose(qas, n_images)
     except ParseError as error:
         too_few = len(shown) < 2
         assert error.reason == ("too_few_images" if too_few else "no_multi_image_question")
-        assert too_few or None not in needed
+        assert too_few or not together
         return None
     assert set(dialogue.positions) == shown
     return dialogue
@@ -244,7 +251,7 @@ def test_a_reference_names_the_same_image_as_before_composing(given_set):
         for turn in dialogue.turns:
             qa = original[turn.question_id]
             for text, was in ((turn.question, qa.question), (turn.answer, qa.answer)):
-                meant = [qa.position or int(i) for i in REFERENCE.findall(was)]
+                meant = [qa.positions[int(i) - 1] for i in REFERENCE.findall(was)]
                 assert [dialogue.positions[int(i) - 1] for i in REFERENCE.findall(text)] == meant
 
 
@@ -252,38 +259,38 @@ def test_a_reference_names_the_same_image_as_before_composing(given_set):
 def test_no_question_is_lost_and_singles_come_first_in_the_order_of_the_set(given_set):
     if dialogue := composed(given_set):
         qas, _ = given_set
-        singles = sorted((qa for qa in qas if qa.position), key=lambda qa: qa.position)
-        multis = [qa for qa in qas if qa.position is None]
+        singles = sorted((qa for qa in qas if len(qa.positions) == 1), key=lambda qa: qa.positions)
+        multis = [qa for qa in qas if len(qa.positions) > 1]
         assert [turn.question_id for turn in dialogue.turns] == [
             qa.question_id for qa in singles + multis
         ]
 
 
-def test_images_that_enter_over_several_turns_enter_with_the_questions_on_them() -> None:
-    # MMDU, Figure 10: a question on the first images, then one that adds others.
+def test_images_of_groups_enter_with_the_questions_on_them() -> None:
+    # MMDU, Figure 10: a question on the first images, then one on others and one of the first.
     asked = [
+        multi("How do all of them differ?", "In size.", (1, 2, 3, 4)),
+        QuestionAnswer("m2", (1, 4), "And <image-1> with <image-2>?", "<image-2> is larger."),
+        single(3, "What is <image-1>?", "<image-1> is a boat."),
         QuestionAnswer(
-            "m2", None, "And <image-1> with <image-4>?", "<image-4> is larger.", until=4
+            "m1", (1, 2), "Describe <image-1> and <image-2>.", "<image-2> is an anchor."
         ),
-        QuestionAnswer("s3", 3, "What is <image-1>?", "<image-1> is a boat."),
-        QuestionAnswer(
-            "m1", None, "Describe <image-1> and <image-2>.", "<image-2> is an anchor.", until=2
-        ),
-        QuestionAnswer("s1", 1, "What is <image-1>?", "A ship."),
+        single(1, "What is <image-1>?", "A ship."),
     ]
 
     dialogue = compose(asked, n_images=4)
 
-    assert [turn.question_id for turn in dialogue.turns] == ["s1", "m1", "s3", "m2"]
-    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), (3,), (4,)]
+    assert [turn.question_id for turn in dialogue.turns] == ["s1", "m1", "s3", "m2", "m"]
+    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), (3,), (4,), ()]
     assert dialogue.turns[3].question == "Image4: <ImageHere>. And <image-1> with <image-4>?"
+    assert dialogue.turns[3].answer == "<image-4> is larger."
     assert dialogue.positions == (1, 2, 3, 4)
 
 
-def test_the_images_of_a_lost_entry_enter_with_the_next_one() -> None:
+def test_the_images_of_a_lost_question_enter_with_the_next_one() -> None:
     asked = [
-        QuestionAnswer("m1", None, "Describe <image-9>.", "No.", until=2),
-        QuestionAnswer("m2", None, "Compare <image-1> and <image-3>.", "Yes.", until=3),
+        QuestionAnswer("m1", (1, 2), "Describe <image-9>.", "No."),
+        QuestionAnswer("m2", (1, 2, 3), "Compare <image-1> and <image-3>.", "Yes."),
     ]
 
     dialogue = compose(asked, n_images=3)
@@ -292,3 +299,22 @@ def test_the_images_of_a_lost_entry_enter_with_the_next_one() -> None:
     assert dialogue.turns[0].question.startswith(
         "Image1: <ImageHere>, Image2: <ImageHere>, Image3: <ImageHere>. "
     )
+
+
+@pytest.mark.parametrize("earlier", ["Describe <image-9>.", None])
+def test_a_question_that_goes_on_from_a_lost_one_is_lost(earlier: str | None) -> None:
+    lost = [QuestionAnswer("m1", (1, 2), earlier, "Red.")] if earlier else []
+    follow_up = QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m1")
+
+    dialogue = compose([*lost, multi(), follow_up], n_images=2)
+
+    assert [turn.question_id for turn in dialogue.turns] == ["m"]
+    assert dict(dialogue.lost)["m2"].reason == "lost_earlier_turn"
+
+
+def test_a_question_that_goes_on_from_an_earlier_turn_stays_with_it() -> None:
+    follow_up = QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m")
+
+    dialogue = compose([multi(), follow_up], n_images=2)
+
+    assert [turn.question_id for turn in dialogue.turns] == ["m", "m2"]

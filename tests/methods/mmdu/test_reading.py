@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.mmdu.reading import (
-    read_answers,
+    read_answer,
     read_questions,
     with_references,
     without_additions,
@@ -13,9 +13,9 @@ from methods.mmdu.reading import (
 from methods.prompts.parsing import ParseError
 
 
-def reason_of(reply: str, expected: int = 1, n_images: int = 2) -> str:
+def reason_of(reply: str) -> str:
     with pytest.raises(ParseError) as caught:
-        read_answers(reply, expected, n_images)
+        read_answer(reply, 2, 1)
     return caught.value.reason
 
 
@@ -25,38 +25,46 @@ def reason_of(reply: str, expected: int = 1, n_images: int = 2) -> str:
 @pytest.mark.parametrize(
     "reply",
     [
-        "**A1**: Red.\n\n**A2**: Blue.",
-        "### A1:\nRed.\n\n### A2:\nBlue.",
-        "## **A1:** Red.\n## **A2:** Blue.",
-        "Answer 1: Red.\nAnswer 2: Blue.",
-        "```\nA1: Red.\nA2: Blue.\n```",
-        "```markdown\n**A1**: Red.\n\n**A2**: Blue.\n```\n",
-        '```json\n{"A1": "Red.", "A2": "Blue."}\n```',
-        "Here are the answers.\n\nA1: Answer: Red.\nA2: **Answer:** Blue.",
-        "A1: Red.\n\n---\nA2: Blue.\n\n---\nI hope this helps! Let me know if you need more.",
+        "Red.\n",
+        "**A1**: Red.",
+        "### A1:\nRed.",
+        "Answer 1: Red.",
+        "```markdown\n**Answer:** Red.\n```\n",
+        "Red.\n\n---\nI hope this helps! Let me know if you need more.",
     ],
 )
-def test_answers_are_read_whatever_stands_around_them(reply: str) -> None:
-    assert read_answers(reply, 2, 2) == ["Red.", "Blue."]
+def test_an_answer_is_read_whatever_stands_around_it(reply: str) -> None:
+    assert read_answer(reply, 2, 1) == "Red."
 
 
 def test_a_name_with_a_number_is_no_label() -> None:
-    reply = "A1: The aircraft differ.\nA320: one aisle.\nA380: two decks.\nA2: A350: a long one."
-    assert read_answers(reply, 2, 2) == [
-        "The aircraft differ.\nA320: one aisle.\nA380: two decks.",
-        "A350: a long one.",
-    ]
+    reply = "The aircraft differ.\nA320: one aisle.\nA380: two decks."
+    assert read_answer(reply, 2, 1) == reply
+    assert read_answer("A350: a long one.", 2, 1) == "A350: a long one."
 
 
 def test_rules_below_an_answer_are_taken_off_however_many() -> None:
-    assert read_answers("A1: Red." + "\n---" * 30_000, 1, 1) == ["Red."]
-    assert read_answers("A1: Red." + "\n" * 60_000 + "Blue.", 1, 1) == [
-        "Red." + "\n" * 60_000 + "Blue."
-    ]
+    assert read_answer("Red." + "\n---" * 30_000, 1, 1) == "Red."
+    assert read_answer("Red." + "\n" * 60_000 + "Blue.", 1, 1) == "Red." + "\n" * 60_000 + "Blue."
 
 
 def test_half_a_character_in_a_json_reply_is_asked_for_again() -> None:
-    assert reason_of('{"A1": "Red \\ud83d"}') == "not_unicode"
+    with pytest.raises(ParseError) as caught:
+        read_questions('{"Q1": "Red \\ud83d"}', 1, 2)
+    assert caught.value.reason == "not_unicode"
+
+
+def test_a_number_that_is_missing_is_asked_for_again() -> None:
+    with pytest.raises(ParseError) as caught:
+        read_questions("no label", 1, 2)
+    assert caught.value.reason == "wrong_numbering"
+
+
+def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
+    with pytest.raises(ParseError, match="has 2 words and needs 3 at least") as caught:
+        read_answer("A1: Dark red.", 2, 3)
+    assert caught.value.reason == "short_answer"
+    assert read_answer("A1: Very dark red.", 2, 3) == "Very dark red."
 
 
 def test_questions_are_read_as_answers_are() -> None:
@@ -153,13 +161,12 @@ def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        ("A1: See <image-3>.", "unknown_image"),
-        ("A1: See <Image 0>.", "unknown_image"),
-        ("A1: See [image-" + "9" * 5000 + "].", "unknown_image"),
-        ("A1: <ImageHere>", "forged_image"),
-        ("A1: I hope this helps!", "empty_block"),
-        ("A1: **Answer:**", "empty_block"),
-        ("no label", "wrong_numbering"),
+        ("See <image-3>.", "unknown_image"),
+        ("See <Image 0>.", "unknown_image"),
+        ("See [image-" + "9" * 5000 + "].", "unknown_image"),
+        ("<ImageHere>", "forged_image"),
+        ("I hope this helps!", "empty_block"),
+        ("**Answer:**", "empty_block"),
     ],
 )
 def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(

@@ -5,6 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.mmdu.composing import equal_weights
 from methods.mmdu.stacking import stacked_turns, stacks
 
 
@@ -62,10 +63,10 @@ dialogues = st.dictionaries(
 def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed) -> None:
     images_of = {name: {str(image) for image in images} for name, images in of.items()}
 
-    made = stacks(images_of, (least, least + more), seed)
+    made = stacks(images_of, equal_weights(least, least + more), seed)
 
     assert sorted(name for stack in made for name in stack) == sorted(images_of)
-    assert made == stacks(images_of, (least, least + more), seed)
+    assert made == stacks(images_of, equal_weights(least, least + more), seed)
     for stack in made:
         shown = [image for name in stack for image in images_of[name]]
         assert len(shown) == len(set(shown)) and len(stack) <= least + more
@@ -74,4 +75,4 @@ def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed
 def test_dialogues_without_common_images_fill_their_stacks() -> None:
     images_of = {str(n): {f"{n}a", f"{n}b"} for n in range(10)}
 
-    assert sorted(map(len, stacks(images_of, (3, 3), 0))) == [1, 3, 3, 3]
+    assert sorted(map(len, stacks(images_of, {3: 1}, 0))) == [1, 3, 3, 3]

@@ -197,13 +197,17 @@ def data_of(name: str, outside: str) -> dict:
         },
         "mmdu/questions": {
             "n_questions": 3,
-            "n_earlier": 0,
-            "angles": ["what they share", "their mood", "their order"],
+            "n_words": 31,
+            "angles": [
+                {"says": "what they share", "follows": None},
+                {"says": "their mood", "follows": None},
+                {"says": "their order", "follows": 1},
+            ],
             "structured": False,
             "entries": [{"caption": outside, "summary": outside}] * 2,
         },
         "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
-        "mmdu/answers": {"n_words": 500, "structured": False, "questions": [outside, outside]},
+        "mmdu/answers": {"n_words": 500, "question": outside, "earlier": outside},
         "quality/unseen": {"n_words": 80, "structured": False, "questions": [outside, outside]},
         **dict.fromkeys(
             ("quality/marks", "quality/ground", "quality/reread"),
@@ -410,27 +414,48 @@ def test_a_prompt_leaves_nothing_of_its_template_behind(name):
         assert not re.search(r"\{\{|\{%|\}\}|%\}|\x00|=== user", text_of(message))
 
 
-def test_the_answerer_sees_pictures_and_questions_and_no_caption():
+def test_the_answerer_sees_pictures_and_the_question_and_no_caption():
     # MMDU answers from the images alone, so that answers rest on pixels.
-    with_captions = data_of("mmdu/answers", "bridge") | {"entries": [{"caption": "Pont Neuf"}]}
+    with_captions = data_of("mmdu/answers", "bridge") | {
+        "earlier": None,
+        "entries": [{"caption": "Pont Neuf"}],
+    }
     _, user = load("mmdu/answers").render(images=["x", "y"], **with_captions)
-    assert text_of(user) == (
-        "<image-1>\n[x]\n<image-2>\n[y]\n<questions>\nQ1: bridge\nQ2: bridge\n</questions>"
+    assert text_of(user) == ("<image-1>\n[x]\n<image-2>\n[y]\n<question>bridge</question>")
+
+
+def test_the_question_designer_is_told_which_question_goes_on_from_which():
+    data = data_of("mmdu/questions", "bridge")
+    system, _ = load("mmdu/questions").render(images=["x", "y"], **data)
+    assert "- question 3: their order; it goes on from the answer to question 1\n" in text_of(
+        system
     )
+    assert "refers back to it" in text_of(system)
+
+    by_itself = {**data, "n_questions": 2, "angles": data["angles"][:2]}
+    system, _ = load("mmdu/questions").render(images=["x", "y"], **by_itself)
+    assert "refers back" not in text_of(system)
 
 
-def test_the_question_designer_is_told_which_pictures_are_new():
-    data = data_of("mmdu/questions", "bridge") | {"n_earlier": 2}
-    system, _ = load("mmdu/questions").render(images=["x", "y", "z"], **data)
-    said = " ".join(text_of(system).split())
-    assert "The reader knows <image-1> to <image-2> already, the others are new" in said
+def test_an_angle_has_a_way_out_and_a_question_a_length():
+    system, _ = load("mmdu/questions").render(
+        images=["x", "y"], **data_of("mmdu/questions", "bridge")
+    )
+    told = " ".join(text_of(system).split())
+    assert "Where this does not fit what is shown" in told and "about 31 words" in told
+
+
+def test_an_answer_that_goes_on_from_an_earlier_one_is_asked_for_with_that_question():
+    data = data_of("mmdu/answers", "bridge") | {"earlier": "Which is older?"}
+    system, user = load("mmdu/answers").render(images=["x"], **data)
+    assert "goes on from" in text_of(system)
+    assert text_of(user).endswith("<earlier>Which is older?</earlier>\n<question>bridge</question>")
 
 
 @pytest.mark.parametrize(
     ("name", "as_text", "as_json"),
     [
         ("mmdu/questions", '"Q1: ..."', 'keys are "Q1" to "Q3"'),
-        ("mmdu/answers", '"**A1**:"', 'keys are "A1" to "A2"'),
         ("quality/unseen", '"**A1**:"', 'keys are "A1" to "A2"'),
     ],
 )

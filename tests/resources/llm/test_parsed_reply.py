@@ -15,7 +15,6 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.renewals import ReAskError, ask_anew
 from resources.llm.request import ChatRequest
-from resources.llm.trial import FIRST_RESULTS
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import charges_of
@@ -206,27 +205,3 @@ def test_json_that_is_not_whole_or_not_in_order_is_no_reading(reply):
     with pytest.raises(ParseError) as caught:
         parse_numbered(reply, "Q", 2)
     assert caught.value.reason == "wrong_numbering"
-
-
-def test_replies_that_are_cut_off_give_no_model_up_where_less_can_be_asked_for(writer, tmp_path):
-    writer.answers("length", content="Q1: Why?")
-    models = tmp_path / "models.yaml"
-    models.write_text(MODELS.format(url=writer.url, structured="false"))
-    gateway = Gateway(
-        load_registry(models),
-        "p",
-        Ledger(tmp_path / "ledger.sqlite"),
-        ImageStore(tmp_path),
-        launcher=OfflineServer(),
-    )
-    requests = [replace(REQUEST, replicate=number) for number in range(2 * FIRST_RESULTS)]
-
-    async def read(calls, request):
-        return await complete_and_parse(calls, request, str, can_be_smaller=True)
-
-    replies, _ = gateway.map("s", requests, read)
-
-    assert all(reply.cut_off for reply in replies)
-    assert {reply.loss[0] for reply in replies if reply.loss} == {"truncated"}
-    # None was repaired at the limit that cut it off.
-    assert len(writer.received) == len(requests)

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
-from methods.mmdu.reading import read_answers, read_questions
-from methods.prompts.parsing import numbered_schema, object_schema
+from methods.prompts.parsing import numbered_schema, object_schema, parse_numbered
 from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
 from resources.offline.chat_completion import chat_body
@@ -28,7 +27,8 @@ QUESTIONS = (
 def asked(task: str, context: int = 128_000, **more: Any) -> dict:
     """The body of the reply to a request of a task about two pictures."""
     said = {
-        "answers": QUESTIONS,
+        "answers": "<question>Compare <image-1> and <image-2>.</question>",
+        "unseen": QUESTIONS,
         "judge": "<question>What is it?</question>\n<reference>Red.</reference>\n"
         "<answer>It is red, and round.</answer>",
     }.get(task, "")
@@ -76,12 +76,13 @@ def test_a_limit_that_is_none_is_refused(limit: object) -> None:
 
 
 def test_numbered_texts_are_the_schemas_object() -> None:
-    for task, letter, read in (("questions", "Q", read_questions), ("answers", "A", read_answers)):
+    for task, letter in (("questions", "Q"), ("unseen", "A")):
         plain = text_of(asked(task))
         structured = text_of(asked(task, **held_to(numbered_schema(letter, 2))))
 
         assert list(json.loads(structured)) == [f"{letter}1", f"{letter}2"]
-        assert read(structured, 2, 2) == read(plain, 2, 2), "the same texts in another form"
+        texts = parse_numbered(plain, letter, 2)
+        assert parse_numbered(structured, letter, 2) == texts, "the same texts in another form"
 
 
 def test_a_judges_explanation_and_scores_are_one_object() -> None:
@@ -100,7 +101,7 @@ def test_a_schema_that_no_task_fills_is_refused_by_name() -> None:
 
 
 def test_a_cut_off_object_is_no_object() -> None:
-    short = asked("answers", max_tokens=20, **held_to(numbered_schema("A", 2)))
+    short = asked("unseen", max_tokens=20, **held_to(numbered_schema("A", 2)))
 
     assert short["choices"][0]["finish_reason"] == "length"
     with pytest.raises(ValueError):

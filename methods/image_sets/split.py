@@ -102,7 +102,8 @@ def sides(
     Other new images are taken in the order of a seeded hash: of each cluster as many join the benchmark
     split as bring the whole corpus nearest to the wanted share, so that both splits have all topics. A
     split gets no image of a cluster or at least two that are not connected, as one image makes no set;
-    of a single one there is no other way. The result does not depend on the order of the input.
+    of a single one there is no other way. Four that are not connected are in one split, as two in each
+    would only make pairs. The result does not depend on the order of the input.
 
     Args:
         corpus: The images of pages.
@@ -263,15 +264,16 @@ def _kind(is_benchmark: bool) -> Kind:
 def _n_first(sizes: Sequence[int], wanted: float, before: Mapping[Kind, int] | None) -> int:
     """How many of the first blocks go to the benchmarks, so that their sizes sum up to about `wanted`.
 
-    With `before`, the numbers of pages that the sides have, no side is left with one alone if possible.
+    With `before`, the numbers of pages that the sides have, no side is left with one page if possible,
+    and four pages stay together: two on each side would make pairs, and no larger set.
     """
     sums = [0, *accumulate(sizes)]
 
-    def preference(n_first: int) -> tuple[int, float, int]:
-        alone = 0
+    def preference(n_first: int) -> tuple[int, bool, float, int]:
+        pages: tuple[int, ...] = ()
         if before is not None:
             n_others = before["instruction"] + len(sizes) - n_first
-            alone = (before["benchmark"] + n_first == 1) + (n_others == 1)
-        return alone, abs(sums[n_first] - wanted), n_first
+            pages = (before["benchmark"] + n_first, n_others)
+        return pages.count(1), pages == (2, 2), abs(sums[n_first] - wanted), n_first
 
     return min(range(len(sums)), key=preference)

@@ -56,6 +56,7 @@ class QuestionBatch:
                 "questions": [question["question"] for question in questions],
             },
             n_words=self.n_words * len(questions),
+            language=self.shown[0]["language"],
         )
 
 

@@ -186,4 +186,5 @@ def _ask(
             ],
         },
         n_words=QUESTION_WORDS * len(subject.angles),
+        language=shown[0]["language"],
     )

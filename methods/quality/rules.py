@@ -47,7 +47,7 @@ Evidence = dict[str, str | None]
 
 
 class RuleLimits(NamedTuple):
-    """The limits of the rules: `language` as in `languages.SCRIPTS_OF`, lengths in words, `leak_words`
+    """The limits of the rules: `language` of the texts, lengths in words, `leak_words`
     in a row, `alike` and `reworded` from 0 to 1, and how many questions of a corpus may be alike."""
 
     language: str = "en"

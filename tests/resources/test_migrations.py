@@ -80,6 +80,7 @@ LANDED = {
     "sql/migrations/0110_external_critic_pairs.sql": "7264f585b135b51d",
     "sql/migrations/0111_several_extractors.sql": "d57e0d874b064d3b",
     "sql/migrations/0112_languages_of_clusters.sql": "4d805f3ae7feb85b",
+    "sql/migrations/0115_versions_of_pages.sql": "a9414ccbad29f5ac",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 

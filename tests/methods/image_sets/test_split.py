@@ -211,6 +211,25 @@ def test_a_cluster_is_on_one_side_where_that_is_wanted() -> None:
     assert shared(corpus, found, SplitSpec(0.6, by_cluster=True)) == set()
 
 
+def test_the_versions_of_a_page_in_other_languages_are_one_page() -> None:
+    # Two pages link each other, and two link a third one that is not in the corpus.
+    corpus = [
+        SplitImage("en", "i1", versions=("ja",)),
+        SplitImage("ja", "i2", versions=("en",)),
+        SplitImage("de", "i3", versions=("nl",)),
+        SplitImage("fr", "i4", versions=("nl",)),
+    ]
+    for seed in range(20):
+        found = sides([*corpus, *alone("xy")], SplitSpec(0.5, seed=seed))
+        assert found["en", "i1"].side == found["ja", "i2"].side
+        assert found["de", "i3"].side == found["fr", "i4"].side
+    prior = sides(corpus[:1], SplitSpec(0.0))
+    later = sides(corpus, SplitSpec(1.0), prior)
+    assert later["ja", "i2"] == SplitDecision("instruction", "joined")
+    tested = ExternalContent(pages={"ja"})
+    assert sides(corpus, SplitSpec(0.0), tested=tested)["en", "i1"].side == "benchmark"
+
+
 ON_BOTH = {
     ("p1", "i1"): SplitDecision("benchmark", "drawn"),
     ("p2", "i2"): SplitDecision("instruction", "drawn"),

@@ -99,6 +99,7 @@ def items(
                     # Where a summary is missing, the item is written without it.
                     "summary": entry["summary"] or "",
                 },
+                language=entry["language"],
             )
         )
 

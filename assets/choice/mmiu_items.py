@@ -38,6 +38,7 @@ from methods.mmiu.converting import (
 from methods.mmiu.derived import DERIVED, derived
 from methods.mmiu.derived.drawing import SampledEntry
 from methods.mmiu.metadata import Sample
+from methods.prompts.reply_language import LANGUAGE_OF_PROMPTS
 from methods.validation import require_known, require_once
 from resources.images.store import DerivedImages, ImageStore
 from resources.llm.gateway import Gateway
@@ -81,10 +82,14 @@ class MmiuSettings(GenerationSettings):
 
 
 class SampleSource(NamedTuple):
-    """Where a sample is from: an image set or a metadata file, and its name in a list of losses."""
+    """Where a sample is from: an image set or a metadata file, and its name in a list of losses.
+
+    `language` is that of the entry; texts of metadata files count as English.
+    """
 
     set_id: str
     name: str
+    language: str = LANGUAGE_OF_PROMPTS
 
 
 class SampleCollection(NamedTuple):
@@ -182,7 +187,9 @@ def _gathered(
             subjects, settings.tasks, settings.n_derived, pictures, settings.seed
         ):
             origin = SampleSource(
-                derivation.subject.set_id, f"entry {derivation.subject.entry_id}, {derivation.task}"
+                derivation.subject.set_id,
+                f"entry {derivation.subject.entry_id}, {derivation.task}",
+                derivation.subject.language,
             )
             if derivation.sample:
                 gathered.samples.setdefault(derivation.sample, origin)
@@ -244,6 +251,7 @@ def _by_model(
             name=gathered.samples[sample].name,
             images=sample.images,
             data=distractors_data(sample),
+            language=gathered.samples[sample].language,
         )
         for sample in samples
     ]

@@ -18,7 +18,7 @@ from assets.common.generation import (
 )
 from assets.common.tables import table_asset
 from methods.choice.contents import choices_of, texts_of
-from methods.choice.languages import LANGUAGES, Language
+from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE, Language
 from methods.ids import content_id
 from methods.mmbench.translating import (
     as_json,
@@ -69,14 +69,14 @@ def translations(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Every multiple-choice item in every language that is set, with names, numbers, symbols and code
-    as they were; which choice is right is never sent."""
-    written = warehouse.read("choice/items").to_pylist()
-    if not written:
+    """Every English multiple-choice item in every language that is set, with names, numbers, symbols
+    and code as they were; which choice is right is never sent."""
+    if not warehouse.count("choice.items"):
         raise dg.Failure(
             "There are no multiple-choice items to translate: materialize choice/items first.",
             allow_retries=False,
         )
+    written = warehouse.read("choice/items", {"language": SOURCE_LANGUAGE}).to_pylist()
     subjects = [
         TranslationTask(
             item, texts_of(item["question"], item["hint"], item["choices"]), LANGUAGES[code]

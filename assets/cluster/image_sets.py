@@ -223,7 +223,7 @@ def _histogram(weights: Mapping[int, float], sampled: SampledSets) -> str:
             "made": count.made,
             "wanted share": f"{weights[count.n_images] / total:.1%}",
             "made share": f"{count.made / n_sets:.1%}",
-            "why not all": ", ".join(f"{reason}: {n}" for reason, n in count.reasons.items()),
+            "why": ", ".join(f"{abs(n)} {reason}" for reason, n in count.reasons.items()),
         }
         for count in sampled.counts
     ]

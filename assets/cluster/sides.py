@@ -79,8 +79,8 @@ def sides(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Which entries benchmarks are made of, and which ones instruction sets: no page, image or
-    near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
+    """Which entries benchmarks are made of, and which ones instruction sets: no page in any language,
+    image or near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
     page_images = _page_images(warehouse)
     prior = {} if config.redraw else _prior_sides(warehouse)
     tested = _tested(warehouse, image_store)
@@ -111,7 +111,12 @@ def _page_images(warehouse: Warehouse) -> list[SplitImage]:
     rows = warehouse.read("cluster/page_images").to_pylist()
     if not rows:
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
-    return [SplitImage(**{**row, "clusters": tuple(row["clusters"])}) for row in rows]
+    return [
+        SplitImage(
+            **{**row, "clusters": tuple(row["clusters"]), "versions": tuple(row["versions"])}
+        )
+        for row in rows
+    ]
 
 
 def _prior_sides(warehouse: Warehouse) -> dict[Key, SplitDecision]:

@@ -14,7 +14,9 @@ from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow
 from methods.prompts.parsing import JsonSchema
+from methods.prompts.reply_language import LANGUAGE_OF_PROMPTS, with_reply_language
 from methods.prompts.template import PromptTemplate
+from methods.wikimedia.languages import language_name
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
@@ -72,6 +74,8 @@ class GenerationRequest(Generic[S]):
     data: dict[str, Any]
     n_words: int | None = None
     """Words that the reply is likely to have, by what it is asked for: a dry run reckons with them."""
+    language: str = LANGUAGE_OF_PROMPTS
+    """Language of the reply, as the code of its Wikipedia."""
 
 
 @dataclass
@@ -182,9 +186,12 @@ def make_request(
     drafted = {} if draft_seed is None else {"temperature": DRAFT_TEMPERATURE}
     spec = model_of_stage(llm, stage)
     structured = schema is not None and bool(spec.structured_output)
+    messages = template.render(images=ask.images, structured=structured, **ask.data)
+    if ask.language != LANGUAGE_OF_PROMPTS:
+        messages = with_reply_language(messages, language_name(ask.language))
     return ChatRequest(
         model=spec.name,
-        messages=template.render(images=ask.images, structured=structured, **ask.data),
+        messages=messages,
         prompt_version=template.version,
         params={**CONSTRUCTION_PARAMS, **drafted},
         replicate=draft_seed or 0,

@@ -64,6 +64,7 @@ def answers(
                     "earlier": text_of.get(question["follows"]),
                 },
                 n_words=config.n_words,
+                language=images[0]["language"],
             )
         )
 

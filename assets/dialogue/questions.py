@@ -219,4 +219,5 @@ def _ask(
             ],
         },
         n_words=QUESTION_WORDS * len(angles),
+        language=shown[0]["language"],
     )

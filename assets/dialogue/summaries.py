@@ -49,6 +49,7 @@ def summaries(
                 **{key: image[key] for key in ("title", "categories", "caption", "page_text")},
             },
             n_words=config.max_words,
+            language=image["language"],
         )
         for image in images_of_sets(warehouse)
     ]

@@ -46,8 +46,9 @@ RENDERED_WIDTH = 960
 SHOWN_EVERY = 500
 FETCH_ON_WORKER = "resources.images.intake:fetch_on_worker"
 LOST = (
-    "Put what is missing or broken in its place and run again; or allow more (max_lost_share of "
-    "ingest.images in settings.yaml), and ingest.rejected has each."
+    "ingest.rejected has each image with the reason. Replace the missing and broken files and run the "
+    "job ingest again (vlm-loom run ingest), or allow more with max_lost_share of ingest.images in "
+    "settings.yaml."
 )
 
 
@@ -84,7 +85,8 @@ def images(
 ) -> dg.MaterializeResult:
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
-    Rejected images are in `ingest.rejected` with the reason. Each image has its licence, and where that
+    Rejected images are in `ingest.rejected` with the reason, also if a run rejects too many and the
+    earlier images stay. Each image has its licence, and where that
     was read: on its page in a wiki, in its attribution, in its file, or in the corpus' settings.
     Where its row states another type, the file's own counts, and `stated_mime_type` has the row's.
     """
@@ -129,17 +131,18 @@ def images(
                         )
         n_all = accepted.n_rows + rejected.n_rows
         broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
+        of_shards = {"wit_shard": shards}
+        listed_images = TableWrite(
+            "ingest.rejected", Parquet([rejected.path]), {**of_shards, "kind": "image"}
+        )
         limit = config.max_lost_share
-        require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
+        try:
+            require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
+        except dg.Failure:
+            warehouse.replace_all([listed_images])
+            raise
         warehouse.replace_all(
-            [
-                TableWrite("ingest.images", Parquet([accepted.path]), {"wit_shard": shards}),
-                TableWrite(
-                    "ingest.rejected",
-                    Parquet([rejected.path]),
-                    {"wit_shard": shards, "kind": "image"},
-                ),
-            ]
+            [TableWrite("ingest.images", Parquet([accepted.path]), of_shards), listed_images]
         )
         shown = first_rows(accepted.path)
     figures = warehouse.read("ingest/image_figures", {"shards": shards})

@@ -67,7 +67,8 @@ def pages(
                     elif settings.topics and not page["topics"]:
                         left_out.add(page, page["page_url"], "no_topic", NO_TOPIC)
                     else:
-                        page["page_id"] = content_id("page", page["page_url"])
+                        page["page_id"] = _page_id(page["page_url"])
+                        page["version_ids"] = sorted(map(_page_id, page["versions"]))
                         file.add(page)
         run_id = context.run.run_id
         changes = warehouse.export(
@@ -92,6 +93,10 @@ def pages(
     if n_changed:
         details["changes"] = dg.MetadataValue.md(preview(changed))
     return report(shown, details, n_rows=file.n_rows)
+
+
+def _page_id(url: str) -> str:
+    return content_id("page", url)
 
 
 def _other(rows: Mapping[str, Any], settings: CorpusSettings) -> tuple[str, str]:

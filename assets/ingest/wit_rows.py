@@ -30,8 +30,8 @@ from resources.files.rows import staging_folder
 from resources.warehouse import TableWrite, Warehouse
 
 REJECTED = (
-    "Correct these lines and run again; or allow more (max_rejected_share of ingest.wit_rows in "
-    "settings.yaml), and ingest.rejected has each."
+    "ingest.rejected has each line with the reason. Correct the lines and run the job ingest again "
+    "(vlm-loom run ingest), or allow more with max_rejected_share of ingest.wit_rows in settings.yaml."
 )
 
 

@@ -31,7 +31,7 @@ from methods.quality.outcome import (
     counts,
     outcome_of,
 )
-from methods.quality.rules import RuleLimits, by_rules
+from methods.quality.rules import Evidence, RuleLimits, by_rules
 from methods.validation import require_known
 from resources.embedding.embedder import PACKAGED, Embedder
 from resources.llm.gateway import Gateway
@@ -46,7 +46,10 @@ class ChecksSettings(GenerationSettings):
     model_checks: bool = Field(
         True, description="Whether a model checks as well as rules; it costs calls."
     )
-    language: str = Field("en", description="Language that questions and answers are wanted in.")
+    language: str | None = Field(
+        None,
+        description="Language that questions and answers are wanted in; null: that of the set's pages.",
+    )
     fewest_question_words: int = Field(3, ge=0, description="Fewest words of a question.")
     fewest_answer_words: int = Field(50, ge=0, description="Fewest words of an answer.")
     most_answer_words: int = Field(1500, gt=0, description="Most words of an answer.")
@@ -88,8 +91,9 @@ class ChecksSettings(GenerationSettings):
 
     @field_validator("language")
     @classmethod
-    def _known_language(cls, language: str) -> str:
-        require_known("language", [language], SCRIPTS_OF)
+    def _known_language(cls, language: str | None) -> str | None:
+        if language is not None:
+            require_known("language", [language], SCRIPTS_OF)
         return language
 
     @field_validator("drop", "review")
@@ -98,10 +102,10 @@ class ChecksSettings(GenerationSettings):
         require_known("check", names, REASONS)
         return names
 
-    @property
-    def limits(self) -> RuleLimits:
-        """The limits of the rules."""
-        return RuleLimits(**{name: getattr(self, name) for name in RuleLimits._fields})
+    def limits(self, language: str) -> RuleLimits:
+        """The limits of the rules for dialogues on sets of pages in this language."""
+        limits = {name: getattr(self, name) for name in RuleLimits._fields}
+        return RuleLimits(**{**limits, "language": self.language or language})
 
     @property
     def policy(self) -> QualityPolicy:
@@ -133,8 +137,13 @@ def checks(
     if not dialogue_rows:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
     content_of = {row["dialogue_id"]: _dialogue(row) for row in dialogue_rows}
-    contents = list(content_of.values())
-    by_rule = by_rules(contents, config.limits, _vectors(contents, embedder, config))
+    of_language: dict[str, list[DialogueContent]] = {}
+    for row in dialogue_rows:
+        of_language.setdefault(row["language"], []).append(content_of[row["dialogue_id"]])
+    by_rule: dict[tuple[str, str], Evidence] = {}
+    for language, contents in of_language.items():
+        limits = config.limits(language)
+        by_rule |= by_rules(contents, limits, _vectors(contents, embedder, limits.language))
     asked_about = [
         CheckedDialogue(row["set_id"], row["image_ids"], content_of[row["dialogue_id"]])
         for row in dialogue_rows
@@ -171,11 +180,11 @@ def checks(
 
 
 def _vectors(
-    dialogues: Iterable[DialogueContent], embedder: Embedder, config: ChecksSettings
+    dialogues: Iterable[DialogueContent], embedder: Embedder, language: str
 ) -> dict[tuple[str, str], NDArray[np.float32]] | None:
     """The vectors of each question, alone and with its answer; None where the model does not know the
     language."""
-    if embedder.model == PACKAGED and config.language != "en":
+    if embedder.model == PACKAGED and language != "en":
         return None
     pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
     alone = embedder.encode([pair.question for pair in pairs])

@@ -19,8 +19,9 @@ NAMES = {
     for language in (SOURCE_LANGUAGE, *LANGUAGES)
     for side in SIDES
 }
-"""Names of the releases, by language and side: `mmbench-dev`, `mmbench-zh-dev`. What is imported is
-called `mmbench-dev-zh` by default."""
+"""Names of the releases, by language and side: `mmbench-dev`, `mmbench-zh-dev`. Items that are not
+translated are in the former, whatever the language of their pages is. What is imported is called
+`mmbench-dev-zh` by default."""
 ALL_NAMES = frozenset(NAMES.values())
 
 NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
@@ -57,6 +58,7 @@ def built_choices(
     translations = warehouse.read("release/reviewed_translations").to_pylist()
     providers = sorted({row["provider"] for row in rows})
     in_languages = {SOURCE_LANGUAGE: (approved, providers)}
+    language_of = {row["item_id"]: row["language"] for row in rows}
     counts: dict[str, int] = {}
     for language in sorted({row["language"] for row in translations}):
         of_language = [row for row in translations if row["language"] == language]
@@ -77,6 +79,11 @@ def built_choices(
         )
         edition = Edition(BENCHMARK, side, language)
         if allowed:
+            if language == SOURCE_LANGUAGE:
+                written_in = {language_of[item.item_id] for item in allowed}
+                edition = Edition(
+                    BENCHMARK, side, written_in.pop() if len(written_in) == 1 else None
+                )
             release = build_split(name, edition, allowed, reviewed, by_image)
             releases.append(BuiltRelease(name, edition, release, writers))
         elif on_side:

@@ -1,11 +1,12 @@
 """Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, sources
+from methods.choice.languages import SOURCE_LANGUAGE
 from methods.json_text import from_json
 from methods.mmdu.composing import without_places
 from methods.quality.filtering import without_turns
@@ -26,6 +27,7 @@ from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, bui
 from resources.warehouse import Warehouse
 
 Found = Mapping[tuple[str, str], Row]
+LimitsOfLanguage = Callable[[str], RuleLimits]
 
 
 class ReleaseDialogues(NamedTuple):
@@ -96,11 +98,19 @@ def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: Found
 
 
 def findings_in_edits(
-    dialogues: Sequence[ApprovedDialogue], sources: Mapping[str, Sequence[Row]], limits: RuleLimits
+    dialogues: Sequence[ApprovedDialogue], written: Mapping[str, Row], limits: LimitsOfLanguage
 ) -> list[RuleFinding]:
     """What rules find in the pairs that people edited.
 
     An answer may rest on the sources of its dialogue's pictures and on all that was generated.
+
+    Args:
+        dialogues: The dialogues after review.
+        written: The rows of the dialogues with their language and sources, by dialogue.
+        limits: The limits of the rules for a language.
+
+    Returns:
+        The findings.
     """
     edit_findings = []
     for dialogue in dialogues:
@@ -111,7 +121,8 @@ def findings_in_edits(
         }
         if not edited:
             continue
-        contexts = [WriterContext(**source) for source in sources.get(dialogue.item_id, ())]
+        row = written.get(dialogue.item_id, {"language": SOURCE_LANGUAGE, "sources": []})
+        contexts = [WriterContext(**source) for source in row["sources"]]
         pairs = [
             QuestionAnswerPair(
                 dialogue.item_id,
@@ -127,7 +138,7 @@ def findings_in_edits(
         ]
         content = DialogueContent(dialogue.item_id, pairs, contexts, len(dialogue.image_ids))
         grounds = [*(text for source in contexts for text in source), *generated]
-        edit_findings += apply_rules(content, limits, edited, grounds)
+        edit_findings += apply_rules(content, limits(row["language"]), edited, grounds)
     return edit_findings
 
 
@@ -136,7 +147,7 @@ NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
 
 
 def built_dialogues(
-    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: RuleLimits
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, limits: LimitsOfLanguage
 ) -> BuiltReleases:
     """Build the releases of dialogues: one for each kind that has approved dialogues.
 
@@ -146,7 +157,7 @@ def built_dialogues(
         warehouse: The tables.
         reviewed: The review policy.
         licences: The licences that leave items out.
-        limits: The limits of the rules.
+        limits: The limits of the rules for a language.
 
     Returns:
         The releases.
@@ -155,10 +166,7 @@ def built_dialogues(
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
     check_findings = checks_by_pair(warehouse)
-    contexts = {
-        row["dialogue_id"]: row["sources"]
-        for row in warehouse.read("quality/dialogues").to_pylist()
-    }
+    written = {row["dialogue_id"]: row for row in warehouse.read("quality/dialogues").to_pylist()}
     warnings = []
     releases, absent = [], {}
     counts: dict[str, int] = {}
@@ -183,7 +191,7 @@ def built_dialogues(
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"
             continue
-        if in_edits := findings_in_edits(dialogues, contexts, limits):
+        if in_edits := findings_in_edits(dialogues, written, limits):
             of_checks |= counts_of(in_edits)
             warnings.append(
                 f"Rules find in pairs of {name} that people edited: {in_words(in_edits)}."

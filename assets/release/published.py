@@ -11,6 +11,7 @@ from assets.release.card import first_cards, new_card, project_version
 from assets.release.current_releases import pins, write_current
 from assets.release.releases import NAMES, TABLES
 from methods.benchmarks import BENCHMARKS, REFUSED, importable_benchmarks, published_forms
+from methods.choice.languages import SOURCE_LANGUAGE
 from methods.delimited import Quoting
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
@@ -18,7 +19,6 @@ from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.mmdu.composing import without_places
 from methods.naming import nearest
-from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import UNCHECKED, DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
@@ -161,7 +161,7 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
     rule_findings = []
     for item in items:
         language = edition.language or item.language
-        limits = RuleLimits(language=language if language in SCRIPTS_OF else "en")
+        limits = RuleLimits(language=language or SOURCE_LANGUAGE)
         pairs = [
             QuestionAnswerPair(
                 item.item_id,

@@ -205,6 +205,6 @@ def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
 
 def _lost(removed: DroppedEntry) -> dict[str, object]:
     where = {"set_id": removed.image_id, "call_key": None}
-    instead = f" The image {removed.instead} is used in its place." if removed.instead else ""
+    instead = f" Entry {removed.instead} is used in its place." if removed.instead else ""
     detail = f"The image {removed.image_id} is not used.{instead}"
     return failed_row(TABLE, where, f"entry {removed.entry_id}", removed.reason, detail)

@@ -50,6 +50,7 @@ def rewrites(
             name=seed["dialogue_id"],
             images=(),
             data={"n_rewrites": config.n_rewrites, "prompt": seed["question"]},
+            language=seed["language"],
         )
         for seed in seeds
     ]

@@ -84,9 +84,12 @@ def seed_rewrites(
                 "n_rewrites": config.n_rewrites + config.n_spare,
                 "prompt": seed["question"],
             },
+            language=seed["language"],
         )
         for seed in warehouse.select(
-            "rewrite.seeds", "seed_id", "set_id", "question", "reference", order="seed_id"
+            "rewrite.seeds",
+            *("seed_id", "set_id", "language", "question", "reference"),
+            order="seed_id",
         ).to_pylist()
     ]
 

@@ -67,7 +67,7 @@ def candidates(
     """
     excluded_images = set(excluded)
     known_groups = {groups[image_id] for image_id in excluded_images if image_id in groups}
-    images: set[str] = set()
+    of_image: dict[str, str] = {}
     of_group: dict[str, str] = {}
     candidates_left, removed = [], []
     for entry in sorted(entries, key=lambda entry: entry.entry_id):
@@ -81,15 +81,14 @@ def candidates(
             reason = EXCLUDED
         elif group in known_groups:
             reason = NEAR_EXCLUDED
-        elif entry.image_id in images:
-            reason, instead = EXACT, entry.image_id
+        elif entry.image_id in of_image:
+            reason, instead = EXACT, of_image[entry.image_id]
         elif group in of_group:
             reason, instead = NEAR, of_group[group]
         if reason:
             removed.append(DroppedEntry(entry.entry_id, entry.image_id, reason, instead))
             continue
-        images.add(entry.image_id)
-        of_group[group] = entry.image_id
+        of_image[entry.image_id] = of_group[group] = entry.entry_id
         candidates_left += [
             TaskImage(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
             for task, words in matched.items()

@@ -26,7 +26,7 @@ ELSEWHERE = "the other side has the rest"
 ALIKE = "images look alike"
 PAGES = "pages repeat"
 USED_UP = "entries used up"
-INSTEAD = "in place of other sizes"
+INSTEAD = "made in place of sizes that do not fit"
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ class SplitImage(NamedTuple):
     """Id of the group of near-duplicates that the image is in; None if it has no near-duplicate."""
     clusters: tuple[str, ...] = ()
     """Clusters of the entries that are made of it, sorted."""
+    versions: tuple[str, ...] = ()
+    """Ids of the pages that are this page in other languages; they need not be in the corpus."""
 
     @property
     def name(self) -> Key:
@@ -93,16 +95,17 @@ def sides(
 ) -> dict[Key, SplitDecision]:
     """Assign the images of pages to the benchmark or the training split.
 
-    Images that share a page or an image, that are near-duplicates, or that are in one cluster (if
-    `spec.by_cluster`) are in one split. An image keeps its split, even while it is not in the corpus. A
-    new image joins the split of the images it is connected with; if those are in both, it is left out.
-    Images connected with an imported benchmark are in the benchmark split; if they were in the other
-    one before, they are left out from then on, as a model may have been trained on them.
+    Images that share a page in any language or an image, that are near-duplicates, or that are in one
+    cluster (if `spec.by_cluster`) are in one split. An image keeps its split, even while it is not in
+    the corpus. A new image joins the split of the images it is connected with; if those are in both, it
+    is left out. Images connected with an imported benchmark are in the benchmark split; if they were in
+    the other one before, they are left out from then on, as a model may have been trained on them.
 
     Other new images are taken in the order of a seeded hash: of each cluster as many join the benchmark
     split as bring the whole corpus nearest to the wanted share, so that both splits have all topics. A
     split gets no image of a cluster or at least two that are not connected, as one image makes no set;
-    of a single one there is no other way. The result does not depend on the order of the input.
+    of a single one there is no other way. Four that are not connected are in one split, as two in each
+    would only make pairs. The result does not depend on the order of the input.
 
     Args:
         corpus: The images of pages.
@@ -150,7 +153,8 @@ def _is_settled(side: SplitDecision) -> bool:
 
 def _keys(page_image: SplitImage, spec: SplitSpec) -> list[Key]:
     """What others that share it have to be on one side with."""
-    keys = [("page", page_image.page_id), ("image", page_image.image_id)]
+    keys = [("page", page_id) for page_id in (page_image.page_id, *page_image.versions)]
+    keys.append(("image", page_image.image_id))
     if page_image.duplicate_group is not None:
         keys.append(("group", page_image.duplicate_group))
     if spec.by_cluster:
@@ -263,15 +267,16 @@ def _kind(is_benchmark: bool) -> Kind:
 def _n_first(sizes: Sequence[int], wanted: float, before: Mapping[Kind, int] | None) -> int:
     """How many of the first blocks go to the benchmarks, so that their sizes sum up to about `wanted`.
 
-    With `before`, the numbers of pages that the sides have, no side is left with one alone if possible.
+    With `before`, the numbers of pages that the sides have, no side is left with one page if possible,
+    and four pages stay together: two on each side would make pairs, and no larger set.
     """
     sums = [0, *accumulate(sizes)]
 
-    def preference(n_first: int) -> tuple[int, float, int]:
-        alone = 0
+    def preference(n_first: int) -> tuple[int, bool, float, int]:
+        pages: tuple[int, ...] = ()
         if before is not None:
             n_others = before["instruction"] + len(sizes) - n_first
-            alone = (before["benchmark"] + n_first == 1) + (n_others == 1)
-        return alone, abs(sums[n_first] - wanted), n_first
+            pages = (before["benchmark"] + n_first, n_others)
+        return pages.count(1), pages == (2, 2), abs(sums[n_first] - wanted), n_first
 
     return min(range(len(sums)), key=preference)

@@ -105,7 +105,7 @@ SCRIPTS_OF = {
     **{"he": ("Hebrew",), "hi": ("Devanagari",), "bn": ("Bengali",), "ta": ("Tamil",)},
     "th": ("Thai",),
 }
-"""The languages that can be wanted, and the scripts they are written in."""
+"""The languages that are checked, and the scripts they are written in."""
 _TAGS = re.compile(r"<[^<>]{1,40}>|```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
 _MATHS = re.compile(
     r"\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\\[A-Za-z]+", re.DOTALL
@@ -157,11 +157,13 @@ def language_fault(text: str, wanted: str) -> str | None:
 
     Args:
         text: The text.
-        wanted: The language, a key of `SCRIPTS_OF`.
+        wanted: The language. Texts in another one than those of `SCRIPTS_OF` are not checked.
 
     Returns:
         What is not in this language, in words; None if nothing is.
     """
+    if wanted not in SCRIPTS_OF:
+        return None
     text = _TAGS.sub(" ", text)
     plain = _without_names(without_quotations(_MATHS.sub(" ", text)), wanted)
     counts = {script: len(words.findall(plain)) for script, words in _WORDS.items()}

@@ -50,7 +50,7 @@ class RuleLimits(NamedTuple):
     """The limits of the rules.
 
     Attributes:
-        language: A key of `languages.SCRIPTS_OF`.
+        language: The language of the texts.
         leak_words: The number of consecutive words that count as a copy.
         alike: The lowest similarity of repeated questions, 0 to 1.
         reworded: The lowest similarity of reworded questions, 0 to 1.

@@ -36,7 +36,8 @@ class PageFacts:
     """A page as `asked` for leads to it: `title` is where normalization and redirects end.
 
     `categories` are names without the namespace, hidden ones left out; `extract` is the plain text
-    of the introduction, "" where the page has none.
+    of the introduction, "" where the page has none. `versions` are the addresses of the pages in other
+    languages that it links as versions of itself.
     """
 
     asked: str
@@ -47,6 +48,7 @@ class PageFacts:
     url: str
     categories: tuple[str, ...]
     extract: str
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class FileFacts:
 
 
 def page_facts(requested: str, language: str, page: Json) -> PageFacts:
-    """Read the facts of a page from prop=info|categories|extracts.
+    """Read the facts of a page from prop=info|categories|extracts|langlinks.
 
     Args:
         requested: The title that was asked for.
@@ -113,6 +115,7 @@ def page_facts(requested: str, language: str, page: Json) -> PageFacts:
             category["title"].partition(":")[2] for category in page.get("categories", [])
         ),
         extract=page.get("extract", ""),
+        versions=tuple(link["url"] for link in page.get("langlinks", [])),
     )
 
 

@@ -30,9 +30,13 @@ class Enricher:
         self._kept: dict[str, dict[str, FileFacts]] = {}
 
     def enrich_pages(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `categories`, and with a `page_text` if they had none and there is one."""
+        """The rows with `categories`, and with a `page_text` if they had none and there is one.
+
+        And with `versions`, the addresses of the page in other languages, if Wikipedia was asked.
+        """
         for row in rows:
             row["categories"] = self._categories.get(row["title"], [])
+            row["versions"] = []
         for shard, language, some in self._asked(rows):
             lacking = [row for row in some if not row["categories"] or not row["page_text"]]
             titles = [row["title"] for row in lacking]
@@ -42,6 +46,7 @@ class Enricher:
                 if isinstance(page, PageFacts):
                     row["categories"] = row["categories"] or list(page.categories)
                     row["page_text"] = row["page_text"] or page.extract or None
+                    row["versions"] = list(page.versions)
         return list(rows)
 
     def enrich_images(self, rows: Sequence[Row]) -> list[Row]:

@@ -24,13 +24,15 @@ from resources.wikipedia.wiki import BATCH, Wiki, expected_form
 
 _REVISIONS = {"prop": "info", "inprop": "url"}
 _FACTS = {
-    "prop": "info|categories|extracts",
+    "prop": "info|categories|extracts|langlinks",
     "inprop": "url",
     "clshow": "!hidden",
     "cllimit": "max",
     "exintro": "1",
     "explaintext": "1",
     "exlimit": "max",
+    "llprop": "url",
+    "lllimit": "max",
 }
 _DIGESTS = {"prop": "imageinfo", "iiprop": "sha1"}
 _FILES = {

@@ -151,6 +151,13 @@ def _line(key: Key, record: PageRecord | FileFacts) -> bytes:
 def _page_record(value: dict[str, Any]) -> PageRecord:
     facts, images = value["facts"], value["images"]
     return PageRecord(
-        PageFacts(**{**facts, "categories": tuple(facts["categories"])}),
+        PageFacts(
+            **{
+                **facts,
+                "categories": tuple(facts["categories"]),
+                # Records of earlier versions have no versions of a page.
+                "versions": tuple(facts.get("versions", ())),
+            }
+        ),
         None if images is None else tuple(PageImage(**image) for image in images),
     )

@@ -1,4 +1,5 @@
--- Items in their order, with what their content in review is made of.
-SELECT item_id, set_id, image_id, question, hint, choices, answer, ability AS category
-FROM choice.items
-ORDER BY item_id;
+-- Items in one language in their order, with what their content in review is made of.
+SELECT i.item_id, i.set_id, i.image_id, i.question, i.hint, i.choices, i.answer, i.ability AS category
+FROM choice.items AS i
+WHERE EXISTS (FROM ingest.entries AS e WHERE e.entry_id = i.entry_id AND e.language = $language)
+ORDER BY i.item_id;

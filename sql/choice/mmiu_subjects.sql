@@ -1,5 +1,5 @@
 -- Entries on the benchmarks' side that were drawn into image sets, each once, and no two of one picture, with what their pages say.
-SELECT s.entry_id, s.set_id, s.cluster_id, s.image_id, e.title, e.caption, e.page_url, e.categories
+SELECT s.entry_id, s.set_id, s.cluster_id, s.image_id, e.title, e.caption, e.page_url, e.categories, e.language
 FROM cluster.image_sets AS s
 JOIN (
     FROM ingest.entries

@@ -46,7 +46,8 @@ CREATE TABLE IF NOT EXISTS ingest.rejected (
     PRIMARY KEY (wit_shard, kind, reference)
 );
 
--- One Wikipedia page of a shard, with the text and the categories that its rows share.
+-- One Wikipedia page of a shard, with the text and the categories that its rows share. `version_ids` is NULL
+-- if an earlier version ingested it.
 CREATE TABLE IF NOT EXISTS ingest.pages (
     wit_shard VARCHAR NOT NULL,
     page_id VARCHAR NOT NULL,
@@ -56,6 +57,7 @@ CREATE TABLE IF NOT EXISTS ingest.pages (
     page_text VARCHAR NOT NULL,
     categories VARCHAR[] NOT NULL,
     topics VARCHAR[] NOT NULL,
+    version_ids VARCHAR[],
     PRIMARY KEY (wit_shard, page_id)
 );
 

@@ -28,6 +28,7 @@ class SampledEntry:
     caption: str
     page_url: str
     categories: tuple[str, ...]
+    language: str
 
 
 class EditableImages(Protocol):

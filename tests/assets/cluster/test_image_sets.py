@@ -64,7 +64,7 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
     assert told["benchmark sets as before"] == 4
     assert told["instruction sets wanted"] == "as many as the entries allow"
     assert (
-        "| 3 | 6 | 4 | 75.0% | 100.0% | the other side has the rest: 2 |" in told["benchmark sizes"]
+        "| 3 | 6 | 4 | 75.0% | 100.0% | 2 the other side has the rest |" in told["benchmark sizes"]
     )
     assert counts(world, "instruction") == [
         {"kind": "instruction", "n_images": 2, "wanted": 6, "made": 6, "reasons": {}}

@@ -163,4 +163,6 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
         f"may be. {LOST}"
     )
     assert made(run) == {"ingest/wit_rows", "ingest/pages"}
-    assert tables(world) == before
+    # The images that are lost are listed all the same.
+    assert rejected(world, "image") == lost
+    assert tables(world) | {"rejected": before["rejected"]} == before

@@ -117,6 +117,25 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
     assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
 
 
+def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
+    make: Make, wiki: MediaWiki
+) -> None:
+    owl = Use("File:Snowy owl.png", "Een uil")
+    wiki.languages["nl"] = {
+        "Kerkuil": Page("Hij jaagt op gehoor.", ["Uilen"], [owl], versions={"en": "Barn owl"})
+    }
+    wiki.languages["en"]["Barn owl"].edit(versions={"nl": "Kerkuil"})
+    world = make(shards={"owls": OWLS, "uilen": {"language": "nl", "pages": ["Kerkuil"]}})
+    assert world.ingest("owls", ANY_LOSS).success and world.ingest("uilen", ANY_LOSS).success
+    page_ids = {row["title"]: row["page_id"] for row in table(world, "pages")}
+    read = world.warehouse.read("cluster/page_images").to_pylist()
+    assert {row["page_id"]: row["versions"] for row in read} == {
+        page_ids["Barn owl"]: [page_ids["Kerkuil"]],
+        page_ids["Snowy owl"]: [],
+        page_ids["Kerkuil"]: [page_ids["Barn owl"]],
+    }
+
+
 # --- What Wikipedia adds to other shards ---------------------------------------------------------
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab/"
@@ -160,7 +179,7 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
     assert entries["Barn owl"]["artist"] == "Ada L."
     assert asked(wiki.requests) == {
         "info": {"Barn owl", "Owl of barns", "Roc"},
-        "info|categories|extracts": {"Barn owl"},
+        "info|categories|extracts|langlinks": {"Barn owl"},
         "imageinfo": {"File:Barn owl.png", "File:Snowy owl.png", "File:Roc.png"},
     }
     # The pictures themselves lie in the folder.

@@ -76,8 +76,8 @@ def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
         TaskImage("Recognition", "entry 7", "f", ("fruit",)),
     ]
     assert found.removed == [
-        DroppedEntry("entry 2", "a", "exact_duplicate", "a"),
-        DroppedEntry("entry 3", "b", "near_duplicate", "a"),
+        DroppedEntry("entry 2", "a", "exact_duplicate", "entry 1"),
+        DroppedEntry("entry 3", "b", "near_duplicate", "entry 1"),
         DroppedEntry("entry 4", "c", "no_keyword"),
         DroppedEntry("entry 5", "d", "excluded"),
         DroppedEntry("entry 6", "e", "near_excluded"),

@@ -32,7 +32,10 @@ def test_each_missing_set_is_put_down_to_the_first_rule_that_forbids_it():
     # A three and a five are wanted of six entries: the three uses up what the five needs, and another
     # three takes its place.
     sampled = sample_sets([plain(6)], spec([3, 5], n_sets=2))
-    assert reasons_of(sampled) == {3: {"in place of other sizes": -1}, 5: {"entries used up": 1}}
+    assert reasons_of(sampled) == {
+        3: {"made in place of sizes that do not fit": -1},
+        5: {"entries used up": 1},
+    }
 
 
 def test_what_the_other_side_of_a_cluster_has_is_no_lack_of_entries():
@@ -45,7 +48,7 @@ def test_what_stands_in_for_another_size_is_counted_negative():
     # One three and three twenties are wanted; 12 entries have no twenty, so they give four threes.
     sampled = sample_sets([plain(12)], spec({3: 1, 20: 3}))
     assert reasons_of(sampled) == {
-        3: {"in place of other sizes": -3},
+        3: {"made in place of sizes that do not fit": -3},
         20: {"clusters too small": 3},
     }
     assert [(count.wanted, count.made) for count in sampled.counts] == [(1, 4), (3, 0)]

@@ -84,7 +84,8 @@ def test_every_set_keeps_the_rules_and_every_missing_one_has_a_reason(found, of)
         assert count.made == made.pop(count.n_images, 0)
         assert sum(count.reasons.values()) == count.wanted - count.made
         assert all(
-            n and (n < 0) == (why == "in place of other sizes") for why, n in count.reasons.items()
+            n and (n < 0) == (why == "made in place of sizes that do not fit")
+            for why, n in count.reasons.items()
         )
     assert not made
     wanted = sum(count.wanted for count in sampled.counts)

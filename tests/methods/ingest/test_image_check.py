@@ -2,7 +2,10 @@
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -30,6 +33,14 @@ def picture(format_name: str, size: tuple[int, int] = (64, 48), **options) -> by
     buffer = io.BytesIO()
     image.save(buffer, format_name, **options)
     return buffer.getvalue()
+
+
+def empty_png(side: int) -> bytes:
+    """The header of a PNG with so many pixels a side, and none of them."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header
+    data += struct.pack(">I", zlib.crc32(header)) + struct.pack(">I", 0) + b"IDAT"
+    return data + struct.pack(">I", zlib.crc32(b"IDAT"))
 
 
 def reason(data: bytes, **limits) -> str:
@@ -100,14 +111,31 @@ def test_a_file_over_the_limit_is_refused_unread():
 def test_pixels_are_counted_before_they_are_decoded():
     assert reason(picture("PNG"), max_pixels=64 * 48 - 1) == "oversized_pixels"
     # A few bytes that unfold to a billion pixels: refused by the header, with no pixel there.
-    header = b"IHDR" + struct.pack(">IIBBBBB", 40_000, 40_000, 8, 2, 0, 0, 0)
-    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header
-    bomb += struct.pack(">I", zlib.crc32(header)) + struct.pack(">I", 0) + b"IDAT"
-    bomb += struct.pack(">I", zlib.crc32(b"IDAT"))
-    assert reason(bomb) == "oversized_pixels"
+    assert reason(empty_png(40_000)) == "oversized_pixels"
     canvas = (16_000_000).to_bytes(3, "little") + (200).to_bytes(3, "little")
     webp = b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + canvas
     assert reason(webp) == "oversized_pixels"
+
+
+def test_an_image_that_pillow_only_warns_of_is_rejected_with_its_size_and_without_the_warning(
+    tmp_path: Path,
+) -> None:
+    """Pillow's warning does not name the file. Filters of warnings belong to a process."""
+    (tmp_path / "large.png").write_bytes(empty_png(10_000))
+    code = (
+        "import pathlib, sys\n"
+        "from methods.ingest.image_check import ImageRejected, check\n"
+        "try:\n    check(pathlib.Path(sys.argv[1]).read_bytes())\n"
+        "except ImageRejected as rejected:\n    print(rejected)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "default", "-c", code, tmp_path / "large.png"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = "oversized_pixels: The image is 10000 by 10000 pixels, more than 50000000.\n"
+    assert (run.stdout, run.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize(

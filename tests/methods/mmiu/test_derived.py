@@ -62,6 +62,7 @@ def subject(number: int) -> SampledEntry:
         f"A picture of thing {number}",
         f"https://example.org/{number}",
         (f"Wide {number // 6}", f"Kind {cluster}", f"Only {number}"),
+        "en",
     )
 
 

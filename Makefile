@@ -88,10 +88,10 @@ bench: $(VENV)/.developer ## A measurement, such as NAME=gateway: a table, and i
 docs: $(VENV)/.developer ## The documentation as a site in site/, with a reference of commands, settings and tables
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-pictures: $(VENV)/.developer ## Every picture of docs/pictures anew, from a fresh demo home (Chromium; about 5 minutes)
+pictures: $(VENV)/.developer ## Every picture of docs/pictures again, from a fresh demo home (Chromium; about 5 minutes)
 	@$(BIN)/python -m tests.pictures
 
-lock: ## Resolve dependencies anew into requirements.lock (users) and requirements-dev.lock (tests and checks, too)
+lock: ## Resolve dependencies again into requirements.lock (users) and requirements-dev.lock (tests and checks, too)
 	@rm -rf $(VENV)-lock
 	@$(PYTHON) -m venv $(VENV)-lock
 	@$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools ".[build,shared]"

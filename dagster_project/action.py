@@ -48,7 +48,7 @@ class CommandField(NamedTuple):
 
 Release = Annotated[
     str,
-    Field(description="An id, how an id begins, or a name: its release in force."),
+    Field(description="An id, how an id begins, or a name: its current release."),
     CommandField(kind="release"),
 ]
 File = Annotated[str, CommandField(kind="path")]

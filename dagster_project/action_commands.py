@@ -48,7 +48,7 @@ def _require(kind: str, value: str) -> None:
 
         release_meant(warehouse_of_home(), value)
     if kind == "format":
-        from resources.exports.forms import require_form
+        from resources.exports.formats import require_form
 
         require_form(value)
 

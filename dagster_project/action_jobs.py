@@ -17,7 +17,7 @@ from methods.ids import content_id
 from resources.warehouse import Warehouse
 
 BEFORE_RELEASES = ("cluster.sides", "rewrite.candidates")
-"""Tables of assets that read which releases are in force. They are upstream of `release/releases`, so
+"""Tables of assets that read which releases are current. They are upstream of `release/releases`, so
 they cannot depend on it."""
 MADE_OF_SHARDS = (
     *("cluster.duplicates", "cluster.embeddings", "cluster.sides", "cluster.image_sets"),
@@ -119,7 +119,7 @@ def mark_unsynced(
 def _releases_now(
     instance: dg.DagsterInstance, warehouse: Warehouse, text: str
 ) -> dg.AssetMaterialization:
-    """`release/releases` as it is now, so that what follows sees that another release is in force.
+    """`release/releases` as it is now, so that what follows sees that another release is current.
 
     No release was frozen: all but the settings and the versions is as it was last shown.
     """

@@ -13,10 +13,10 @@ from dagster_project.release_actions import (
 )
 from dagster_project.result_actions import (
     ArchiveResults,
-    AskAnew,
     ImportPredictions,
     ImportScores,
     MergeFiles,
+    ReAsk,
     RemovePredictions,
     RemoveShard,
 )
@@ -36,5 +36,5 @@ ACTIONS: tuple[type[Action], ...] = (
     ArchiveResults,
     RemoveShard,
     MergeFiles,
-    AskAnew,
+    ReAsk,
 )

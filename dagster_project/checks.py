@@ -44,7 +44,7 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
         wrong = (
             f"The tables are not as sql/ declares them (missing: {listed(missing)}; unexpected: "
             f"{listed(unexpected)}): undo the change (ALTER TABLE), or restore a backup "
-            "(vlm-loom home restore)."
+            "(vlm-loom workspace restore)."
         )
         return result(
             wrong if missing or unexpected else None,
@@ -158,9 +158,9 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         keys = [row["call_key"] for row in unknown]
         wrong = (
             f"The ledger lacks {number_of(len(unknown), 'call')} of {listed(naming)} ({listed(keys)}): "
-            "restore a backup that has them (vlm-loom home restore), or materialize these "
+            "restore a backup that has them (vlm-loom workspace restore), or materialize these "
             "tables again, which "
-            "asks and pays for them anew."
+            "asks and pays for them again."
         )
         return result(
             wrong if unknown else None,
@@ -174,7 +174,8 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
         wrong = (
             f"ledger.calls has {number_of(len(twice), 'request')} as answered twice ({listed(twice)}): "
-            "materialize ledger/calls again; vlm-loom home check-ledger looks at the ledger itself."
+            "materialize ledger/calls again; vlm-loom workspace check-ledger looks at the ledger "
+            "itself."
         )
         return result(
             wrong if twice else None, {"twice": len(twice), "first of them": twice[:N_SHOWN]}
@@ -244,10 +245,10 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "a page (repeat_pages of cluster/image_sets); table cluster.set_counts says why each "
             "missing set is missing.",
         ),
-        # The tables keep earlier releases: counted is what is in force.
+        # The tables keep earlier releases: counted is what is current.
         empty_check(
             dg.AssetKey(["release", "releases"]),
-            "items of the releases in force in release.items",
+            "items of the current releases in release.items",
             "release/items_by_kind",
             "Review what was generated (vlm-loom review demo) or demand fewer decisions "
             "(setting require of "

@@ -235,7 +235,7 @@ def model() -> None:
 
 
 @vlm_loom.group()
-def home() -> None:
+def workspace() -> None:
     """Manage the workspace: back up, restore, check the ledger, clean, move."""
 
 
@@ -269,7 +269,7 @@ def show_release(release: str) -> None:
 @release.command("forms", cls=Command, example="vlm-loom release forms", workspace="unused")
 def list_forms() -> None:
     """List the formats that a release can be exported in."""
-    from resources.exports.forms import FORMS
+    from resources.exports.formats import FORMS
 
     width = max(map(len, FORMS))
     for form in FORMS.values():
@@ -437,10 +437,10 @@ def offline_server(listen: str, port: int) -> int:
     os.execv(sys.executable, [sys.executable, "-m", "resources.offline", *where])
 
 
-# --- The home --------------------------------------------------------------------------------------
+# --- The workspace --------------------------------------------------------------------------------
 
 
-@home.command(example="vlm-loom home backup --to /mnt/backup")
+@workspace.command(example="vlm-loom workspace backup --to /mnt/backup")
 @click.option(
     "--to", type=FILE, help="A new folder (default: backups/<time> next to the workspace)."
 )
@@ -451,7 +451,9 @@ def backup(to: Path | None) -> None:
     print(back_up_home(to))
 
 
-@home.command(example="vlm-loom home restore backups/20261124-120000", workspace="optional")
+@workspace.command(
+    example="vlm-loom workspace restore backups/20261124-120000", workspace="optional"
+)
 @click.argument("source", type=FILE)
 @click.option("--overwrite", is_flag=True, help="Move an existing workspace out of the way.")
 def restore(source: Path, overwrite: bool) -> None:
@@ -461,7 +463,7 @@ def restore(source: Path, overwrite: bool) -> None:
     print(restore_home(source, overwrite))
 
 
-@home.command(example="vlm-loom home move", workspace="optional")
+@workspace.command(example="vlm-loom workspace move", workspace="optional")
 @click.option("--back", is_flag=True, help="Move them back into the workspace.")
 def move(back: bool) -> None:
     """Move the workspace to the stores of LOOM_STORES, LOOM_WAREHOUSE and LOOM_FILES."""
@@ -473,7 +475,7 @@ def move(back: bool) -> None:
     move(back=back, say=print)
 
 
-@home.command("check-ledger", example="vlm-loom home check-ledger")
+@workspace.command("check-ledger", example="vlm-loom workspace check-ledger")
 def check_ledger() -> None:
     """Check every page and row of the ledger."""
     from dagster_project.home import check_ledger
@@ -481,7 +483,7 @@ def check_ledger() -> None:
     print(check_ledger())
 
 
-@home.command("clean", example="vlm-loom home clean")
+@workspace.command("clean", example="vlm-loom workspace clean")
 @click.option("--all", "everything", is_flag=True, help="Remove the whole workspace.")
 def clean_home(everything: bool) -> None:
     """Remove reports, downloads and caches, which can be made again."""

@@ -22,7 +22,7 @@ from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.choice import strict
 from methods.choice.passes import EXTRACT_PROMPT
 from methods.errors import UserError
-from methods.evaluation.contestants import model_of
+from methods.evaluation.candidates import model_of
 from methods.ids import canonical_json, content_id
 from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.embedding.process import text_embedder

@@ -118,12 +118,12 @@ def copied_workspace() -> Iterator[Ledger]:
 def workspace_at(folder: Path) -> Iterator[None]:
     """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
     shared = VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
-    before = {name: os.environ.pop(name, None) for name in ("LOOM_HOME", *shared)}
-    os.environ["LOOM_HOME"] = str(folder)
+    before = {name: os.environ.pop(name, None) for name in ("LOOM_WORKSPACE", *shared)}
+    os.environ["LOOM_WORKSPACE"] = str(folder)
     try:
         yield
     finally:
-        os.environ.pop("LOOM_HOME")
+        os.environ.pop("LOOM_WORKSPACE")
         os.environ.update({name: value for name, value in before.items() if value is not None})
 
 

@@ -67,7 +67,8 @@ def check_ledger() -> str:
         for fault in findings.wrong:
             print(fault)
         raise UserError(
-            f"{path} is damaged: put a backup back (`vlm-loom home restore`). What was answered since "
+            f"{path} is damaged: put a backup back (`vlm-loom workspace restore`). What was "
+            "answered since "
             "the backup is asked and paid for again."
         )
     return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
@@ -82,7 +83,7 @@ def _findings() -> LedgerCheckResult:
     if not home.ledger_path().exists():
         raise UserError(
             f"There is no ledger at {home.ledger_path()}: one is made when models are first asked. If "
-            "you have one in another workspace, name that with --home or LOOM_HOME."
+            "you have one in another workspace, name that with --workspace or LOOM_WORKSPACE."
         )
     require_unused(home.home())
     # First: SQLite forgets what the log has lost when it opens the file.

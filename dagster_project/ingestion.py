@@ -48,7 +48,7 @@ def require_same_corpus(corpus: Corpus, warehouse: Warehouse, shards: Sequence[s
         raise UserError(
             f"This workspace has another corpus ({listed(ingested_shards, 3)}) than the sample corpus, "
             f"which is the default. Pass --corpus with the folder of {ingested_shards[0]} "
-            "(LOOM_CORPUS), or --home with another workspace (LOOM_HOME)."
+            "(LOOM_CORPUS), or --workspace with another workspace (LOOM_WORKSPACE)."
         )
 
 

@@ -124,7 +124,7 @@ def _open_files(folder: Path) -> dg.DagsterInstance:
             if (folder / path).exists() and not (folder / path).stat().st_size:
                 print(
                     f"{folder / path} is empty, and gets its tables again. If it had content, stop and "
-                    "restore a backup (vlm-loom home restore).",
+                    "restore a backup (vlm-loom workspace restore).",
                     file=sys.stderr,
                 )
         try:
@@ -132,7 +132,7 @@ def _open_files(folder: Path) -> dg.DagsterInstance:
         except DatabaseError as error:
             raise StoreError(
                 f"The Dagster instance {folder} cannot be opened ({error.orig}): move its folders "
-                "history and schedules away, or restore a backup (vlm-loom home restore)."
+                "history and schedules away, or restore a backup (vlm-loom workspace restore)."
             ) from None
 
 

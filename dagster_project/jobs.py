@@ -26,7 +26,7 @@ DESCRIPTIONS = {
     "quality": "Question-answer pairs of dialogues through checks: pass, review first, drop.",
     "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
-    "evaluate": "Models on the releases in force: answers, judgments, scores; leaderboard, reports.",
+    "evaluate": "Models on the current releases: answers, judgments, scores; leaderboard, reports.",
     "ledger": "What model calls cost, as the ledger has it now.",
 }
 """The stages, each a group of assets and a job of the same name."""

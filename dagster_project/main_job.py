@@ -88,7 +88,7 @@ def run_main_job(
     show_reports()
     print(f"Releases: {home.releases_path()}")
     folder = home.home()
-    of_home = "" if folder == home.DEFAULT else f" --home {folder}"
+    of_home = "" if folder == home.DEFAULT else f" --workspace {folder}"
     print(f"UI:       vlm-loom ui{of_home}, then http://127.0.0.1:3000")
     if ended.lost_shards:
         print(f"\n{ended.lost_shards}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Actions on releases: put in force, clean, compare, import, export.
+"""Actions on releases: make current, clean, compare, import, export.
 
 Modules that take seconds to load are imported when an action is performed.
 """
@@ -36,7 +36,7 @@ class PinRelease(Action):
 
         release_id = release_meant(warehouse, self.release)
         name = pin(warehouse, release_id)
-        return ActionResult(f"{release_id} is in force and pinned for {name}.", changed=RELEASES)
+        return ActionResult(f"{release_id} is current and pinned for {name}.", changed=RELEASES)
 
 
 class UnpinRelease(Action):
@@ -52,7 +52,7 @@ class UnpinRelease(Action):
 
         unpin(self.name)
         return ActionResult(
-            f"{self.name} is not pinned any more. Its release in force stays until release/releases is "
+            f"{self.name} is not pinned any more. Its current release stays until release/releases is "
             "materialized."
         )
 
@@ -70,8 +70,8 @@ class RetireRelease(Action):
 
         release_id = retire(warehouse, self.name)
         return ActionResult(
-            f"No release of {self.name} is in force any more, and nothing is asked on one; answers and "
-            f"scores stay. `vlm-loom release pin {release_id}` puts it in force again.",
+            f"{self.name} has no current release any more, and nothing is asked on one; answers and "
+            f"scores stay. `vlm-loom release pin {release_id}` makes it current again.",
             changed=RELEASES,
         )
 
@@ -90,7 +90,7 @@ class CleanRelease(Action):
 
         release_id = write_cleaned(warehouse, review_store, self.release)
         (card,) = cards_of(warehouse, [release_id])
-        text = f"Release {release_id} has {card['n_items']} items; both releases are in force."
+        text = f"Release {release_id} has {card['n_items']} items; both releases are current."
         return _with_card(warehouse, release_id, text)
 
 
@@ -192,7 +192,7 @@ class ImportRelease(Action):
             release_id = import_published(warehouse, image_store, wanted)
         (card,) = cards_of(warehouse, [release_id])
         state = (
-            "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
+            "current" if card["is_current"] else f"not current: another of {card['name']} is pinned"
         )
         settings = settings_of(card_of(card))
         left_out, rules = (settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND))

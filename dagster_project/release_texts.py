@@ -12,7 +12,7 @@ from resources.warehouse import Warehouse
 
 
 def rows_of(warehouse: Warehouse) -> list[dict[str, Any]]:
-    """A row for each release, the newest of a name first; `in_force` says which are in force."""
+    """A row for each release, the newest of a name first; `is_current` says which are current."""
     cards = warehouse.read("release/all").to_pylist()
     cards.sort(key=lambda card: card["created_at"], reverse=True)
     cards.sort(key=lambda card: card["name"])
@@ -42,7 +42,7 @@ def release_page(warehouse: Warehouse, release_id: str) -> str:
         ReleaseError: There is no such release.
     """
     (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
-    state = "It is in force." if row.pop("in_force") else "It is not in force."
+    state = "It is current." if row.pop("is_current") else "It is not current."
     snapshot = warehouse.snapshots_of_releases().get(row["release_id"])
     if snapshot is not None:
         state += f" The tables as it was frozen: vlm-loom sql --as-of {snapshot}."
@@ -89,7 +89,7 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     card = card_of(row)
     tau = settings_of(card).get(TAU)
     return (
-        "*" if row["in_force"] else "",
+        "*" if row["is_current"] else "",
         card["release_id"],
         str(card["n_items"]),
         str(card["n_turns"]),

@@ -125,8 +125,8 @@ class MergeFiles(Action):
     """Merge a lake's small files, end its old snapshots and remove files of neither; snapshots that
     a release was frozen in stay."""
 
-    COMMAND = "home merge-files"
-    EXAMPLE = "home merge-files --days 30"
+    COMMAND = "workspace merge-files"
+    EXAMPLE = "workspace merge-files --days 30"
 
     days: int = Field(30, description="Keep snapshots that are younger (default: 30).")
 
@@ -150,8 +150,8 @@ class MergeFiles(Action):
 class RemoveShard(Action):
     """Remove the rows of a shard that was removed from the corpus; releases keep them."""
 
-    COMMAND = "home remove-shard"
-    EXAMPLE = "home remove-shard wit-2019"
+    COMMAND = "workspace remove-shard"
+    EXAMPLE = "workspace remove-shard wit-2019"
 
     shard: str = Field(description="Its name, as the check ingested of ingest/shards says it.")
 
@@ -171,12 +171,12 @@ class RemoveShard(Action):
         )
 
 
-class AskAnew(Action):
+class ReAsk(Action):
     """Ask a model, a stage or a prompt again when its assets are materialized next; the earlier
     answers stay in the ledger."""
 
-    COMMAND = "model ask-anew"
-    EXAMPLE = "model ask-anew --model judge --stage evaluate/judgments --unread"
+    COMMAND = "model re-ask"
+    EXAMPLE = "model re-ask --model judge --stage evaluate/judgments --unread"
 
     model: str = Field("", description="An entry of models.yaml.")
     stage: str = Field("", description="An asset that asks models, such as evaluate/answers.")
@@ -184,11 +184,11 @@ class AskAnew(Action):
     unread: bool = Field(False, description="Only what could not be read.")
 
     def perform(self, ledger: "Ledger") -> ActionResult:
+        from resources.llm.re_ask import re_ask
         from resources.llm.registry import load_registry
-        from resources.llm.renewals import ask_anew
 
         meant = (text or None for text in (self.model, self.stage, self.prompt))
-        invalidation = ask_anew(ledger, load_registry(), *meant, unread=self.unread)
+        invalidation = re_ask(ledger, load_registry(), *meant, unread=self.unread)
         return ActionResult(
             invalidation.message, {"assets": invalidation.stages}, outdated=invalidation.stages
         )

@@ -17,8 +17,8 @@ from typing import Any
 
 from assets.common.isolation import incomplete_steps
 from dagster_project.release_texts import partial_notes
+from methods.evaluation.candidates import is_model
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
-from methods.evaluation.contestants import is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
 from methods.evaluation.statistics.power import (
@@ -42,7 +42,7 @@ def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
     """The rows of leaderboards, one for each model, release, judge and its version.
 
     Args:
-        release: An id, how an id begins, or a name of one release; empty for every release in force.
+        release: An id, how an id begins, or a name of one release; empty for every current release.
 
     Raises:
         ReleaseError: There is no such release.
@@ -84,7 +84,7 @@ def show_results(judges: Sequence[str], release: str = "") -> int:
         providers = ", ".join(sorted({row["provider"] for row in models}))
         print(f"\nLeaderboard ({release_id}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
-    missing = warehouse.read("evaluate/missing_in_force").to_pylist()
+    missing = warehouse.read("evaluate/missing_current").to_pylist()
     lacking = [_missing_sentence(row) for row in missing[:MISSING_SHOWN]]
     if len(missing) > MISSING_SHOWN:
         lacking.append(

@@ -72,12 +72,12 @@ def _least_tried_first(instance: dg.DagsterInstance, shards: Sequence[str]) -> l
 @dg.schedule(
     job=jobs.STAGES["evaluate"],
     cron_schedule="0 2 * * *",
-    description="Models of the active profile without scores on the releases in force.",
+    description="Models of the active profile without scores on the current releases.",
 )
 def evaluate_missing_models(
     context: dg.ScheduleEvaluationContext,
 ) -> dg.RunRequest | dg.SkipReason:
-    """Nightly 02:00: one run if a model of the profile has no scores on a release in force.
+    """Nightly 02:00: one run if a model of the profile has no scores on a current release.
 
     Models that have them cost nothing: their answers are in the ledger.
     """
@@ -88,7 +88,7 @@ def evaluate_missing_models(
         return dg.SkipReason(str(error))
     names = sorted(set(unscored["model"].to_pylist()))
     if not names:
-        return dg.SkipReason("Every model of the profile has scores on the releases in force.")
+        return dg.SkipReason("Every model of the profile has scores on the current releases.")
     tick = context.scheduled_execution_time.isoformat()
     return dg.RunRequest(run_key=tick, tags={"loom/without_scores": ", ".join(names)})
 

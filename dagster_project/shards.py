@@ -92,7 +92,7 @@ def stale_shards(
         sentences.append(
             f"{number_of(len(gone), 'shard')} of the tables {'is' if len(gone) == 1 else 'are'} not in "
             f"the corpus any more ({listed(gone)}), and their rows stay: put the file back, or remove "
-            f"its rows with vlm-loom home remove-shard {gone[0]}."
+            f"its rows with vlm-loom workspace remove-shard {gone[0]}."
         )
     if left_out:
         sentences.append(left_out)

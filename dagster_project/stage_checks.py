@@ -39,8 +39,8 @@ from resources.warehouse import Warehouse
     asset=dg.AssetKey(["release", "releases"]),
     name="no_overlap",
     blocking=True,
-    description="No benchmark in force, built or imported, shares a page, an image, a near-duplicate, "
-    "or a question with its answer, with an instruction set in force, and no imported one an answer.",
+    description="No current benchmark, built or imported, shares a page, an image, a near-duplicate, "
+    "or a question with its answer, with a current instruction set, and no imported one an answer.",
 )
 def no_overlap(
     warehouse: dg.ResourceParam[Warehouse],
@@ -62,7 +62,7 @@ def no_overlap(
     ]
     lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
     message = (
-        f"Benchmarks and instruction sets in force share {overlap_in_words(forbidden)}: run the job "
+        f"Current benchmarks and instruction sets share {overlap_in_words(forbidden)}: run the job "
         "release, which leaves that out of the instruction sets, or says which item to take out."
     )
     return result(

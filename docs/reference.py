@@ -119,7 +119,7 @@ def papers() -> Iterator[str]:
 
 def _commands() -> Iterator[str]:
     yield "# Commands"
-    yield "Reference. Every command also takes `--help`, and `--home` for the workspace folder."
+    yield "Reference. Every command also takes `--help`, and `--workspace` for the workspace folder."
     yield from _command(vlm_loom, click.Context(vlm_loom, info_name=vlm_loom.name))
 
 
@@ -140,7 +140,8 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     records = [
         record
         for param in command.get_params(context)
-        if not {"--help", "--home"} & {*param.opts} and (record := param.get_help_record(context))
+        if not {"--help", "--workspace"} & {*param.opts}
+        and (record := param.get_help_record(context))
     ]
     if records:
         rows = [[f"`{name}`", _cell(_plain(text))] for name, text in records]

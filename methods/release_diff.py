@@ -93,7 +93,7 @@ def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDiffer
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
     unmatched = {key: item for key, item in before.items() if key not in after}
     new = {key: item for key, item in after.items() if key not in before}
-    # A set whose dialogue was written anew has another item under another id.
+    # A set whose dialogue was written again has another item under another id.
     new_of_set = {item["set_id"]: key for key, item in new.items() if item["set_id"]}
     for item_id, item in list(unmatched.items()):
         match = new_of_set.pop(item["set_id"], None)

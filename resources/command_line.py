@@ -35,14 +35,23 @@ def _environment(name: str) -> Callable[[click.Context, click.Parameter, Any], N
     return store
 
 
-HOME = click.Option(
-    ["--home"],
-    type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
-    expose_value=False,
-    is_eager=True,
-    callback=_environment("LOOM_HOME"),
-    help=f"The workspace: the folder that everything is written to (LOOM_HOME; by default {DEFAULT}).",
-)
+def _workspace_option(name: str, *, hidden: bool = False) -> click.Option:
+    return click.Option(
+        [name],
+        type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
+        expose_value=False,
+        is_eager=True,
+        hidden=hidden,
+        callback=_environment("LOOM_WORKSPACE"),
+        help=f"The workspace, the folder for all files (LOOM_WORKSPACE; by default {DEFAULT}).",
+    )
+
+
+WORKSPACE = _workspace_option("--workspace")
+FORMER_WORKSPACE = _workspace_option("--home", hidden=True)
+"""The name of the option in 0.2, which the next version drops."""
+FORMER_NAMES = {"home": "workspace", "ask-anew": "re-ask"}
+"""Names of commands in 0.2, which the next version drops."""
 CORPUS = click.Option(
     ["--corpus"],
     type=click.Path(path_type=Path, resolve_path=True),
@@ -113,7 +122,7 @@ class Command(click.Command):
         **attributes: Any,
     ) -> None:
         self.workspace = workspace
-        attributes["params"] = [*(attributes.get("params") or []), HOME]
+        attributes["params"] = [*(attributes.get("params") or []), WORKSPACE, FORMER_WORKSPACE]
         if example:
             # On a line of its own, however long, to be copied.
             attributes["epilog"] = f"\b\nExample: {example}"
@@ -149,7 +158,7 @@ class Command(click.Command):
 
 def say_workspace() -> None:
     """Print the folder that the command works on: it may be another one than the user thinks of."""
-    chosen = "" if os.environ.get("LOOM_HOME") else " (the default: --home names another)"
+    chosen = "" if os.environ.get("LOOM_WORKSPACE") else " (the default: --workspace names another)"
     print(printable(f"Workspace: {home()}{chosen}"), file=sys.stderr, flush=True)
 
 
@@ -181,8 +190,12 @@ class CommandGroup(click.Group):
     group_class = type
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
-        attributes["params"] = [*(attributes.get("params") or []), HOME]
+        attributes["params"] = [*(attributes.get("params") or []), WORKSPACE, FORMER_WORKSPACE]
         super().__init__(*arguments, **attributes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command by its name, or by its former name."""
+        return super().get_command(ctx, FORMER_NAMES.get(cmd_name, cmd_name))
 
 
 class WorkspaceCommandGroup(CommandGroup):

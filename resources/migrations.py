@@ -71,7 +71,7 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
         raise StoreError(
             f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
             "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
-            "the earlier version (vlm-loom home restore)."
+            "the earlier version (vlm-loom workspace restore)."
         )
     return [step for step in migrations(folder) if step.version > version]
 
@@ -87,7 +87,7 @@ def other_version_message(version: int) -> str:
     """
     return (
         f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
-        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom home "
+        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom workspace "
         "restore)."
     )
 
@@ -106,5 +106,6 @@ def require_kept(path: Path | str, version: int) -> None:
         raise StoreError(
             f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
             "versions open: keep "
-            f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
+            f"{Path(path).parent} for the version that made it, and set LOOM_WORKSPACE to another "
+            "folder."
         )

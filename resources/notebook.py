@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Home:
-    """The tables of a home, by default of `LOOM_HOME`, or the folder `data` where that is not set.
+    """The tables of a home, by default of `LOOM_WORKSPACE`, or the folder `data` where that is not set.
 
     Each call reads the tables as they are then; nothing can be changed.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        folder = folder or os.environ.get("LOOM_HOME") or "data"
+        folder = folder or os.environ.get("LOOM_WORKSPACE") or os.environ.get("LOOM_HOME") or "data"
         self._path = Path(folder).resolve() / home.warehouse_path().name
 
     def tables(self) -> list[str]:

@@ -76,7 +76,7 @@ def require_folder() -> None:
     """Raise StoreError where the home is a file or has no usable path; it may not be there yet."""
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
-        raise StoreError(f"The workspace {home.home()} is a file: set LOOM_HOME to a folder.")
+        raise StoreError(f"The workspace {home.home()} is a file: set LOOM_WORKSPACE to a folder.")
 
 
 def require_home() -> None:
@@ -84,7 +84,8 @@ def require_home() -> None:
     require_folder()
     if not home.home().exists():
         raise StoreError(
-            f"There is no home at {home.home()}: vlm-loom demo makes one there, --home or LOOM_HOME "
+            f"There is no workspace at {home.home()}: vlm-loom demo makes one there, --workspace "
+            "or LOOM_WORKSPACE "
             "names another."
         )
 

@@ -86,7 +86,7 @@ def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name.startswith(("LOOM_", "OPENAI_")) and not name.startswith("LOOM_REQUIRE_"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     # The commands set it, and a later test is not to find it.
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     return tmp_path / "home"

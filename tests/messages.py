@@ -45,7 +45,7 @@ def command_help(command: click.Command, name: str) -> Iterator[str]:
     """The help of a command, of its options and of the commands below it."""
     yield f"{name}: {' '.join((command.help or '').split())}"
     for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.help and parameter.name != "home":
+        if isinstance(parameter, click.Option) and parameter.help and parameter.name != "workspace":
             yield f"{name} {parameter.opts[0]}: {parameter.help}"
     if isinstance(command, click.Group):
         for below in command.list_commands(click.Context(command)):

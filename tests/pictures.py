@@ -1,4 +1,4 @@
-"""`make pictures`: every picture of docs/pictures anew, from a fresh demo home, with Chromium."""
+"""`make pictures`: every picture of docs/pictures again, from a fresh demo home, with Chromium."""
 
 import os
 import shutil

@@ -127,7 +127,7 @@ def _prior_sides(warehouse: Warehouse) -> dict[Key, SplitDecision]:
 
 
 def _tested(warehouse: Warehouse, image_store: ImageStore) -> ExternalContent:
-    """Pages of imported benchmarks in force, and images that are one of theirs or a copy of it."""
+    """Pages of current imported benchmarks, and images that are one of theirs or a copy of it."""
     images = warehouse.read("release/imported_images").column("image_id").to_pylist()
     pages = warehouse.read("release/imported_pages").column("page_id").to_pylist()
     if not images:

@@ -156,7 +156,7 @@ class RowsOnRay:
                 _run_job(
                     self._context,
                     self._cluster,
-                    {**environment, "LOOM_HOME": str(home())},
+                    {**environment, "LOOM_WORKSPACE": str(home())},
                     {
                         "folder": str(folder.path),
                         "make": work.make,

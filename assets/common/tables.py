@@ -242,7 +242,7 @@ def _isolated(
 
 def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
     """The rows that the table has, and beside them those of the run, where it reported others: a table
-    keeps the rows of releases that are not in force any more."""
+    keeps the rows of releases that are no longer current."""
     reported = (result.metadata or {}).get(ROW_COUNT, n_rows)
     return {ROW_COUNT: n_rows} | ({} if reported == n_rows else {ROWS_OF_RUN: reported})
 

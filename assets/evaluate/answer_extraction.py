@@ -30,14 +30,14 @@ class AnswerExtraction(NamedTuple):
 
 
 def answered_choices(
-    warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
+    warehouse: Warehouse, benchmarks: Benchmarks, *, current_only: bool = False
 ) -> list[EvaluatedRelease]:
     """List the releases with answers from which letters are extracted.
 
     Args:
         warehouse: The tables.
         benchmarks: The benchmarks by name.
-        in_force: Whether to list current releases only.
+        current_only: Whether to list current releases only.
 
     Returns:
         The releases, each with its benchmark.
@@ -48,7 +48,7 @@ def answered_choices(
         if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].extractor_prompts
     ]
     current = {row["release_id"] for row in current_of(warehouse, benchmarks)}
-    return [release for release in answered if not in_force or release.release_id in current]
+    return [release for release in answered if not current_only or release.release_id in current]
 
 
 def readings_on(

@@ -1,4 +1,4 @@
-"""Answers: what every contestant says to every item of the releases in force."""
+"""Answers: what every candidate says to every item of the current releases."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
@@ -12,10 +12,10 @@ from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.archive import archived_models, hide_former
-from assets.evaluate.contestants import (
+from assets.evaluate.candidates import (
     ImportedPredictions,
     LetterBaselineOptions,
-    contestants,
+    candidates_of,
     exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
@@ -25,13 +25,13 @@ from assets.evaluate.predictions import (
     imported_texts,
     predictions,
 )
-from assets.evaluate.released import EvaluatedRelease, items_of, releases_in_force, releases_named
+from assets.evaluate.released import EvaluatedRelease, evaluated_releases, items_of, releases_named
 from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import is_file, model_of
+from methods.evaluation.candidates import is_file, model_of
 from methods.evaluation.item_sample import stratified_sample
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import BY_LABEL
@@ -92,7 +92,7 @@ def answers(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What each contestant answers to whatever the benchmark asks of each item.
+    """What each candidate answers to whatever the benchmark asks of each item.
 
     A model that loses too many turns, because its server is gone or refuses its key for example, keeps
     its earlier rows and does not stop the others; `evaluate.missing` names it. Replies that are no
@@ -106,7 +106,7 @@ def answers(
     # A name that models.yaml does not have is a wrong setting, and no trouble of a release.
     for asks in filter(None, map(model_of, models)):
         llm.registry.model(asks)
-    releases_asked = releases_in_force(warehouse, benchmarks, config.also_on)
+    releases_asked = evaluated_releases(warehouse, benchmarks, config.also_on)
     hide_former(warehouse, llm.profile, models)
     for release in releases_asked:
         with isolation.release(release.release_id):
@@ -128,13 +128,13 @@ def answers(
                 if reason
             ]
             names = [name for name, reason in why.items() if reason is None]
-            candidates = contestants(names, llm.registry, items, PARAMS, letters)
+            candidates = candidates_of(names, llm.registry, items, PARAMS, letters)
             wanted = _wanted(warehouse, release, items, config)
             runs += [
-                (release, AnswerRun(contestant, item))
+                (release, AnswerRun(candidate, item))
                 for item in items
-                for contestant in candidates
-                if wanted is None or item.item_id in wanted(contestant.name)
+                for candidate in candidates
+                if wanted is None or item.item_id in wanted(candidate.name)
             ]
     imported = imported_hashes(warehouse)
     runs += _imported(warehouse, benchmarks, config.models, isolation)
@@ -153,7 +153,7 @@ def answers(
         range(len(runs)),
         converse,
         show_progress(context),
-        apart=lambda place: runs[place][1].contestant.asks,
+        apart=lambda place: runs[place][1].candidate.asks,
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
     # Predictions that were removed or replaced meanwhile are left to the next run.
@@ -163,16 +163,16 @@ def answers(
         for (release, run), answered in zip(runs, conversations, strict=True)
         if answered is not None
         and release.release_id not in isolation.lost
-        and before.get(place := (release.release_id, run.contestant.name)) == imported.get(place)
+        and before.get(place := (release.release_id, run.candidate.name)) == imported.get(place)
     ]
     for release, run, answered in finished_runs:
         item_key = {"item_id": run.item.item_id}
-        of_model = results.of(release, run.contestant.name)
+        of_model = results.of(release, run.candidate.name)
         of_model.n_turns += len(answered.answers)
         of_model.n_lost += answered.n_lost
         for row in answered.answers:
             of_model.add(
-                "evaluate.answers", {**item_key, "provider": run.contestant.provider, **row}
+                "evaluate.answers", {**item_key, "provider": run.candidate.provider, **row}
             )
         for row in answered.extractions:
             of_model.add("evaluate.extractions", {**item_key, **row})
@@ -205,7 +205,7 @@ def answers(
 def _wanted(
     warehouse: Warehouse, release: EvaluatedRelease, items: Sequence[Item], config: AnswersSettings
 ) -> Callable[[str], Set[str]] | None:
-    """The items that a contestant is asked about, under a limit: the sample, and those it answered
+    """The items that a candidate is asked about, under a limit: the sample, and those it answered
     before, whose answers the ledger has; None without a limit."""
     if config.limit is None:
         return None
@@ -224,14 +224,14 @@ def label_of(benchmark: Benchmark) -> str | None:
 
 
 def is_asked(name: str) -> bool:
-    """Whether a contestant is one of a profile: imported predictions take part by themselves."""
+    """Whether a candidate is one of a profile: imported predictions take part by themselves."""
     return not is_file(name)
 
 
 def _imported(
     warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, isolation: Isolation
 ) -> list[tuple[EvaluatedRelease, AnswerRun]]:
-    """The imported predictions on every release, in force or not; of `models` alone if some are named.
+    """The imported predictions on every release, current or not; of `models` alone if some are named.
 
     Raises UserError for a name that there are no predictions of.
     """
@@ -244,8 +244,8 @@ def _imported(
             for name, texts in imported_texts(warehouse, release.release_id).items():
                 names.add(name)
                 if wanted is None or name in wanted:
-                    contestant = ImportedPredictions(name, texts)
-                    runs += [(release, AnswerRun(contestant, item)) for item in items]
+                    candidate = ImportedPredictions(name, texts)
+                    runs += [(release, AnswerRun(candidate, item)) for item in items]
     if unknown := sorted((wanted or set()) - names):
         raise PredictionError(
             f"There are no predictions of {unknown[0]}; {nearest(unknown[0], names)}: import some, or "

@@ -10,7 +10,7 @@ from typing import Any
 
 from assets.common.tables import rows_to_arrow
 from methods.errors import UserError
-from methods.evaluation.contestants import is_file, model_of
+from methods.evaluation.candidates import is_file, model_of
 from methods.naming import listed, nearest
 from resources.llm.registry import Profile
 from resources.warehouse import TableWrite, Warehouse
@@ -91,18 +91,18 @@ def restore(
     return listed(sorted(map(_in_words, restored)))
 
 
-def hide_former(warehouse: Warehouse, profile: Profile, contestants: Sequence[str]) -> None:
+def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str]) -> None:
     """Take off the leaderboards what has results and is not named by the profile any more.
 
     Args:
         warehouse: The tables.
         profile: The profile.
-        contestants: Names of contestants that this run asks.
+        candidates: Names of candidates that this run asks.
     """
     rows_before = warehouse.select(TABLE).to_pylist()
     decided = {_key(row) for row in rows_before if row["state"] != LEFT}
     models, judges = _models_and_judges(warehouse)
-    former = {(model, ANY, ANY) for model in models if model not in contestants}
+    former = {(model, ANY, ANY) for model in models if model not in candidates}
     former |= {(ANY, judge, ANY) for judge in judges}
     former = {key for key in former - decided if _is_former(key, profile)}
     if former != {_key(row) for row in rows_before if row["state"] == LEFT}:
@@ -134,7 +134,7 @@ def archived_judges(warehouse: Warehouse) -> set[str]:
 
 
 def kept_models(warehouse: Warehouse) -> set[str]:
-    """The contestants that left the profile and are shown all the same: no new judge is asked about
+    """The candidates that left the profile and are shown all the same: no new judge is asked about
     them."""
     return {*warehouse.select(TABLE, "model", state=KEPT, judge=ANY)["model"].to_pylist()}
 

@@ -15,7 +15,7 @@ from assets.evaluate.released import Row
 from assets.review import queue_row
 from methods.benchmarks import Benchmarks
 from methods.choice.answer_extraction import QUEUED_KIND, ExtractedAnswer, sample_answers
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.review import queue_item
 from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
 from resources.review.store import ReviewStore
@@ -52,7 +52,7 @@ def extraction_queue(
     isolation = Isolation("evaluate.extraction_queue")
     rows: dict[str, Row] = {}
     strata: Counter[str] = Counter()
-    for release in answered_choices(warehouse, benchmarks, in_force=True):
+    for release in answered_choices(warehouse, benchmarks, current_only=True):
         with isolation.release(release.release_id):
             readings = readings_on(warehouse, release, with_second=False)
             extracted = (reading.answer for reading in readings)

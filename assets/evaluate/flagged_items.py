@@ -21,7 +21,7 @@ from methods.choice.filters import (
     text_only,
     wrong_items,
 )
-from methods.evaluation.contestants import NO_IMAGES, ablation_of
+from methods.evaluation.candidates import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
 from resources.warehouse import TableWrite, Warehouse
 
@@ -34,8 +34,8 @@ class FilterSettings(AssetConfig):
 
     text_only_models: list[str] = Field(
         [],
-        description="Contestants that are asked without the picture, such as no-images:gpt-4o; none "
-        "given: every no-images contestant of the release.",
+        description="Candidates that are asked without the picture, such as no-images:gpt-4o; none "
+        "given: every no-images candidate of the release.",
     )
     wrong_item_models: list[str] = Field(
         [], description="Models of which all must fail; none given: every model of the release."

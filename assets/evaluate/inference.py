@@ -1,9 +1,9 @@
-"""Inference: one contestant answers one item, as the benchmark's `ask` says."""
+"""Inference: one candidate answers one item, as the benchmark's `ask` says."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from assets.evaluate.contestants import LETTER_WORDS, Candidate
+from assets.evaluate.candidates import LETTER_WORDS, Candidate
 from methods.choice.lettered import NO_CHOICE
 from methods.evaluation.asking import (
     Answer,
@@ -17,7 +17,7 @@ from methods.evaluation.asking import (
     with_policy,
 )
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import BASELINE
+from methods.evaluation.candidates import BASELINE
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE
 from resources.llm.model_calls import ModelCalls
@@ -32,9 +32,9 @@ Row = dict[str, Any]
 
 
 class AnswerRun(NamedTuple):
-    """One contestant and the item that it answers."""
+    """One candidate and the item that it answers."""
 
-    contestant: Candidate
+    candidate: Candidate
     item: Item
 
 
@@ -143,7 +143,7 @@ class _Driver:
 
     async def _ask(self, ask: AnswerRequest) -> Answer:
         # The request does not name the policy: what is short enough is the same request under all.
-        reply = await self._run.contestant.answer(self._calls, ask, self._run.item, self._version)
+        reply = await self._run.candidate.answer(self._calls, ask, self._run.item, self._version)
         too_long = reply.loss is not None and reply.loss[0] in LENGTH_KINDS
         if too_long and ask.can_be_shorter:
             # It is asked again with less, and that is recorded.
@@ -166,7 +166,7 @@ class _Driver:
         key = self._key_of[step.trial, step.turn]
         turn_key = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
         by_rule = step.by_rule
-        if by_rule is None and step.choices and self._run.contestant.provider == BASELINE:
+        if by_rule is None and step.choices and self._run.candidate.provider == BASELINE:
             # A baseline's text that no rule reads is another question's: no model needs to read it.
             by_rule = NO_CHOICE
         if by_rule is not None:
@@ -202,13 +202,13 @@ class _Driver:
         key: str | None = None,
         model: str | None = None,
     ) -> None:
-        """A row of `evaluate.failed`, a loss or not; asked was the contestant by default."""
+        """A row of `evaluate.failed`, a loss or not; asked was the candidate by default."""
         self.n_lost += lost
         self.failed.append(
             {
                 "trial": trial,
                 "turn": turn,
-                "asked": model or self._run.contestant.name,
+                "asked": model or self._run.candidate.name,
                 "reason": reason,
                 "detail": detail,
                 "call_key": key,

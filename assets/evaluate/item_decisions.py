@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_EVALUATED
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
+from assets.evaluate.item_queue import flagged_in_queue, flags_of_current, item_queue
 from assets.evaluate.released import items_of
 from assets.release.published import write_imported
 from assets.review import approved, decisions
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 def item_decisions(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:
-    """Each flagged item of a release in force, and what people decided: keep, edit or reject."""
+    """Each flagged item of a current release, and what people decided: keep, edit or reject."""
     rows = decisions_now(warehouse, review_store)
     table = rows_to_arrow("evaluate.item_decisions", rows)
     warehouse.replace("evaluate.item_decisions", table)
@@ -55,7 +55,7 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     of_people = warehouse.select("review.approved", "item_id", demanded=True)
     demanded = set(of_people["item_id"].to_pylist())
     flags: dict[tuple[str, str, str], list[str]] = {}
-    for row in (row for rows in flags_in_force(warehouse).values() for row in rows):
+    for row in (row for rows in flags_of_current(warehouse).values() for row in rows):
         key = (row["benchmark"], row["release_id"], row["item_id"])
         flags.setdefault(key, []).append(row["flag"])
     contents = {
@@ -123,7 +123,7 @@ def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: st
     remaining = [item for item in items if item.item_id not in rejected]
     if not rejected:
         raise ReleaseError(
-            f"People have rejected no flagged item of {release_id}, or it is not in force: there is "
+            f"People have rejected no flagged item of {release_id}, or it is not current: there is "
             "nothing to leave out."
         )
     if not remaining:

@@ -23,7 +23,7 @@ from methods.review.flagged_items import (
     released_content,
 )
 from resources.images.store import ImageStore
-from resources.publishing.releases import in_force, rows_of_release
+from resources.publishing.releases import current_releases, rows_of_release
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -41,7 +41,7 @@ def item_queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Flagged multiple-choice items of the releases in force, for people to keep, edit or reject.
+    """Flagged multiple-choice items of the current releases, for people to keep, edit or reject.
 
     An item that several releases have with the same content is decided on once. Translations that were
     made here are not queued: what is wrong with one is decided on the translation itself.
@@ -50,7 +50,7 @@ def item_queue(
     flags: Counter[str] = Counter()
     n_without = n_translated = 0
     translated = _translated(warehouse)
-    for release_id, rows in flags_in_force(warehouse).items():
+    for release_id, rows in flags_of_current(warehouse).items():
         if release_id in translated:
             n_translated += len(rows)
             continue
@@ -74,9 +74,9 @@ def item_queue(
     return report(table, counted, images=image_store)
 
 
-def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
-    """What flags items for people to look at, by release in force: a row for each item and flag."""
-    releases = set(in_force(warehouse).values())
+def flags_of_current(warehouse: Warehouse) -> dict[str, list[Row]]:
+    """What flags items for people to look at, by current release: a row for each item and flag."""
+    releases = set(current_releases(warehouse).values())
     by_release = {
         release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
         for release_id in sorted(releases)
@@ -85,7 +85,7 @@ def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
 
 
 def _translated(warehouse: Warehouse) -> set[str]:
-    """The releases in force that are translations made here."""
+    """The current releases that are translations made here."""
     return {
         row["release_id"]
         for row in warehouse.read("release/current").to_pylist()

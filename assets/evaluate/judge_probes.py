@@ -28,11 +28,11 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
 from assets.evaluate.pairs import pairs_version
-from assets.evaluate.released import EvaluatedRelease, item_ids, items_of, releases_in_force
+from assets.evaluate.released import EvaluatedRelease, evaluated_releases, item_ids, items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN, Transcript
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.items import Item
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.evaluation.probes import (
@@ -75,7 +75,7 @@ from resources.llm.model_calls import ModelCalls
 from resources.warehouse import TableWrite, Warehouse
 
 TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"
-NO_JUDGE = "No judge of the profile has judged an answer on a release in force."
+NO_JUDGE = "No judge of the profile has judged an answer on a current release."
 Row = dict[str, Any]
 
 
@@ -182,13 +182,13 @@ def judge_probes(
 
     `verdict`: `found` (p after Holm over the judge's probes), `none` (the interval is within the least
     shift worth finding), or `open`; `detectable` is what would be found on these answers.
-    No score rests on it. Judges of the profile are probed on releases in force; other rows stay.
+    No score rests on it. Judges of the profile are probed on current releases; other rows stay.
     """
     isolation = Isolation(TABLE)
     judges = llm.profile.judges
     releases = [
         release
-        for release in releases_in_force(warehouse, benchmarks)
+        for release in evaluated_releases(warehouse, benchmarks)
         if release.benchmark.judge_prompts
     ]
     scores: dict[str, Scores] = {}

@@ -17,7 +17,7 @@ from assets.evaluate.score_queue import score_queue, scores_by_people, winners_b
 from assets.review import decisions
 from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.judge_quality import (
     CRITIC,
     EXTERNAL,

@@ -13,7 +13,7 @@ from assets.evaluate.answers import answers
 from assets.evaluate.archive import archived_judges, kept_models
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import JudgeImages, JudgeReply, JudgeRun, judge_item, judge_version
-from assets.evaluate.released import EvaluatedRelease, releases_in_force
+from assets.evaluate.released import EvaluatedRelease, evaluated_releases
 from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
 from assets.evaluate.transcripts import LazyTranscripts
 from assets.release import releases
@@ -52,7 +52,7 @@ def judgments(
 ) -> dg.MaterializeResult:
     """What each judge of the profile says of each answer; it is never told who answered.
 
-    Judged are the answers of the profile's models and of imported predictions on the releases in force,
+    Judged are the answers of the profile's models and of imported predictions on the current releases,
     and those on other releases that one of the judges has not judged yet. Judgments of judges that the
     profile no longer has stay, and those of models that it no longer evaluates.
     """
@@ -71,7 +71,7 @@ def judgments(
     runs: list[_JudgeRunKey] = []
     versions: dict[str, str] = {}
     transcripts: dict[str, LazyTranscripts] = {}
-    for release in releases_in_force(warehouse, benchmarks, waiting):
+    for release in evaluated_releases(warehouse, benchmarks, waiting):
         with isolation.release(release.release_id):
             release_id = release.release_id
             versions[release_id] = judge_version(release.benchmark, config.images)

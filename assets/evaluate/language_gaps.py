@@ -95,7 +95,7 @@ def _rows(
 
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:
-    """Two releases in force of one benchmark and split in two languages, English first."""
+    """Two current releases of one benchmark and split in two languages, English first."""
     releases = [row for row in current_of(warehouse, benchmarks) if row["language"]]
     releases.sort(
         key=lambda row: (row["language"] != SOURCE_LANGUAGE, row["language"], row["name"])

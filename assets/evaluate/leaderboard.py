@@ -12,8 +12,8 @@ from assets.common.previews import preview
 from assets.common.tables import arrow_schema, report, rows_to_arrow, table_asset
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
+from methods.evaluation.candidates import FILE
 from methods.evaluation.constant_scores import CONSTANT, constant_scores_sentence
-from methods.evaluation.contestants import FILE
 from methods.markdown import code, table
 from resources.llm.registry import Profile, load_registry
 from resources.warehouse import Warehouse
@@ -40,7 +40,7 @@ def leaderboard(
 ) -> dg.MaterializeResult:
     """One number a row: benchmark, release, model, metric, value, interval, what it rests on.
 
-    Models of the profile without scores on a release in force are named beside it, and judges that
+    Models of the profile without scores on a current release are named beside it, and judges that
     give nearly all answers the same score. `evaluate.models` has what models.yaml says of each model.
     """
     warehouse.replace("evaluate.models", _models(warehouse))
@@ -88,13 +88,13 @@ def _previews(rows: pa.Table) -> dict[str, Any]:
 
 
 def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:
-    """Metadata that names the profile's models without scores on releases in force, and why."""
+    """Metadata that names the profile's models without scores on current releases, and why."""
     unscored = warehouse.read("evaluate/unscored", {"models": profile.evaluate}).to_pylist()
     if not unscored:
         return {"without scores": "none"}
     missing = {
         (row["release_id"], row["model"]): row
-        for row in warehouse.read("evaluate/missing_in_force").to_pylist()
+        for row in warehouse.read("evaluate/missing_current").to_pylist()
     }
     releases: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for row in unscored:

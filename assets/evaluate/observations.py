@@ -23,11 +23,11 @@ from methods.benchmarks import Benchmarks
 from methods.errors import UserError
 from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import is_file
+from methods.evaluation.candidates import is_file
 from methods.evaluation.items import Item
 from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, JudgmentKey, replay
 from methods.evaluation.without_pictures import lacks_picture
-from resources.publishing.releases import in_force
+from resources.publishing.releases import current_releases
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -70,7 +70,7 @@ def observations(
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
-            if release["release_id"] in in_force(warehouse).values():
+            if release["release_id"] in current_releases(warehouse).values():
                 isolation.lose(release["release_id"], UserError(_without(release["benchmark"])))
             continue
         benchmark = benchmarks[release["benchmark"]]

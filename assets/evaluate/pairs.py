@@ -20,7 +20,7 @@ from assets.evaluate.transcripts import transcripts_of
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.markdown import code, table
 from methods.pairwise.comparing import (
     COMPARE_PROMPT,
@@ -52,11 +52,11 @@ class PairsSettings(EvaluationSettings):
         "nothing is asked.",
     )
     models: list[str] | None = Field(
-        None, description="Contestants that are compared; null: every model with answers."
+        None, description="Candidates that are compared; null: every model with answers."
     )
     opponents: str = Field(
         ALL,
-        description="all: every pair; or the contestant that each model is compared with: "
+        description="all: every pair; or the candidate that each model is compared with: "
         "baseline:reference, the release's references, or a model.",
     )
     adaptive: bool = Field(

@@ -10,7 +10,7 @@ from assets.release import releases
 from methods.benchmarks import BENCHMARKS, benchmarks_with_predictions
 from methods.delimited import Quoting
 from methods.evaluation.asking import AskingLimits
-from methods.evaluation.contestants import FILE
+from methods.evaluation.candidates import FILE
 from methods.evaluation.predictions import (
     REASONS,
     PredictionError,
@@ -192,7 +192,7 @@ def imported_releases(warehouse: Warehouse) -> list[str]:
 
 
 def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
-    """By release and contestant, a hash of what its predictions say."""
+    """By release and candidate, a hash of what its predictions say."""
     return {place: row["content_hash"] for place, row in _files(warehouse).items()}
 
 
@@ -217,7 +217,7 @@ def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Pred
 
 
 def find_candidate(model: str) -> str:
-    """The contestant of a name that a person gave. Raises PredictionError."""
+    """The candidate of a name that a person gave. Raises PredictionError."""
     name = model.removeprefix(f"{FILE}:").strip()
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
         raise PredictionError(

@@ -1,4 +1,4 @@
-"""The releases that are evaluated: which one each benchmark has in force, and its items."""
+"""The releases that are evaluated: the current one of each benchmark, and its items."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class EvaluatedRelease(NamedTuple):
     release_id: str
 
 
-def releases_in_force(
+def evaluated_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()
 ) -> list[EvaluatedRelease]:
     """List the current releases of the benchmarks, and further ones by their ids.

@@ -16,7 +16,7 @@ from methods.choice.passes import QuestionPasses, pass_counts, passes_by_item
 from methods.convbench.attribution import TERMS
 from methods.evaluation.answer_lengths import length_rows
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import model_of
+from methods.evaluation.candidates import model_of
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.slices import abilities_above
@@ -115,7 +115,7 @@ def report_data(
     Args:
         warehouse: The tables.
         benchmarks: The benchmarks.
-        release: The release's row with `in_force`.
+        release: The release's row with `is_current`.
         profile: The profile of models.yaml.
         families: The family of each model in models.yaml.
         calls: The calls behind the scores.
@@ -181,7 +181,7 @@ def board_data(
     Args:
         warehouse: The tables.
         benchmarks: The benchmarks.
-        release: The release's row with `in_force`.
+        release: The release's row with `is_current`.
         profile: The profile of models.yaml.
         families: The family of each model in models.yaml.
 

@@ -67,7 +67,7 @@ def reports(
     benchmarks: dg.ResourceParam[Benchmarks],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """One HTML page for each release in force or evaluated, a home page over them, one on the corpus.
+    """One HTML page for each current release or evaluated, a home page over them, one on the corpus.
 
     A page has the leaderboard with ranks, charts, comparisons and slices by judge, an analysis of the
     items where they are right or wrong, what the release consists of, failures, and examples with

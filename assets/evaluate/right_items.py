@@ -6,13 +6,13 @@ from typing import NamedTuple
 from assets.common.isolation import Isolation
 from assets.evaluate.observed import JudgeObservations, slices
 from methods.benchmarks import Benchmarks
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.outcomes import Outcomes, is_right_or_wrong, items_in, outcomes_of
 from resources.warehouse import Warehouse
 
 
 class ItemOutcomes(NamedTuple):
-    """The outcomes of a slice: of contestants and items, both in order of name."""
+    """The outcomes of a slice: of candidates and items, both in order of name."""
 
     slice: JudgeObservations
     outcomes: Outcomes
@@ -20,7 +20,7 @@ class ItemOutcomes(NamedTuple):
 
     @property
     def models(self) -> list[str]:
-        """The contestants that are models."""
+        """The candidates that are models."""
         return sorted(filter(is_model, self.outcomes))
 
 

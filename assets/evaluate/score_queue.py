@@ -11,7 +11,7 @@ from assets.evaluate.released import Row
 from assets.review import queue_row
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import APART
+from methods.evaluation.candidates import APART
 from methods.evaluation.rubric import rubric_in
 from methods.evaluation.verdicts import ORDERS
 from methods.ids import canonical_json, content_id

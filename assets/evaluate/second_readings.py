@@ -25,7 +25,7 @@ from assets.evaluate.answers import answers
 from assets.evaluate.inference import extraction_request
 from methods.benchmarks import Benchmarks
 from methods.choice.answer_extraction import sample_answers
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
@@ -68,11 +68,11 @@ def second_readings(
 
     Other extractors of the settings read these answers, and all that no rule has read. No score rests
     on it: it shows whether rules and extractors read the same. A reading that is lost is
-    a row with the reason. Answers on releases in force are read; rows of other releases stay.
+    a row with the reason. Answers on current releases are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)
     chosen: list[tuple[dict[str, str], AnswerExtraction, str]] = []
-    releases = answered_choices(warehouse, benchmarks, in_force=True)
+    releases = answered_choices(warehouse, benchmarks, current_only=True)
     for release in releases:
         where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with isolation.release(release.release_id):

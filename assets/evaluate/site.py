@@ -40,7 +40,7 @@ def site(
     benchmarks: dg.ResourceParam[Benchmarks],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """A page for each release in force or evaluated, with every item: pictures, questions, references,
+    """A page for each current release or evaluated, with every item: pictures, questions, references,
     answers of all models side by side, what judges said, calls, prompts and sources.
 
     A release of which nothing changed is not written again. References of a held-out split and what

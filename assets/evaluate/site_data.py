@@ -18,7 +18,7 @@ from assets.evaluate.site_requests import prompt_text, requests_of
 from assets.evaluate.site_scores import plain_number, score_columns
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Metric
 from methods.ids import content_id
@@ -141,7 +141,7 @@ class SiteData:
 
     @cached_property
     def models(self) -> list[str]:
-        """Contestants with answers: models by the score that ranks, then who stands beside them."""
+        """Candidates with answers: models by the score that ranks, then who stands beside them."""
         answered = self._distinct("evaluate.shown_answers", "model")
         place = {name: n for n, name in enumerate(self._in_order())}
         return sorted(answered, key=lambda name: (not is_model(name), place.get(name, 10**6), name))
@@ -436,7 +436,7 @@ class SiteData:
                 "tokens": call and [call.prompt_tokens, call.completion_tokens],
                 "seconds": call and round(call.seconds, 1),
                 "prompt": self._place["prompts"][row["prompt_version"]],
-                # An answer that was given anew has not been read yet.
+                # An answer that was given again has not been read yet.
                 "reading": next(
                     (
                         {

@@ -47,7 +47,7 @@ def built_wordings(
     if not items:
         return BuiltReleases([], {NAME: licences.none_left(NAME)}, counts)
     languages = Counter(item.language for item in items)
-    # In two languages where one of the drafts was made anew in another one, which the labels say.
+    # In two languages where one of the drafts was made again in another one, which the labels say.
     edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
     release = build_wordings(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})

@@ -1,4 +1,4 @@
-"""What benchmarks and instruction sets that are in force, or would be, have in common, and releases
+"""What current and future benchmarks and instruction sets have in common, and releases
 without it.
 """
 
@@ -135,13 +135,13 @@ class _OverlapRemoval:
         self.rows: list[Row] = []
 
     def contents(self) -> tuple[list[Content], list[Content]]:
-        """Benchmarks and instruction sets that would be in force."""
+        """Benchmarks and instruction sets that would be current."""
         for release in self.made.values():
             if (release_id := release.release.release_id) not in self._contents:
                 kind = "benchmark" if release.edition.benchmark else "instruction"
                 self._contents[release_id] = (kind, content_of(release_id, release.release.rows))
-        in_force = sorted(self.current().values())
-        return _by_kind({release_id: self._contents[release_id] for release_id in in_force})
+        current = sorted(self.current().values())
+        return _by_kind({release_id: self._contents[release_id] for release_id in current})
 
     def current(self) -> dict[str, str]:
         """The id of the release of each name."""
@@ -179,7 +179,7 @@ class _OverlapRemoval:
             else:
                 self.retired[name] = (
                     f"{self.given.pop(name)} was made earlier and shares something with a benchmark: "
-                    "it is not in force any more."
+                    "it is no longer current."
                 )
 
     def _first_number(self, name: str, item_id: str, turn: int | None) -> int | None:
@@ -197,7 +197,7 @@ class _OverlapRemoval:
             del self.made[name]
             self.retired[name] = (
                 f"Every item of {name} shares something with a release of the other side: no {name} is "
-                "in force."
+                "current."
             )
             return
         counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}
@@ -271,7 +271,7 @@ def blocking_overlap(overlaps: Iterable[ContentOverlap]) -> list[ContentOverlap]
 
 
 def pinned_overlap_warnings(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
-    """What a pinned release shares with one that is not made anew, and what to do, in a sentence.
+    """What a pinned release shares with one that is not made again, and what to do, in a sentence.
 
     `cards` are those of the releases, by id.
     """
@@ -295,7 +295,7 @@ def pinned_overlap_warnings(forbidden: Sequence[ContentOverlap], cards: Cards) -
     )
     return (
         f"{instruction}, which is pinned, has {overlap_in_words(overlaps)} of {benchmark}, of item "
-        f"{named}{more}: {take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
+        f"{named}{more}: {take_out if card.get('origin') == 'imported' else ''}let {name} be rebuilt "
         f"(vlm-loom release unpin {name}), and run the job release again."
     )
 

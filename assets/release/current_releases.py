@@ -1,4 +1,4 @@
-"""Which release of a name is in force: the pinned one, else the one frozen last."""
+"""Which release of a name is current: the pinned one, else the one frozen last."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from assets.common.settings import SECTIONS, AssetConfig, schema_of
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.licences.terms import Term
-from resources.publishing.releases import ReleaseError, cards_of, in_force
+from resources.publishing.releases import ReleaseError, cards_of, current_releases
 from resources.settings.asset_settings import read_sections, write_sections
 from resources.warehouse import TableWrite, Warehouse
 
@@ -19,11 +19,11 @@ CURRENT = "release.current"
 
 
 class ReleaseSettings(AssetConfig):
-    """Which releases stay in force when newer ones are frozen, and what is left out of new ones."""
+    """Which releases stay current when newer ones are frozen, and what is left out of new ones."""
 
     pinned: dict[str, str] = Field(
         {},
-        description="The id of the release that stays in force, by name, for example "
+        description="The id of the release that stays current, by name, for example "
         "{mmdu: mmdu-1198c7be75}.",
     )
     licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
@@ -67,7 +67,7 @@ def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) ->
 
 
 def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:
-    """The data version of `release/releases`: what follows depends on which releases are in force."""
+    """The data version of `release/releases`: what follows depends on which releases are current."""
     return dg.DataVersion(content_id(warehouse.fingerprint(TABLE), warehouse.fingerprint(CURRENT)))
 
 
@@ -93,7 +93,7 @@ def pin(warehouse: Warehouse, release_id: str) -> str:
 def unpin(name: str) -> None:
     """Make the newest release of a name the current one again. Raises ReleaseError if it is not pinned.
 
-    The release in force stays until `release/releases` is materialized.
+    The current release stays until `release/releases` is materialized.
     """
     pinned = pins()
     if name not in pinned:
@@ -117,14 +117,14 @@ def retire(warehouse: Warehouse, name: str) -> str:
             current
         again; nothing is changed.
     """
-    current = in_force(warehouse)
+    current = current_releases(warehouse)
     if name not in current:
-        there_are = f"in force are {', '.join(current)}" if current else "no release is"
-        raise ReleaseError(f"No release of {name} is in force; {there_are}.")
+        there_are = f"current releases are {', '.join(current)}" if current else "no release is"
+        raise ReleaseError(f"No release of {name} is current; {there_are}.")
     (card,) = cards_of(warehouse, [current[name]])
     if card["origin"] == "built":
         raise ReleaseError(
-            f"{current[name]} was built here, and the next release of {name} would be in force again: "
+            f"{current[name]} was built here, and the next release of {name} would be current again: "
             "only an imported one can be retired."
         )
     _write_pins({other: release_id for other, release_id in pins().items() if other != name})

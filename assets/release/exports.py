@@ -26,7 +26,7 @@ from resources.exports.folder import (
     listed_files,
     write_folder,
 )
-from resources.exports.forms import ExportFormat, form_named
+from resources.exports.formats import ExportFormat, form_named
 from resources.exports.push import require_publishable
 from resources.exports.source import CannotHoldError, ExportError, ExportSource, OnProgress
 from resources.files.home import relative_to_home, releases_path
@@ -48,7 +48,7 @@ class ExportsSettings(AssetConfig):
     )
     forms: list[str] = Field(
         [],
-        description="Forms in which every release in force is exported always, beside its own folder, "
+        description="Forms in which every current release is exported always, beside its own folder, "
         "such as [huggingface]. vlm-loom release forms lists them.",
     )
     licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
@@ -133,9 +133,9 @@ def exports(
     failed: list[str] = []
     chosen = [form_named(name, config.shard_mb) for name in config.forms]
     for release in warehouse.read("release/all").to_pylist():
-        in_force, release_id = release.pop("in_force"), release["release_id"]
+        is_current, release_id = release.pop("is_current"), release["release_id"]
         # Folders of earlier releases get what an earlier version did not write into them.
-        if in_force or (releases_path() / release_id).exists():
+        if is_current or (releases_path() / release_id).exists():
             tables = rows_of_release(warehouse, release_id)
             before = warehouse.select("release.exports", "path", "sha256", release_id=release_id)
             try:
@@ -152,7 +152,7 @@ def exports(
                 continue
             except ImageNotStored as error:
                 raise ReleaseError(_without_picture(release, tables["images"], error)) from error
-            for form in chosen if in_force else ():
+            for form in chosen if is_current else ():
                 progress = StepProgress(context, f"items of {release_id} as {form.name}")
                 try:
                     source = _source(warehouse, image_store, release, config, progress.update)
@@ -280,7 +280,7 @@ def _settings() -> ExportsSettings:
 def _row(warehouse: Warehouse, release: str) -> Mapping[str, Any]:
     """The row of `release.releases` that is meant."""
     (row,) = cards_of(warehouse, [release_meant(warehouse, release)])
-    return {name: value for name, value in row.items() if name != "in_force"}
+    return {name: value for name, value in row.items() if name != "is_current"}
 
 
 def _source(

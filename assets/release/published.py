@@ -27,7 +27,7 @@ from methods.release_card import BROKEN_IMAGES, HELD_OUT_SETTING, RELEASES, edit
 from resources.files.bounded import file_hash
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
-from resources.publishing.releases import ReleaseError, in_force
+from resources.publishing.releases import ReleaseError, current_releases
 from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
@@ -128,7 +128,7 @@ def write_imported(
         The id of the release.
     """
     release = imported_release(name, edition, items)
-    before = in_force(warehouse).get(name)
+    before = current_releases(warehouse).get(name)
     rule_findings = _found_in(items, edition)
     settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
     if rule_findings and not edition.held_out:

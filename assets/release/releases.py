@@ -51,7 +51,7 @@ from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
-from resources.publishing.releases import ReleaseError, in_force
+from resources.publishing.releases import ReleaseError, current_releases
 from resources.warehouse import TableWrite, Warehouse
 
 Row = dict[str, Any]
@@ -66,7 +66,7 @@ NAMES = frozenset(
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
 NOTHING_APPROVED = (
-    "Nothing is approved, so nothing is frozen and the releases in force stay as they are: decide on "
+    "Nothing is approved, so nothing is frozen and the current releases stay as they are: decide on "
     "items in review, or let review.approved require less."
 )
 ONLY_IMPORTED = "Nothing is built here: the imported releases stay as they are, and are exported."
@@ -76,7 +76,7 @@ WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
 
 
 class FrozenReleases(NamedTuple):
-    """What a run froze: rows by table, and by name the release in force and why it is not a new one."""
+    """What a run froze: rows by table, and by name the current release and why it is not a new one."""
 
     tables: dict[str, pa.Table]
     current: dict[str, str]
@@ -122,13 +122,13 @@ def releases(
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
     lines = table(
-        ("name", "release in force", ""),
+        ("name", "current release", ""),
         [
             (code(name), code(release_id), frozen.kept.get(name, ""))
             for name, release_id in frozen.current.items()
         ],
     )
-    details["in force"] = dg.MetadataValue.md("\n".join(lines))
+    details["current"] = dg.MetadataValue.md("\n".join(lines))
     snapshots = warehouse.snapshots_of_releases()
     details |= {
         f"snapshot of {name}": snapshots[release_id]
@@ -166,7 +166,7 @@ def _freeze(
 ) -> FrozenReleases:
     """Write every release.
 
-    One that licences leave nothing of is not in force any more, unless it is pinned: pictures of the
+    One that licences leave nothing of is no longer current, unless it is pinned: pictures of the
     earlier one may be those that are not to be used. Raises dg.Failure or ReleaseError, and changes
     nothing, if nothing is approved, or if a benchmark and an instruction set share something of which
     neither is made now; dg.Failure also if licences leave nothing of all there is.
@@ -187,9 +187,9 @@ def _freeze(
     )
     built = [release for line in lines for release in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
-    before = in_force(warehouse)
+    before = current_releases(warehouse)
     unlicensed = {
-        name: f"{licences.none_left(name)}: {before[name]} is not in force any more."
+        name: f"{licences.none_left(name)}: {before[name]} is no longer current."
         for name in licences.empty()
         if name in before and name not in settings.pinned
     }
@@ -258,16 +258,16 @@ def _why_kept(
     new_ids: Mapping[str, str],
     absent: Mapping[str, str],
 ) -> dict[str, str]:
-    """By name, why the release in force is not the one that was frozen now."""
+    """By name, why the current release is not the one that was frozen now."""
     reasons = {}
     for name, why in absent.items():
-        stays = f"{before[name]} stays in force" if name in before else f"there is no {name}"
+        stays = f"{before[name]} stays current" if name in before else f"there is no {name}"
         reasons[name] = f"{why}: {stays}."
     for name, pinned in settings.pinned.items():
         if name not in new_ids:
             reasons[name] = f"{pinned} is pinned."
         elif new_ids[name] != pinned:
-            reasons[name] = f"{pinned} is pinned: {new_ids[name]} is frozen, but not in force."
+            reasons[name] = f"{pinned} is pinned: {new_ids[name]} is frozen, but not current."
     return reasons
 
 

@@ -196,7 +196,7 @@ def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
     rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()
     if absent := sorted(set(names) - {row["name"] for row in rows}):
         raise dg.Failure(
-            f"excluded_releases names {', '.join(absent)}, but no such release is in force: import it "
+            f"excluded_releases names {', '.join(absent)}, but no such release is current: import it "
             "or take it out.",
             allow_retries=False,
         )

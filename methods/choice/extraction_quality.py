@@ -27,8 +27,8 @@ from methods.agreement.measures import LABELS_OF_PAIR, measured_rows
 from methods.choice.answer_extraction import STRATA, ExtractedAnswer, Place
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
+from methods.evaluation.candidates import is_model
 from methods.evaluation.columns import Ends, estimate
-from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 from methods.evaluation.scoring import floored, units_of

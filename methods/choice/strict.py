@@ -97,7 +97,7 @@ def without_article(text: str) -> str:
 
 VERSION = "5"
 """Raised with every change of what the rules read: readings of earlier versions are then out of date.
-No request names it, so that answers are read anew without being asked for again."""
+No request names it, so that answers are read again without being asked for again."""
 MOST_CHARACTERS = 20_000
 """Of a longer answer its end is read."""
 MOST_WORDS = 15

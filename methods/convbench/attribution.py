@@ -34,7 +34,7 @@ from methods.convbench.scores import (
     WIN_RATES,
 )
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.metrics import ScoredObservation, Unit
 from methods.evaluation.metrics.units import matrix
 from methods.evaluation.scoring import ALL

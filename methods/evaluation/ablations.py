@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from methods.errors import UserError
-from methods.evaluation.contestants import OTHER_IMAGES
+from methods.evaluation.candidates import OTHER_IMAGES
 from methods.evaluation.items import Item
 from methods.prompts.messages import Image, Message
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import AnswerKey
 from methods.words import n_words

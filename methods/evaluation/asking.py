@@ -58,7 +58,7 @@ def _no_prompts(name: str) -> PromptTemplate:
 
 @dataclass(frozen=True)
 class AskingLimits:
-    """What asking one contestant keeps to; `prompt` reads the prompt file `<method>/<task>`."""
+    """What asking one candidate keeps to; `prompt` reads the prompt file `<method>/<task>`."""
 
     context_policy: ContextPolicy = "fail"
     prompt: Callable[[str], PromptTemplate] = _no_prompts

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from methods.errors import UserError
+from methods.evaluation.candidates import FILE
 from methods.evaluation.cells import FileRow
-from methods.evaluation.contestants import FILE
 from methods.evaluation.indexes import known_id, whole_id
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError

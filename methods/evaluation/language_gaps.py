@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, ScoredObservation

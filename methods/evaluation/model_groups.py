@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
+from methods.evaluation.candidates import is_model
 from methods.evaluation.columns import estimate
-from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, difference, estimated
 from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
@@ -41,7 +41,7 @@ def group_findings(
 
     Args:
         metrics: Those of the benchmark; the first one that is split by label is used.
-        observed: The observations of each contestant.
+        observed: The observations of each candidate.
         fields: What tells groups apart; a model without a value is in no group of the field.
         labels: The labels that scores are split by.
 

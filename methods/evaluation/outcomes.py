@@ -56,7 +56,7 @@ def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservatio
 
 
 def items_in(outcomes: Outcomes) -> list[str]:
-    """Every item that a contestant was observed on, in order of name."""
+    """Every item that a candidate was observed on, in order of name."""
     return sorted({item for of_model in outcomes.values() for item in of_model})
 
 

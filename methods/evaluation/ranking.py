@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.evaluation.contestants import (
+from methods.evaluation.candidates import (
     NO_IMAGES,
     OTHER_IMAGES,
     ablation_of,

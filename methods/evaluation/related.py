@@ -1,4 +1,4 @@
-"""Whether a contestant took part in making the release or in judging, itself or by a relative.
+"""Whether a candidate took part in making the release or in judging, itself or by a relative.
 
 A judge may favour its own answers and those of models like it, so that a reader has to know.
 models.yaml has the families of models.
@@ -6,7 +6,7 @@ models.yaml has the families of models.
 
 from collections.abc import Collection, Mapping
 
-from methods.evaluation.contestants import FILE
+from methods.evaluation.candidates import FILE
 
 
 def relations_to_judges(

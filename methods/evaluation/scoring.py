@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from methods.evaluation.candidates import is_model
 from methods.evaluation.columns import UnitColumns
-from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
 from methods.evaluation.metrics import Metric, ScoredObservation, Unit
@@ -170,7 +170,7 @@ def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -
 
 
 def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
-    """The units of each contestant that every model has that has any; who is no model decides
+    """The units of each candidate that every model has that has any; who is no model decides
     nothing."""
     return terms_in_common(columns, is_model)
 

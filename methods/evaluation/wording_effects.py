@@ -15,7 +15,7 @@ from statistics import fmean, median, pstdev
 
 import numpy as np
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric, ScoredObservation

@@ -45,7 +45,7 @@ Turn = Literal["none", "mirrored", "quarter", "half", "three quarters"]
 TURNS: tuple[Turn, ...] = get_args(Turn)
 
 VERSION = 2
-"""Raised when the same files give other miniatures or another match: all are compared anew."""
+"""Raised when the same files give other miniatures or another match: all are compared again."""
 SIDE, MINIATURE_SIDE = 128, 32
 """Pixels of the squares that pictures are compared at: finer detail is lost in small copies."""
 MIN_COARSE, MIN_FIRST_DETAIL = 0.6, 0.6

@@ -55,7 +55,7 @@ class Battles:
         return int(self.clusters.max()) + 1 if len(self.clusters) else 0
 
     def where(self, chosen: NDArray[np.bool_]) -> "Battles":
-        """The chosen battles, of the same models; clusters are numbered anew."""
+        """The chosen battles, of the same models; clusters are numbered again."""
         _, clusters = np.unique(self.clusters[chosen], return_inverse=True)
         return Battles(
             self.models,

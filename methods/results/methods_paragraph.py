@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.evaluation.contestants import FILE, ablation_of, is_file, is_model
+from methods.evaluation.candidates import FILE, ablation_of, is_file, is_model
 from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.metrics import BY_LABEL
 from methods.naming import listed, number_of

@@ -7,7 +7,7 @@ VLMEvalKit reads letters by its own rules, so multiple choice is written from th
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.mmbench import CIRCULAR_COMPAT
 from methods.mmdu.judging import OVERALL
 from methods.release_card import Card

@@ -5,7 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.metrics import Metric
 from methods.results.results_table import (
     JudgeResults,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
 from methods.naming import decimal_text
 from methods.results.open_vlm import SHORT

@@ -17,7 +17,7 @@ from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
 from methods.spreadsheet_cells import mark_formula
-from resources.exports.forms import ExportFormat
+from resources.exports.formats import ExportFormat
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
 from resources.files.atomic import draft_folder
 from resources.publishing.release_folder import ExportedFile

@@ -1,4 +1,4 @@
-"""Where the project writes: one folder, `data/` by default, `LOOM_HOME` to move it.
+"""Where the project writes: one folder, `data/` by default, `LOOM_WORKSPACE` to move it.
 
 The default is in the checkout; of an installed package it is in the folder that a command is run in.
 """
@@ -12,8 +12,13 @@ DEFAULT = (REPO_ROOT if (REPO_ROOT / "pyproject.toml").exists() else Path.cwd())
 
 
 def home() -> Path:
-    """The folder everything written at run time stands under (environment variable `LOOM_HOME`)."""
-    return Path(os.environ.get("LOOM_HOME") or DEFAULT).resolve()
+    """The folder everything written at run time stands under (environment variable `LOOM_WORKSPACE`).
+
+    `LOOM_HOME` was its name in 0.2, which the next version drops.
+    """
+    return Path(
+        os.environ.get("LOOM_WORKSPACE") or os.environ.get("LOOM_HOME") or DEFAULT
+    ).resolve()
 
 
 def is_writable(path: Path) -> bool:

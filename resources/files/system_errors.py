@@ -79,7 +79,7 @@ def refused_by_system(error: OSError) -> StoreError:
     return StoreError(
         f"The workspace {home.home()} cannot be used ({error}): make it a folder that you may write "
         "to, "
-        "or set LOOM_HOME to one."
+        "or set LOOM_WORKSPACE to one."
     )
 
 

@@ -103,7 +103,7 @@ class HostQueues:
             asked_to_wait: The seconds of its Retry-After.
         """
         await self._pace.refused(turn, asked_to_wait)
-        # To be asked anew: it may be given up.
+        # To be re-asked: it may be given up.
         self._hosts[turn.host].ready_at = 0.0
 
     async def ended(self, turn: RequestSlot) -> None:

@@ -167,7 +167,7 @@ class ImageIntake:
         entries = self._index.known([image.address for image in images if image.address])
         ids = [entry.image_id for entry in entries.values()]
         self._store.whole.remember(before := self._index.verified(ids))
-        current, anew = [], []
+        current, refetched = [], []
         for image in images:
             entry = entries.get(image.address or "")
             if entry is None or not self._is_current(image, entry):
@@ -177,10 +177,10 @@ class ImageIntake:
             if facts is None:
                 facts = self._measured_again(entry.image_id)
                 if facts:
-                    anew.append((fetched, facts))
+                    refetched.append((fetched, facts))
             if facts:
                 current.append((fetched, facts))
-        self._remember(anew)
+        self._remember(refetched)
         whole = self._store.whole.of(ids)
         self._index.record_verified(dict(whole.items() - before.items()))
         return current

@@ -79,7 +79,7 @@ Sized = TypeVar("Sized", bytes, str)
 
 
 FETCH_ANEW = (
-    "ingest its shard and build again (vlm-loom run build), which fetches it anew, or import its "
+    "ingest its shard and build again (vlm-loom run build), which fetches it again, or import its "
     "release again (vlm-loom release import) if that was imported"
 )
 """What to do about a picture whose file is missing or damaged, wherever it came from."""

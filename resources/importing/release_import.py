@@ -83,8 +83,8 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         paths = {f"{release_id}/{name}" for name in names}
         files = [file for file in exported_files(target) if file.path in paths]
         writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
-        in_force = {row["name"] for row in warehouse.read("release/current").to_pylist()}
-        if card["name"] not in in_force:
+        current_names = {row["name"] for row in warehouse.read("release/current").to_pylist()}
+        if card["name"] not in current_names:
             current = {"name": card["name"], **where}
             writes.append(_write("current", [current], {"name": card["name"]}))
         warehouse.replace_all(writes)

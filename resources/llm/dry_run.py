@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from resources.images.store import ImageStore
 from resources.llm.attempt import exchange, make_body
+from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
 from resources.llm.estimate import (
     COMPLETION_TOKENS,
@@ -27,7 +28,6 @@ from resources.llm.reply import Reply, read_reply
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.request_body import unsendable
 from resources.llm.request_keys import KeyedRequest
-from resources.llm.trial import Canaries
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(

@@ -11,13 +11,13 @@ from resources.files.home import limits_path
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
+from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
-from resources.llm.trial import Canaries
 from resources.llm.usage import ALL_MODELS, OnProgress, StageProgress, Usage, no_progress
 from resources.llm.watchdog import watch
 from resources.migrations import StoreUnavailable

@@ -14,6 +14,15 @@ from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches
 from resources.llm.budget import BudgetReached
+from resources.llm.canary import (
+    FIRST_RESULTS,
+    HOPELESS,
+    Canaries,
+    Canary,
+    Loss,
+    ModelGivenUp,
+    PromptGivenUp,
+)
 from resources.llm.circuit_breaker import CircuitBreaker, ProviderDown
 from resources.llm.clients import Clients, ProxyNotSupported
 from resources.llm.estimate import highest_cost
@@ -43,15 +52,6 @@ from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
 from resources.llm.store_calls import StoreCalls
-from resources.llm.trial import (
-    FIRST_RESULTS,
-    HOPELESS,
-    Canaries,
-    Canary,
-    Loss,
-    ModelGivenUp,
-    PromptGivenUp,
-)
 from resources.llm.usage import Usage
 
 R = TypeVar("R")
@@ -131,7 +131,7 @@ class ModelCalls:
         ledger.mark_read(self._readings.keys() - parseable - before, parseable=False)
 
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
-        """Get the outcome of one request, and count it as a result of its model (`trial.py`).
+        """Get the outcome of one request, and count it as a result of its model (`canary.py`).
 
         A `text_only` failure is not counted, because it says nothing about requests without images.
 

@@ -41,7 +41,7 @@ async def complete_and_parse(
     """Send a request and parse the reply, with at most two repairs.
 
     The parsed reply counts as one result of the model: a model whose replies cannot be parsed is given
-    up (`trial.py`).
+    up (`canary.py`).
 
     Args:
         calls: The model calls of the stage.

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.evaluation.contestants import (
+from methods.evaluation.candidates import (
     ABLATIONS,
     APART,
     BASELINES,
@@ -112,7 +112,7 @@ class Registry(BaseModel):
         if reserved := [name for name in self.models if not is_model(name) or is_file(name)]:
             raise ValueError(
                 f"{reserved[0]} is not a name for a model: those that begin with "
-                f"{', '.join([*APART, f'{FILE}:'])} are of contestants beside the models"
+                f"{', '.join([*APART, f'{FILE}:'])} are of candidates beside the models"
             )
         if reserved := sorted(RESERVED & self.models.keys()):
             raise ValueError(
@@ -142,23 +142,23 @@ class Registry(BaseModel):
                 "Set LOOM_PROFILE to a profile of this file."
             )
         profile = self.profiles[name]
-        for contestant in profile.evaluate:
+        for candidate in profile.evaluate:
             # Without one of the prefixes that there are, the whole is taken for the name of a model.
-            if is_file(contestant):
+            if is_file(candidate):
                 raise RegistryError(
-                    f"The profile {name} in {self.file} names '{contestant}': imported predictions "
+                    f"The profile {name} in {self.file} names '{candidate}': imported predictions "
                     "take part without being named, so leave it out."
                 )
-            model_name = model_of(contestant)
-            if ":" in contestant and model_name == contestant and model_name not in self.models:
+            model_name = model_of(candidate)
+            if ":" in candidate and model_name == candidate and model_name not in self.models:
                 there_are = [
                     *self.models,
                     *(f"{kind}:<model>" for kind in ABLATIONS),
                     *BASELINES,
                 ]
                 raise RegistryError(
-                    f"There is no contestant '{contestant}' for the profile {name} in {self.file}; "
-                    f"{nearest(contestant, there_are)}."
+                    f"There is no candidate '{candidate}' for the profile {name} in {self.file}; "
+                    f"{nearest(candidate, there_are)}."
                 )
         for model in profile.models:
             if model not in self.models:

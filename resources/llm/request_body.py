@@ -211,7 +211,7 @@ class RefusedImages:
 
 
 _MARK = secrets.token_hex(16)
-"""Stands in no text: it is made anew in each process, and is in nothing that leaves it."""
+"""Stands in no text: it is made again in each process, and is in nothing that leaves it."""
 
 
 class _Marks:

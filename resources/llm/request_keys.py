@@ -26,7 +26,7 @@ class RequestKeys:
         self._renewals = ledger.renewals()
 
     def of(self, request: ChatRequest) -> KeyedRequest:
-        """The request with its key, as decisions to ask it anew have changed it."""
+        """The request with its key, as decisions to ask it again have changed it."""
         spec = self._registry.model(request.model)
         renewal = sum(
             decision.covers(spec.answerer(), self._stage, request.prompt_version)

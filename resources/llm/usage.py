@@ -231,9 +231,9 @@ def _most(names: Counter[str]) -> str:
     return ", ".join(f"{name} ({n})" for name, n in names.most_common(NAMES_SHOWN))
 
 
-def asking_unread_again(stage: str) -> str:
+def re_ask_unread_command(stage: str) -> str:
     """The command that has what could not be read asked for again, and nothing else."""
-    return f"vlm-loom model ask-anew --stage {stage.replace('.', '/')} --unread"
+    return f"vlm-loom model re-ask --stage {stage.replace('.', '/')} --unread"
 
 
 def unread_sentence(stage: str, n: int) -> str:
@@ -248,7 +248,7 @@ def unread_sentence(stage: str, n: int) -> str:
     """
     return (
         f"{n} {'replies' if n > 1 else 'reply'} could not be read: correct the model's server, its "
-        f"entry in models.yaml or the prompt; then {asking_unread_again(stage)} has "
+        f"entry in models.yaml or the prompt; then {re_ask_unread_command(stage)} has "
         f"{'these' if n > 1 else 'it'} asked for again in the next run, and nothing that was read."
     )
 

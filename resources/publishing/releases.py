@@ -1,4 +1,4 @@
-"""Releases in the tables: which ones exist, which one of a name is in force, and their rows."""
+"""Releases in the tables: which ones exist, which one of a name is current, and their rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,8 +29,8 @@ class ReleaseError(UserError):
     """A release cannot be used as asked; the message says which there are."""
 
 
-def in_force(warehouse: Warehouse) -> dict[str, str]:
-    """The id of the release in force, by name."""
+def current_releases(warehouse: Warehouse) -> dict[str, str]:
+    """The id of the current release, by name."""
     rows = warehouse.read("release/current").to_pylist()
     return {row["name"]: row["release_id"] for row in rows}
 
@@ -72,7 +72,7 @@ def release_meant(warehouse: Warehouse, reference: str) -> str:
     """
     cards = warehouse.read("release/all").to_pylist()
     ids = [card["release_id"] for card in cards]
-    current = {card["name"]: card["release_id"] for card in cards if card["in_force"]}
+    current = {card["name"]: card["release_id"] for card in cards if card["is_current"]}
     if reference in ids:
         return reference
     if reference in current:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.json_text import to_json
 from methods.naming import listed, nearest
 from methods.release_card import benchmark_of, card_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.release_card import benchmark_of, card_of, edition_of
 from methods.release_items import items_of_release
 from methods.results.submissions import (

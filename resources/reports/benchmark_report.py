@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from methods.evaluation.contestants import BASELINE, is_model
+from methods.evaluation.candidates import BASELINE, is_model
 from resources.files.atomic import write_atomically
 from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
@@ -20,12 +20,12 @@ from resources.reports import report_blocks as block
 from resources.reports.page import render_page
 from resources.reports.report_answers import lengths, letters
 from resources.reports.report_attribution import attribution
-from resources.reports.report_board import JudgePane, leaderboard, panes_of
 from resources.reports.report_examples import example
 from resources.reports.report_extras import extra_sections
 from resources.reports.report_input import Report, Row
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
+from resources.reports.report_leaderboard import JudgePane, leaderboard, panes_of
 from resources.reports.report_pairwise import pairwise
 from resources.reports.report_readings import readings
 from resources.reports.report_scores import RULE
@@ -218,8 +218,8 @@ def _lost(failures: Sequence[tuple[str, int, list[Row]]]) -> str:
 
 def n_models(panes: Sequence[JudgePane]) -> int:
     """Models on the leaderboards, without what stands beside them."""
-    contestants = {who for pane in panes for who in pane.judged.contestants}
-    return len({who.name for who in contestants if who.is_model})
+    candidates = {who for pane in panes for who in pane.judged.candidates}
+    return len({who.name for who in candidates if who.is_model})
 
 
 def write_report(path: Path, html: str) -> str:

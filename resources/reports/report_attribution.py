@@ -15,8 +15,8 @@ from resources.reports.charts import TurnScore, turns_figure
 from resources.reports.estimate import Scale
 from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell
-from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Cause, Row, Terms
+from resources.reports.report_leaderboard import JudgePane
 from resources.reports.report_pairs import ModelDifference, difference_cell, difference_of
 from resources.reports.report_parts import heat, slices_by_label, span
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge

@@ -207,7 +207,7 @@ def clamped(name: str) -> Cell:
 
 def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list[Cell]:
     """The heads of a table with a column for each model."""
-    return heads(first, *before, *(clamped(contestant.label) for contestant in models))
+    return heads(first, *before, *(clamped(candidate.label) for candidate in models))
 
 
 def model(name: str, small: Sequence[str] = ()) -> Cell:
@@ -216,7 +216,7 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
 
 
 def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
-    """The contestant that a line is of, with the remarks on it."""
+    """The candidate that a line is of, with the remarks on it."""
     named = model(label.label, small)
     return (
         named._replace(text=named.text + Markup("<br>") + tags(label.tags)) if label.tags else named

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from resources.reports.report_blocks import Section
-from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report
+from resources.reports.report_leaderboard import JudgePane
 from resources.settings.extras import extras
 
 

@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, markup
-from resources.reports.report_board import JudgePane, LeaderboardRow, LeaderboardView, panes_of
 from resources.reports.report_input import LeaderboardInput
+from resources.reports.report_leaderboard import (
+    JudgePane,
+    LeaderboardRow,
+    LeaderboardView,
+    panes_of,
+)
 from resources.reports.report_plots import Chart
 from resources.reports.report_scores import RULE
 from resources.reports.state import BY, IN_FORCE, NAME, SCORES, ChangesSinceLast, State
@@ -83,7 +88,7 @@ def state_of(lines: Sequence[ReleaseLine]) -> State:
     return {
         line.release["release_id"]: {
             NAME: line.release["name"],
-            IN_FORCE: line.release["in_force"],
+            IN_FORCE: line.release["is_current"],
             BY: f"{line.metric}, {line.judge}, {line.version}",
             SCORES: {
                 entry.who.name: entry.floor.shown
@@ -100,13 +105,15 @@ def render_index(
     diffs: Sequence[tuple[str, str]] = (),
     since: ChangesSinceLast | None = None,
 ) -> str:
-    """The page: what changed, models by benchmarks, releases in force first, then by name, the latest
+    """The page: what changed, models by benchmarks, current releases first, then by name, the latest
     first; then the comparisons.
 
     `diffs` are the ids of the two releases of each comparison that has a page.
     """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
-    ordered = sorted(latest, key=lambda line: (not line.release["in_force"], line.release["name"]))
+    ordered = sorted(
+        latest, key=lambda line: (not line.release["is_current"], line.release["name"])
+    )
     return render_page(
         "index.html",
         nav_name="home",
@@ -128,19 +135,19 @@ def _labels(line: ReleaseLine) -> dict[str, str]:
 
 
 def _marks(lines: Sequence[ReleaseLine]) -> list[tuple[str, str, str]]:
-    """Name of a release, labels of models and the mark next to their ranks, of releases in force."""
+    """Name of a release, labels of models and the mark next to their ranks, of current releases."""
     labels: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        for entry in line.view.models if line.view and line.release["in_force"] else ():
+        for entry in line.view.models if line.view and line.release["is_current"] else ():
             if entry.mark:
                 labels.setdefault((line.release["name"], entry.mark), []).append(entry.who.label)
     return [(name, ", ".join(models), mark) for (name, mark), models in labels.items()]
 
 
 def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
-    """The models by the releases in force that they were scored on, the best on average of their ranks
+    """The models by the current releases that they were scored on, the best on average of their ranks
     first; None without a model."""
-    lines = [line for line in releases if line.view and line.release["in_force"]]
+    lines = [line for line in releases if line.view and line.release["is_current"]]
     entries: dict[str, dict[int, LeaderboardRow]] = {}
     labels_of: dict[str, set[str]] = {}
     for place, line in enumerate(lines):

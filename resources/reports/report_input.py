@@ -40,7 +40,7 @@ class LeaderboardInput(TypedDict):
     """What the leaderboard and the index are made of."""
 
     release: Row
-    """The row of `release.releases`, and `in_force`."""
+    """The row of `release.releases`, and `is_current`."""
     benchmark: ReportBenchmark | None
     generated: str
     """When the page is made."""
@@ -65,7 +65,7 @@ class LeaderboardInput(TypedDict):
     unscored: Sequence[str]
     """Models of the profile without scores."""
     unjudgeable: Sequence[str]
-    """Contestants that answered where the release has no reference."""
+    """Candidates that answered where the release has no reference."""
     n_without_picture: int
     """Items that no score rests on, since models could not be asked for want of their picture."""
 

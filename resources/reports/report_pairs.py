@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from methods.evaluation.contestants import is_model, model_of
+from methods.evaluation.candidates import is_model, model_of
 from methods.results.results_table import Pair, is_significant, pair_difference
 from resources.reports import report_blocks as block
 from resources.reports.estimate import over

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.naming import decimal_text
 from methods.results.results_table import Pair, key_of, label_order

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate, Scale, over
 from resources.reports.report_blocks import Cell, markup
@@ -76,7 +76,7 @@ def _named(model: str) -> Cell:
 
 
 def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
-    """Who read which share of each contestant's answers, and what nobody read, by reason."""
+    """Who read which share of each candidate's answers, and what nobody read, by reason."""
     lines = []
     for model in models:
         rows = [figures[model, measure, reader, *_WHOLE] for measure, reader in SHARES]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from methods.evaluation.contestants import (
+from methods.evaluation.candidates import (
     BASELINE,
     NO_IMAGES,
     OTHER_IMAGES,
@@ -46,7 +46,7 @@ class DisplayedMetric(NamedTuple):
 
 
 class CandidateLabel(NamedTuple):
-    """A contestant; `tags` are short remarks on it, `label` is its name and how it was asked."""
+    """A candidate; `tags` are short remarks on it, `label` is its name and how it was asked."""
 
     name: str
     tags: tuple[str, ...]
@@ -73,7 +73,7 @@ class ScoresByJudge(JudgeResults):
     """The results of one judge as a page shows them: metrics with their scales, models with remarks."""
 
     shown_metrics: Sequence[DisplayedMetric]
-    contestants: Sequence[CandidateLabel]
+    candidates: Sequence[CandidateLabel]
 
     @property
     def title(self) -> str:
@@ -130,7 +130,7 @@ def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str])
     return ScoresByJudge(
         **{field.name: getattr(results, field.name) for field in fields(JudgeResults)},
         shown_metrics=list(metrics_of(declared, keys)),
-        contestants=[
+        candidates=[
             _who(model, label, judges, data) for model, label in sorted(results.labels.items())
         ],
     )

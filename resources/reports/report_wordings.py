@@ -10,8 +10,8 @@ from methods.evaluation.wording_effects import BY_RULE, GROUP
 from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
-from resources.reports.report_board import JudgePane
 from resources.reports.report_input import Report, Row
+from resources.reports.report_leaderboard import JudgePane
 from resources.reports.report_pairs import difference_of, finding_cell
 from resources.reports.report_scores import DisplayedMetric
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, ExceptionContext, MetaData, event
 from resources.migrations import current_version
 
 RESTORE = (
-    "restore a backup (vlm-loom home restore), or, to begin without it, move it and any -wal file "
+    "restore a backup (vlm-loom workspace restore), or, to begin without it, move it and any -wal file "
     "next to it into another folder"
 )
 _ENGINES: "weakref.WeakSet[Engine]" = weakref.WeakSet()

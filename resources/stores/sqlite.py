@@ -104,7 +104,7 @@ class SqliteStore:
         if self._identity is not None and _identity(self.path) != self._identity:
             raise StoreError(
                 f"{self.path} was deleted or replaced while it was in use: put it back "
-                "(vlm-loom home restore, if there is a backup), and start again."
+                "(vlm-loom workspace restore, if there is a backup), and start again."
             )
 
     def close(self) -> None:

@@ -46,5 +46,5 @@ def unwritable(path: Path, error: Exception) -> str:
     """
     return (
         f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "
-        "home to one and set LOOM_HOME to it."
+        "home to one and set LOOM_WORKSPACE to it."
     )

@@ -136,7 +136,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
         )
     if not source.is_dir() or not any(source.iterdir()):
         raise BackupError(
-            f"There is nothing to back up in {source}: set LOOM_HOME to your workspace."
+            f"There is nothing to back up in {source}: set LOOM_WORKSPACE to your workspace."
         )
     if target.is_relative_to(source):
         raise BackupError(
@@ -191,7 +191,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
         files = _manifest(backup).files
         if target.is_mount():
             raise BackupError(
-                f"{target} is a mounted volume and cannot be replaced: set LOOM_HOME "
+                f"{target} is a mounted volume and cannot be replaced: set LOOM_WORKSPACE "
                 f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
             )
         with draft_folder(target, "restoring") as draft:
@@ -199,7 +199,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
             if occupied and not overwrite:
                 raise BackupError(
                     f"{target} contains a workspace already. Pass --overwrite to move it out "
-                    "of the way, or set LOOM_HOME to a new folder."
+                    "of the way, or set LOOM_WORKSPACE to a new folder."
                 )
             if occupied:
                 require_unused(target)
@@ -248,7 +248,7 @@ def _manifest(backup: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
             f"{backup} is not a whole backup, as it has no {MANIFEST}: give a folder that "
-            "`vlm-loom home backup` made."
+            "`vlm-loom workspace backup` made."
         ) from None
     except ValueError:
         raise BackupError(
@@ -372,7 +372,8 @@ def _advice(path: Path) -> str:
     if home.images_path().name in path.parts[:-1]:
         return "Put a sound copy in its place, or move it out of the workspace."
     return (
-        "Restore a backup (vlm-loom home restore), or move it out of the workspace to go on without "
+        "Restore a backup (vlm-loom workspace restore), or move it out of the workspace to go on "
+        "without "
         "it."
     )
 

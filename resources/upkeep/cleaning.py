@@ -110,12 +110,13 @@ def _require_home(folder: Path, names: list[str]) -> None:
     own = Path(os.environ.get("HOME", "/")).resolve()
     if any(path.is_relative_to(folder.resolve()) for path in (home.REPO_ROOT, own)):
         raise CleaningError(
-            f"{folder} is not cleaned, as the project or your own files are in it: set LOOM_HOME to "
+            f"{folder} is not cleaned, as the project or your own files are in it: set "
+            "LOOM_WORKSPACE to "
             "a folder of its own."
         )
     if not set(MARKS) & set(names):
         raise CleaningError(
-            f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: set LOOM_HOME to "
+            f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: set LOOM_WORKSPACE to "
             "your workspace."
         )
 

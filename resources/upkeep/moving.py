@@ -84,7 +84,8 @@ def _tables_back(address: lake_connection.LakeAddress) -> Iterator[str]:
     path = home.warehouse_path()
     if path.exists():
         raise MovingError(
-            f"{path} exists already and is not overwritten: set LOOM_HOME to a new folder, to bring "
+            f"{path} exists already and is not overwritten: set LOOM_WORKSPACE to a new folder, to "
+            "bring "
             "the lake back there."
         )
     draft = path.with_name(f"{path.name}.back")
@@ -110,7 +111,7 @@ def _stores_back() -> Iterator[str]:
     existing = [path for path in paths if path.exists()]
     if existing:
         raise StoreError(
-            f"{existing[0]} exists already and is not overwritten: set LOOM_HOME to a new folder, "
+            f"{existing[0]} exists already and is not overwritten: set LOOM_WORKSPACE to a new folder, "
             "to bring the database back there."
         )
     for path, kind in paths.items():

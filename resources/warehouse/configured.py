@@ -28,12 +28,14 @@ def require_plain_path(folder: Path) -> None:
     if len(os.fsencode(folder)) > _LONGEST_PATH:
         raise StoreError(
             f"The workspace's path has more than {_LONGEST_PATH} bytes, and SQLite takes no longer "
-            "ones for the files in it. Set --home or LOOM_HOME to a folder with a shorter path."
+            "ones for the files in it. Set --workspace or LOOM_WORKSPACE to a folder with a "
+            "shorter path."
         )
     if misread := _MISREAD.search(str(folder)):
         raise StoreError(
             f"The workspace {folder} cannot be used: databases and Dagster do not take {misread[0]} in "
-            "a path as it is written. Rename that folder, or set --home or LOOM_HOME to another one."
+            "a path as it is written. Rename that folder, or set --workspace or LOOM_WORKSPACE to "
+            "another one."
         )
 
 

@@ -226,7 +226,8 @@ class FileDatabase(Database):
     def _not_upgraded(self, reason: str) -> WarehouseError:
         return WarehouseError(
             f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, and "
-            "open it with the version of vlm-loom that made it, or restore a backup (vlm-loom home "
+            "open it with the version of vlm-loom that made it, or restore a backup (vlm-loom "
+            "workspace "
             "restore)."
         )
 

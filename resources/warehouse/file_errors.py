@@ -68,7 +68,7 @@ def advice(reason: str, path: Path) -> str:
         return newer_duckdb_message(path, reason)
     if any(words in reason for words in _DAMAGED):
         return (
-            f"is not a DuckDB file, or is damaged ({reason}): restore a backup (vlm-loom home "
+            f"is not a DuckDB file, or is damaged ({reason}): restore a backup (vlm-loom workspace "
             "restore), or, to begin with empty tables, move it and any .wal file next to it into "
             "another folder."
         )

@@ -107,7 +107,7 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
     Its files are in `LOOM_FILES`, or in the workspace.
 
     Args:
-        folder: The workspace; the default is `LOOM_HOME`.
+        folder: The workspace; the default is `LOOM_WORKSPACE`.
 
     Raises:
         LakeError: The variable is not valid.
@@ -340,7 +340,8 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
         if differs := _PATH_DIFFERS.search(str(error)):
             raise LakeError(
                 f"The files of {address.name} are in {differs[1]}, and here they would be in "
-                f"{address.files}: set {FILES} as it is on the other machines (or LOOM_HOME, where "
+                f"{address.files}: set {FILES} as it is on the other machines (or LOOM_WORKSPACE, "
+                "where "
                 f"{FILES} is not set)."
             ) from error
         raise lake_error(address, error) from error

@@ -15,7 +15,7 @@ from resources.warehouse.lake_connection import locked
 from resources.warehouse.lake_database import RELEASES
 
 REWRITTEN_FROM = 0.5
-"""Share of a file's rows that were deleted from which the file is written anew."""
+"""Share of a file's rows that were deleted from which the file is written again."""
 READ_FOR = timedelta(days=1)
 """What is in no snapshot any more is removed after this time: a query may still read it, and who was
 killed may have left it."""

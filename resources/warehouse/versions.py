@@ -147,7 +147,7 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
         raise WarehouseError(
             f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
             "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
-            "the earlier version (vlm-loom home restore)."
+            "the earlier version (vlm-loom workspace restore)."
         )
     if version == BASELINE and FINDINGS not in columns:
         return [*_steps()]
@@ -174,7 +174,8 @@ def _require_version_kept(path: Path | str, version: int) -> None:
         raise WarehouseError(
             f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
             "versions open: keep "
-            f"{Path(path).parent} for the version that made it, and set LOOM_HOME to another folder."
+            f"{Path(path).parent} for the version that made it, and set LOOM_WORKSPACE to another "
+            "folder."
         )
 
 
@@ -182,7 +183,7 @@ def _another_version(version: int) -> str:
     """The end of a sentence about tables of another version."""
     return (
         f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
-        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom home "
+        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom workspace "
         "restore)."
     )
 
@@ -237,7 +238,7 @@ def _read_version(
     if len(rows) != 1:
         raise WarehouseError(
             f"{path} does not say its version, as main.schema_version has {len(rows)} rows instead of "
-            "one: restore a backup (vlm-loom home restore)."
+            "one: restore a backup (vlm-loom workspace restore)."
         )
     version, compared_with = rows[0]
     return version, compared_with

@@ -21,7 +21,7 @@ HEADERS = {
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
-    # A page is made anew under its name.
+    # A page is made again under its name.
     "cache-control": "no-cache",
 }
 

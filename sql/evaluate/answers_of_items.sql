@@ -1,4 +1,4 @@
--- What these contestants answered to these items of a release, and what was read from it.
+-- What these candidates answered to these items of a release, and what was read from it.
 SELECT a.item_id, a.model, a.trial, a.status, a.answer, e.value AS reading
 FROM evaluate.shown_answers AS a
 LEFT JOIN evaluate.extractions AS e

@@ -1,4 +1,4 @@
--- Of every contestant's items on one release: what was read from the first pass and from each pass, how often the
+-- Of every candidate's items on one release: what was read from the first pass and from each pass, how often the
 -- item was asked, and whether a pass was lost. Passes are named in the order that they are asked in.
 SELECT
     a.model,

@@ -1,8 +1,8 @@
--- Releases that have a report: those in force, those that were evaluated, and those that had one before; with
+-- Releases that have a report: current ones, those that were evaluated, and those that had one before; with
 -- their languages: the release's own, else those of the pages that its images are from.
 SELECT
     r.*,
-    c.release_id IS NOT NULL AS in_force,
+    c.release_id IS NOT NULL AS is_current,
     coalesce(
         CASE WHEN r.language IS NOT NULL THEN [r.language] END,
         (
@@ -18,4 +18,4 @@ LEFT JOIN release.current AS c USING (release_id)
 WHERE c.release_id IS NOT NULL
     OR EXISTS (SELECT 1 FROM evaluate.scores AS s WHERE s.release_id = r.release_id)
     OR EXISTS (SELECT 1 FROM evaluate.reports AS p WHERE p.release_id = r.release_id)
-ORDER BY in_force DESC, r.name, r.created_at DESC;
+ORDER BY is_current DESC, r.name, r.created_at DESC;

@@ -1,4 +1,4 @@
--- Judged answers of the releases in force: a few of each model and benchmark, drawn by a hash, with the
+-- Judged answers of the current releases: a few of each model and benchmark, drawn by a hash, with the
 -- images shown so far as the judge had them and the turns before, and nothing of what it said.
 WITH judged AS (
     SELECT

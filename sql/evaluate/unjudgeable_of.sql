@@ -1,4 +1,4 @@
--- Contestants that answered on one release where it has no reference to judge the answer by.
+-- Candidates that answered on one release where it has no reference to judge the answer by.
 SELECT DISTINCT a.model
 FROM evaluate.shown_answers AS a
 ANTI JOIN (FROM release.references WHERE kind IN ('answer', 'key')) AS r

@@ -1,4 +1,4 @@
--- Models without scores on a release in force of a benchmark, without those that are archived.
+-- Models without scores on a current release of a benchmark, without those that are archived.
 SELECT c.release_id, m.model
 FROM release.current AS c
 JOIN release.releases AS r USING (release_id)

@@ -1,4 +1,4 @@
--- The releases in force.
+-- The current releases.
 SELECT r.*
 FROM release.current AS c
 JOIN release.releases AS r USING (release_id)

@@ -1,4 +1,4 @@
--- The releases in force of some benchmarks.
+-- The current releases of some benchmarks.
 SELECT r.*
 FROM release.current AS c
 JOIN release.releases AS r USING (release_id)

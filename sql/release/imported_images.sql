@@ -1,4 +1,4 @@
--- The images of the imported benchmarks in force.
+-- The images of the current imported benchmarks.
 SELECT DISTINCT i.image_id
 FROM release.current AS c
 JOIN release.releases AS r USING (release_id)

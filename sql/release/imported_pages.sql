@@ -1,4 +1,4 @@
--- Pages of the corpus that the imported benchmarks in force name as the source of an image.
+-- Pages of the corpus that the current imported benchmarks name as the source of an image.
 SELECT DISTINCT e.page_id
 FROM release.current AS c
 JOIN release.releases AS r USING (release_id)

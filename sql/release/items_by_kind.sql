@@ -1,4 +1,4 @@
--- Number of items in the releases in force that were built, by kind; of imported ones where none was built.
+-- Number of items in the current releases that were built, by kind; of imported ones where none was built.
 SELECT r.kind, count(*) AS n
 FROM release.current
 JOIN release.releases AS r USING (release_id)

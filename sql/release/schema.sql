@@ -5,7 +5,7 @@ CREATE SCHEMA IF NOT EXISTS release;
 -- what share of all items. An instruction set is of no benchmark; a benchmark that was imported has a
 -- name of its own. The columns from `parent` on say how the release was made the first time; what
 -- is NULL is unknown, as it is for releases of earlier versions. `settings` has those of each asset that
--- made it, by table. `parent` was in force under the name before. `quality` has counts of pairs by the
+-- made it, by table. `parent` was current under the name before. `quality` has counts of pairs by the
 -- outcome of their checks and by what was found, `licences` of pictures and of items left out.
 CREATE TABLE IF NOT EXISTS release.releases (
     release_id VARCHAR PRIMARY KEY,
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS release.releases (
     licences JSON
 );
 
--- Which release of each name is the one in force: the pinned one, else the one frozen last.
+-- Which release of each name is the current one: the pinned one, else the one frozen last.
 CREATE TABLE IF NOT EXISTS release.current (
     name VARCHAR PRIMARY KEY,
     release_id VARCHAR NOT NULL

@@ -1,4 +1,4 @@
--- Pictures of the releases in force under these names, and the names that there are.
+-- Pictures of the current releases under these names, and the names that there are.
 SELECT DISTINCT c.name, i.image_id
 FROM release.current AS c
 LEFT JOIN release.images AS i USING (release_id)

@@ -82,7 +82,7 @@ def test_what_was_changed_by_hand_is_sound_again(
     assert found.keys() - before.keys() == FAULTS.keys()
     assert found.pop("rewrite/seeds schema") == (
         "The tables are not as sql/ declares them (missing: none; unexpected: rewrite.seeds.mine "
-        "INTEGER): undo the change (ALTER TABLE), or restore a backup (vlm-loom home restore)."
+        "INTEGER): undo the change (ALTER TABLE), or restore a backup (vlm-loom workspace restore)."
     )
     change(world, "ALTER TABLE rewrite.seeds DROP COLUMN mine")
     for said in dict.fromkeys(found[name] for name in found.keys() - before.keys()):

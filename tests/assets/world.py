@@ -170,7 +170,7 @@ class World:
         with restore_signal_handlers(), pytest.MonkeyPatch.context() as patch, left_open.of_run():
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
-            patch.setenv("LOOM_HOME", str(self.home))
+            patch.setenv("LOOM_WORKSPACE", str(self.home))
             patch.setenv("LOOM_CORPUS", str(self.corpus.folder))
             patch.setenv("LOOM_MODELS", str(self.root / "models.yaml"))
             patch.setenv("NO_PROXY", "127.0.0.1")
@@ -245,7 +245,7 @@ class World:
         return self.warehouse.sql(text, params).to_pylist()
 
     def report(self) -> str:
-        """The page of the benchmark's release in force."""
+        """The page of the benchmark's current release."""
         (row,) = self.rows("SELECT release_id FROM release.current WHERE name = 'mmdu'")
         return (self.home / "reports" / f"{row['release_id']}.html").read_text()
 

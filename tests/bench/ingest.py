@@ -128,7 +128,7 @@ def stored(path: Path) -> int:
     home = Path(tempfile.mkdtemp(dir=path.parent))
     # Its removal is not counted.
     atexit.register(shutil.rmtree, home)
-    os.environ["LOOM_HOME"] = str(home)
+    os.environ["LOOM_WORKSPACE"] = str(home)
     warehouse = Warehouse(home / "warehouse.duckdb")
     shard = TsvShard("bench", str(path), home)
     shard.fetch(print)

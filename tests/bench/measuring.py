@@ -63,7 +63,7 @@ def in_a_fresh_home(module: str, *arguments: str) -> Row:
             **os.environ,
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
-            "LOOM_HOME": f"{folder}/home",
+            "LOOM_WORKSPACE": f"{folder}/home",
             "LOOM_MODELS": f"{folder}/models.yaml",
         }
         done = subprocess.run(

@@ -125,7 +125,7 @@ def measure(url: str, n_questions: int) -> None:
     from resources.review.store import ReviewStore
     from resources.warehouse import TableWrite, Warehouse
 
-    registry, folder = Path(os.environ["LOOM_MODELS"]), Path(os.environ["LOOM_HOME"])
+    registry, folder = Path(os.environ["LOOM_MODELS"]), Path(os.environ["LOOM_WORKSPACE"])
     folder.mkdir(parents=True)
     registry.write_text(json.dumps(_models(url)))
     rows = questions(n_questions)

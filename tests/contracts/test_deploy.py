@@ -49,9 +49,9 @@ def test_a_service_writes_its_home_and_tmp_alone_and_is_not_root(name: str) -> N
     assert service["read_only"] is True and service["tmpfs"] == ["/tmp"]
     assert service["cap_drop"] == ["ALL"]
     writable = [volume for volume in service["volumes"] if not volume.endswith(":ro")]
-    assert writable == [f"home:{IMAGE_ENV['LOOM_HOME']}"]
+    assert writable == [f"home:{IMAGE_ENV['LOOM_WORKSPACE']}"]
     assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE, re.MULTILINE)
-    assert IMAGE_ENV["DAGSTER_HOME"] == f"{IMAGE_ENV['LOOM_HOME']}/dagster"
+    assert IMAGE_ENV["DAGSTER_HOME"] == f"{IMAGE_ENV['LOOM_WORKSPACE']}/dagster"
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -151,7 +151,7 @@ def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_s
     for part in (VALUES["dagsterWebserver"], VALUES["dagsterDaemon"], deployment):
         assert part["securityContext"]["readOnlyRootFilesystem"] is True
         mounts = {mount["name"]: mount["mountPath"] for mount in part["volumeMounts"]}
-        assert mounts["home"] == IMAGE_ENV["LOOM_HOME"] and mounts["tmp"] == "/tmp"
+        assert mounts["home"] == IMAGE_ENV["LOOM_WORKSPACE"] and mounts["tmp"] == "/tmp"
 
 
 def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:

@@ -43,7 +43,7 @@ def commanded() -> Commanded:
         ):
             for name in [each for each in os.environ if each.startswith(("LOOM_", "OPENAI_"))]:
                 patch.delenv(name)
-            for name, value in {"LOOM_HOME": str(home), **settings}.items():
+            for name, value in {"LOOM_WORKSPACE": str(home), **settings}.items():
                 patch.setenv(name, value)
             patch.setattr("resources.embedding.process.EmbedderProcess", lambda *_: embedder)
             code = loom(arguments)
@@ -57,7 +57,7 @@ def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small home of 0.2.0, brought to this version. Not to be changed: tests copy it."""
     folder = unpack(tmp_path_factory.mktemp("small_home"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_HOME", str(folder))
+        patch.setenv("LOOM_WORKSPACE", str(folder))
         bring_home_up_to_date()
     return folder
 

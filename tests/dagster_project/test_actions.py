@@ -150,7 +150,7 @@ def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(
     loom_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     loom_home.mkdir()
-    assert loom(["home", "merge-files"]) != 0
+    assert loom(["workspace", "merge-files"]) != 0
     assert "this is for a lake (LOOM_WAREHOUSE)" in capsys.readouterr().err
 
 
@@ -193,7 +193,7 @@ def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(
     with open_instance() as instance:
         instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=made))
         assert state(instance) == ("", "1")
-        assert loom(["model", "ask-anew", "--stage", "dialogue/answers"]) == 0
+        assert loom(["model", "re-ask", "--stage", "dialogue/answers"]) == 0
         assert state(instance) == ("CODE", "1"), "its rows are as they were"
     progress = capsys.readouterr().err
     assert re.search(r"dialogue/answers +to be made again\n", progress), progress
@@ -213,13 +213,13 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     warehouse_of_home().replace("ingest.shards", rows_to_arrow("ingest.shards", rows))
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
-        assert loom(["home", "remove-shard", "gone"]) == 2
+        assert loom(["workspace", "remove-shard", "gone"]) == 2
         assert "has another corpus (gone, here) than the sample" in capsys.readouterr().err
-        assert loom(["home", "remove-shard", "here", "--corpus", f"{tmp_path}/corpus"]) == 2
+        assert loom(["workspace", "remove-shard", "here", "--corpus", f"{tmp_path}/corpus"]) == 2
         assert "still has the shard here" in capsys.readouterr().err
-        assert loom(["home", "remove-shard", "gon"]) == 2
+        assert loom(["workspace", "remove-shard", "gon"]) == 2
         assert "the nearest is gone" in capsys.readouterr().err
-        assert loom(["home", "remove-shard", "gone"]) == 0
+        assert loom(["workspace", "remove-shard", "gone"]) == 0
         assert f"vlm-loom build --corpus {tmp_path}/corpus next" in capsys.readouterr().out
         assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
     left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]

@@ -22,7 +22,7 @@ Home = Path
 @pytest.fixture
 def home(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     home = Path(shutil.copytree(small_home, tmp_path / "home"))
-    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(home))
     return home
 
 
@@ -69,9 +69,9 @@ def test_a_backup_is_restored_over_a_home_with_a_damaged_file_which_stays_aside(
 ) -> None:
     back_up(home, tmp_path / "backup")
     damaged = damage(home / name)
-    assert "restore a backup (vlm-loom home restore)" in refused(*LIST)
-    assert "Pass --overwrite" in refused("home", "restore", str(tmp_path / "backup"))
-    assert loom(["home", "restore", str(tmp_path / "backup"), "--overwrite"]) == 0
+    assert "restore a backup (vlm-loom workspace restore)" in refused(*LIST)
+    assert "Pass --overwrite" in refused("workspace", "restore", str(tmp_path / "backup"))
+    assert loom(["workspace", "restore", str(tmp_path / "backup"), "--overwrite"]) == 0
     assert loom(LIST) == 0
     (earlier,) = tmp_path.glob("home.before-*")
     assert (earlier / name).read_bytes() == damaged
@@ -127,8 +127,8 @@ def test_a_home_of_another_time_stays_where_it_is_and_another_one_is_used(
         connection.execute("PRAGMA user_version = 7")
     connection.close()
     sentence = refused(*LIST)
-    assert f"keep {home} for the version that made it, and set LOOM_HOME" in sentence
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "another"))
+    assert f"keep {home} for the version that made it, and set LOOM_WORKSPACE" in sentence
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "another"))
     (tmp_path / "another").mkdir()
     assert loom(LIST) == 0
 

@@ -79,7 +79,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
             "checks",
             "site",
             "settings",
-            "ask_anew",
+            "re_ask",
             "archive_results",
             "merge_files",
             "remove_shard",

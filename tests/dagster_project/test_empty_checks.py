@@ -11,7 +11,7 @@ from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
 
 SETS = "image sets in cluster.image_sets"
-DIALOGUES = "items of the releases in force in release.items"
+DIALOGUES = "items of the current releases in release.items"
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     dialogues = not_empty("release/releases", warehouse)
     assert not dialogues.passed
     assert dialogues.description == (
-        "There are no items of the releases in force in release.items. Review what was generated "
+        "There are no items of the current releases in release.items. Review what was generated "
         "(vlm-loom review demo) or demand fewer decisions (setting require of review/approved), then "
         "materialize review/approved and release/releases again."
     )

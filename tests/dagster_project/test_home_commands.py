@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small home, in use."""
     folder = Path(shutil.copytree(small_home, tmp_path / "home"))
-    monkeypatch.setenv("LOOM_HOME", str(folder))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(folder))
     return folder
 
 
@@ -30,7 +30,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_a_backup_stands_beside_the_home_under_its_time(folder: Path, capsys) -> None:
-    assert loom(["home", "backup"]) == 0
+    assert loom(["workspace", "backup"]) == 0
 
     (made,) = [each for each in (folder.parent / "backups").iterdir() if each.is_dir()]
     assert capsys.readouterr().out.endswith(
@@ -43,12 +43,12 @@ def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(
     folder: Path, tmp_path: Path, capsys
 ) -> None:
     backup = str(tmp_path / "backup")
-    assert loom(["home", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "backup", "--to", backup]) == 0
     (folder / "review.yaml").write_text("{}")
 
-    assert loom(["home", "restore", backup]) == 2
+    assert loom(["workspace", "restore", backup]) == 2
     assert "--overwrite" in capsys.readouterr().err
-    assert loom(["home", "restore", backup, "--overwrite"]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
 
     assert (folder / "review.yaml").read_text() != "{}"
     assert "The earlier home is" in capsys.readouterr().out
@@ -62,12 +62,12 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     before = names(tmp_path)
     for home, *words in (
         ("home", "release", "unpin", "mmdu"),
-        ("home", "home", "backup", "--to", str(odd / "back?up%41")),
-        ("restored", "home", "restore", str(odd / "back?up%41")),
-        ("restored", "home", "check-ledger"),
+        ("home", "workspace", "backup", "--to", str(odd / "back?up%41")),
+        ("restored", "workspace", "restore", str(odd / "back?up%41")),
+        ("restored", "workspace", "check-ledger"),
         ("restored", "sql", "SELECT count(*) AS n FROM release.releases"),
     ):
-        monkeypatch.setenv("LOOM_HOME", str(odd / home))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(odd / home))
         loom(words)
     printed = capsys.readouterr()
     assert "is sound" in printed.out and " n " in printed.out, printed
@@ -80,7 +80,7 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
 def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
     to: str, folder: Path, capsys
 ) -> None:
-    assert loom(["home", "backup", f"--to={to}"]) == 2
+    assert loom(["workspace", "backup", f"--to={to}"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"{folder} was not backed up to {to} (") and said.count("\n") == 1
 
@@ -103,7 +103,7 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
         "review.yaml", "warehouse.duckdb",
     }  # fmt: skip
 
-    assert loom(["home", "clean"]) == 0
+    assert loom(["workspace", "clean"]) == 0
 
     assert names(folder) == kept | {"ledger.sqlite.flights", "ledger.sqlite-wal"}
     assert names(elsewhere) == {"picture"}
@@ -115,7 +115,7 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
 
 
 def test_everything_goes_when_told_so(folder: Path) -> None:
-    assert loom(["home", "clean", "--all"]) == 0
+    assert loom(["workspace", "clean", "--all"]) == 0
     assert list(folder.iterdir()) == []
     assert clean(folder) == clean(folder / "not there") == ([], [])
 
@@ -126,14 +126,14 @@ def test_a_folder_that_is_no_home_is_not_cleaned(
 ) -> None:
     (tmp_path / "downloads").mkdir()
     (tmp_path / "thesis.tex").write_text("years")
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
 
     assert loom(["home", *arguments]) == 2
 
     assert capsys.readouterr().err == (
         f"{tmp_path} is not a workspace, as it has none of warehouse.duckdb, ledger.sqlite, "
         "review.sqlite, "
-        "dagster: set LOOM_HOME to your workspace.\n"
+        "dagster: set LOOM_WORKSPACE to your workspace.\n"
     )
     assert names(tmp_path) == {"downloads", "thesis.tex"}
 
@@ -176,7 +176,7 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
     folder: Path, tmp_path: Path, capsys
 ) -> None:
     backup = str(tmp_path / "backup")
-    assert loom(["home", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "backup", "--to", backup]) == 0
     before = names(folder)
     wait = "import sys; file = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", wait, str(folder / "review.yaml")]
@@ -194,5 +194,5 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
         assert names(folder) == before
         user.communicate()
 
-    assert loom(["home", "restore", backup, "--overwrite"]) == 0
-    assert loom(["home", "clean", "--all"]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert loom(["workspace", "clean", "--all"]) == 0

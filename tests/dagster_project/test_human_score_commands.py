@@ -30,7 +30,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_HOME", str(folder / "home"))
+        patch.setenv("LOOM_WORKSPACE", str(folder / "home"))
         patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
         wanted = [str(folder / "metadata.jsonl"), "--benchmark", "alignmmbench"]
         assert loom(["release", "import", *wanted]) == 0
@@ -49,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(base, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     return tmp_path
 

@@ -22,7 +22,7 @@ STORAGES = [sqlite_run_storage, sqlite_event_log, sqlite_schedule_storage]
 
 
 def _open(home: Path, name: str, barrier: Any) -> None:
-    os.environ["LOOM_HOME"] = str(home)
+    os.environ["LOOM_WORKSPACE"] = str(home)
     barrier.wait()
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", [name])
@@ -31,7 +31,7 @@ def _open(home: Path, name: str, barrier: Any) -> None:
 
 
 def _open_and_die(home: Path, storage: int) -> None:
-    os.environ["LOOM_HOME"] = str(home)
+    os.environ["LOOM_WORKSPACE"] = str(home)
 
     def die(*_args: object, **_settings: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -90,7 +90,7 @@ def test_an_instance_whose_maker_was_killed_is_completed_by_the_next_that_opens_
 
     assert killed == [-signal.SIGKILL] * len(STORAGES)
     for each in storages:
-        monkeypatch.setenv("LOOM_HOME", str(tmp_path / str(each)))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / str(each)))
         with open_instance() as instance:
             instance.add_dynamic_partitions("wit_shard", ["one"])
             assert nothing.execute_in_process(instance=instance).success
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(loom_home: Path) ->
         open_instance()
     assert str(raised.value) == (
         f"The Dagster instance {loom_home}/dagster cannot be opened (file is not a database): move its "
-        "folders history and schedules away, or restore a backup (vlm-loom home restore)."
+        "folders history and schedules away, or restore a backup (vlm-loom workspace restore)."
     )
 
 
@@ -126,7 +126,7 @@ def test_an_empty_database_is_named_and_gets_its_tables_again(
 
     assert capsys.readouterr().err == (
         f"{runs} is empty, and gets its tables again. If it had content, stop and restore a backup "
-        "(vlm-loom home restore).\n"
+        "(vlm-loom workspace restore).\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""`vlm-loom home check-ledger`: what it says, and that it changes nothing."""
+"""`vlm-loom workspace check-ledger`: what it says, and that it changes nothing."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from tests.shared import PROCESSES
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The ledger of a home."""
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     path = tmp_path / "ledger.sqlite"
     fill(path)
     return path
@@ -29,7 +29,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_sound_ledger_is_counted(path: Path, capsys) -> None:
     before = path.read_bytes()
 
-    assert loom(["home", "check-ledger"]) == 0
+    assert loom(["workspace", "check-ledger"]) == 0
 
     assert capsys.readouterr().out == f"{path} is sound: 102 calls and 18 charges.\n"
     assert path.read_bytes() == before
@@ -38,10 +38,11 @@ def test_a_sound_ledger_is_counted(path: Path, capsys) -> None:
 def test_a_damaged_ledger_is_named_and_the_backup_is_advised(path: Path, capsys) -> None:
     HARMS["a page of calls is overwritten"](path)
 
-    assert loom(["home", "check-ledger"]) == 2
+    assert loom(["workspace", "check-ledger"]) == 2
     said = capsys.readouterr()
     assert (
-        said.out and f"{path} is damaged: put a backup back (`vlm-loom home restore`)" in said.err
+        said.out
+        and f"{path} is damaged: put a backup back (`vlm-loom workspace restore`)" in said.err
     )
 
 
@@ -51,7 +52,7 @@ def test_a_log_that_is_gone_is_named_each_time_it_is_asked(path: Path, capsys) -
     process.join()
     path.with_name("ledger.sqlite-wal").unlink()
     for _ in range(2):
-        assert loom(["home", "check-ledger"]) == 2
+        assert loom(["workspace", "check-ledger"]) == 2
         assert "bytes of its log (-wal) are missing" in capsys.readouterr().out
 
 

@@ -64,7 +64,7 @@ ANSWERS = ("answers", "answers in the same phrases")
 
 
 class Releases:
-    """Two releases in force, of one item each, which share nothing until it is planted."""
+    """Two current releases, of one item each, which share nothing until it is planted."""
 
     def __init__(self, folder: Path):
         self.warehouse = Warehouse(folder / "warehouse.duckdb")
@@ -242,7 +242,7 @@ def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> BuiltRelease:
 
 
 class Home:
-    """Releases in force, none of them with pictures that are copies of others."""
+    """Current releases, none of them with pictures that are copies of others."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
         self.warehouse = Warehouse(folder / "warehouse.duckdb")
@@ -251,7 +251,7 @@ class Home:
         monkeypatch.setattr("assets.release.contamination.copies_of", lambda *_: {})
 
     def put(self, each: BuiltRelease, origin: str = "built") -> str:
-        """Write a release that is in force; its id."""
+        """Write a release that is current; its id."""
         release_id = each.release.release_id
         counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
         kind = "benchmark" if each.edition.benchmark else "instruction"
@@ -360,7 +360,7 @@ def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(home: Home
     cleared = home.cleared(tested, built("mmdu-instruct", item("j", BOTH)), mmdu_instruct=pinned)
     items = {each.name: each.release.rows["items"] for each in cleared.built}
     assert [row["item_id"] for row in items["mmdu"]] == ["u"]
-    # What is frozen and not in force is as it was built.
+    # What is frozen and not current is as it was built.
     assert [row["item_id"] for row in items["mmdu-instruct"]] == ["j"]
     assert cleared.current["mmdu-instruct"] == pinned
     assert [(row["name"], row["item_id"], row["turn"]) for row in cleared.rows] == [
@@ -384,6 +384,6 @@ def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_i
     assert str(refused.value) == (
         f"Nothing is frozen: {pinned}, which is pinned, has answers (1) of {imported}, of item t: "
         "take t out of b.json and import that as before (vlm-loom release import), or let "
-        "mmdu-instruct be made anew (vlm-loom release unpin mmdu-instruct), and run the job release "
+        "mmdu-instruct be rebuilt (vlm-loom release unpin mmdu-instruct), and run the job release "
         "again."
     )

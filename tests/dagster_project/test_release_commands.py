@@ -18,12 +18,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = Path(shutil.copytree(small_home, tmp_path / "home"))
-    monkeypatch.setenv("LOOM_HOME", str(folder))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(folder))
     monkeypatch.setenv("DAGSTER_HOME", str(folder / "dagster"))
     return folder
 
 
-def in_force(folder: Path) -> dict[str, str]:
+def current_releases(folder: Path) -> dict[str, str]:
     rows = Warehouse(folder / "warehouse.duckdb").read("release/current").to_pylist()
     return {row["name"]: row["release_id"] for row in rows}
 
@@ -33,7 +33,7 @@ def test_every_release_is_listed_with_those_in_force_marked(folder: Path, capsys
     heads, *lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert heads == ["release", "items", "turns", "tau", "review", "made", "parent"]
     marked = {line[1] for line in lines if line[0] == "*"}
-    assert marked == set(in_force(folder).values()) and SECOND in marked
+    assert marked == set(current_releases(folder).values()) and SECOND in marked
     (first,) = [line for line in lines if line[0] == FIRST]
     assert first[3] != "?", "tau is known"
 
@@ -41,7 +41,7 @@ def test_every_release_is_listed_with_those_in_force_marked(folder: Path, capsys
 def test_one_is_shown_and_two_are_compared(folder: Path, capsys) -> None:
     assert loom(["release", "show", FIRST]) == 0
     page = capsys.readouterr().out
-    assert page.startswith(f"# Release {FIRST}\n") and "It is not in force." in page
+    assert page.startswith(f"# Release {FIRST}\n") and "It is not current." in page
     assert loom(["release", "diff", FIRST, SECOND]) == 0
     page = capsys.readouterr().out
     assert page.startswith(f"# From {FIRST} to {SECOND}\n")
@@ -94,15 +94,15 @@ def test_what_there_is_not_is_refused_with_what_there_is(
 
 
 def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder: Path, capsys) -> None:
-    before = in_force(folder)
+    before = current_releases(folder)
     assert loom(["release", "pin", FIRST]) == 0
-    assert capsys.readouterr().out.endswith(f"{FIRST} is in force and pinned for mmdu.\n")
-    assert in_force(folder) == {**before, "mmdu": FIRST} != before
+    assert capsys.readouterr().out.endswith(f"{FIRST} is current and pinned for mmdu.\n")
+    assert current_releases(folder) == {**before, "mmdu": FIRST} != before
     assert f"mmdu: {FIRST}" in (folder / "settings.yaml").read_text()
 
     assert loom(["release", "unpin", "mmdu"]) == 0
     assert "mmdu is not pinned any more." in capsys.readouterr().out
-    assert in_force(folder)["mmdu"] == FIRST
+    assert current_releases(folder)["mmdu"] == FIRST
     assert loom(["release", "unpin", "mmdu"]) == 2
     assert capsys.readouterr().err == "mmdu is not pinned; no name is.\n"
 
@@ -116,7 +116,7 @@ def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder: Path
 def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
     (tmp_path / "a file.tsv").write_text(
@@ -128,8 +128,8 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert loom([*given, "--split=dev", "--images=."]) == 0
 
     said = capsys.readouterr().out.splitlines()[-1]
-    release_id = in_force(tmp_path / "home")["mmdu-dev"]
-    assert said == (f"Release {release_id} is imported and in force: 1 items, 2 turns, 1 images.")
+    release_id = current_releases(tmp_path / "home")["mmdu-dev"]
+    assert said == (f"Release {release_id} is imported and current: 1 items, 2 turns, 1 images.")
     assert loom(["release", "import"]) == 2
     assert capsys.readouterr().err == "vlm-loom release import: say FILE, too.\n"
     assert loom([*given, "--images=nowhere"]) == 2
@@ -139,14 +139,14 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert capsys.readouterr().err.endswith(
         "/red.png is not a folder of pictures: give one with --images.\n"
     )
-    # It is taken out of force, and put in force again.
+    # It is taken off the current releases, and made current again.
     assert loom(["release", "retire", "mmdu-dev"]) == 0
-    assert "No release of mmdu-dev is in force any more" in capsys.readouterr().out
-    assert in_force(tmp_path / "home") == {}
+    assert "mmdu-dev has no current release any more" in capsys.readouterr().out
+    assert current_releases(tmp_path / "home") == {}
     assert loom(["release", "retire", "mmdu-dev"]) == 2
-    assert capsys.readouterr().err == "No release of mmdu-dev is in force; no release is.\n"
+    assert capsys.readouterr().err == "No release of mmdu-dev is current; no release is.\n"
     assert loom(["release", "pin", release_id]) == 0
-    assert in_force(tmp_path / "home") == {"mmdu-dev": release_id}
+    assert current_releases(tmp_path / "home") == {"mmdu-dev": release_id}
 
     from dagster_project.instance import open_instance
 
@@ -205,7 +205,7 @@ def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(home))
     monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
     Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
     (tmp_path / "mmdu.tsv").write_text(
@@ -213,7 +213,7 @@ def test_an_imported_release_is_exported_without_approval_and_sent_with_a_stated
     )
     given = ["--benchmark=mmdu", f"--images={tmp_path}"]
     assert loom(["release", "import", str(tmp_path / "mmdu.tsv"), *given]) == 0
-    release_id = in_force(home)["mmdu-imported"]
+    release_id = current_releases(home)["mmdu-imported"]
     assert loom(["release", "export", release_id, "--as", "llava"]) == 0
     assert (home / "releases" / f"{release_id}.llava" / "data.json").is_file()
     capsys.readouterr()
@@ -258,7 +258,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(home))
     monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
     Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
     (tmp_path / "q.tsv").write_text(
@@ -268,7 +268,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     given += ["--split=test", "--language=en"]
     assert loom([*given, "--name=open"]) == 0
     assert loom([*given, "--held-out"]) == 0
-    as_it_came, held_out = in_force(home)["open"], in_force(home)["mmbench-test-en"]
+    as_it_came, held_out = current_releases(home)["open"], current_releases(home)["mmbench-test-en"]
     (home / "settings.yaml").write_text(
         "release: {exports: {licences: {open: MIT, mmbench-test-en: MIT}, forms: [vlmevalkit]}}\n"
     )
@@ -299,7 +299,7 @@ def test_an_import_whose_answers_are_held_out_is_scored_here_and_sent_nowhere(
     assert loom(["release", "import", str(home / "releases" / as_it_came), "--held-out"]) == 2
     assert "--held-out is for a benchmark's published file" in capsys.readouterr().err
     assert loom([*given, "--held-out"]) == 0
-    assert in_force(home)["mmbench-test-en"] == held_out
+    assert current_releases(home)["mmbench-test-en"] == held_out
 
 
 READING = (
@@ -318,7 +318,7 @@ READING = (
     ["home", "backup"],
     ["home", "clean"],
     ["home", "check-ledger"],
-    ["model", "ask-anew", "--unread"],
+    ["model", "re-ask", "--unread"],
 )
 
 
@@ -326,11 +326,12 @@ READING = (
 def test_a_command_that_reads_makes_no_home(words: list[str], tmp_path: Path, capsys) -> None:
     home = tmp_path / "typo"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_HOME", "")
-        assert loom([*words, "--home", str(home)]) == 2
+        patch.setenv("LOOM_WORKSPACE", "")
+        assert loom([*words, "--workspace", str(home)]) == 2
     assert capsys.readouterr() == (
         "",
-        f"There is no home at {home}: vlm-loom demo makes one there, --home or LOOM_HOME names "
+        f"There is no workspace at {home}: vlm-loom demo makes one there, --workspace or "
+        "LOOM_WORKSPACE names "
         "another.\n",
     )
     assert not list(tmp_path.iterdir())
@@ -356,7 +357,7 @@ def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
     of_forms = {path.name for path in (folder / "releases").glob("*.*") if path.is_dir()}
     assert of_forms == {
         f"{release}.{form}"
-        for release in in_force(folder).values()
+        for release in current_releases(folder).values()
         for form in ("huggingface", "vlmevalkit")
     }
     rows = Warehouse(folder / "warehouse.duckdb").select("release.exports", "path").to_pylist()
@@ -369,7 +370,8 @@ def test_settings_say_which_forms_are_made_always(folder: Path, capsys) -> None:
     capsys.readouterr()
     assert loom(["run", "release"]) != 0
     said = capsys.readouterr()
-    assert f"{in_force(folder)['mmdu-instruct']} has pictures under CC-BY" in said.out + said.err
+    release_id = current_releases(folder)["mmdu-instruct"]
+    assert f"{release_id} has pictures under CC-BY" in said.out + said.err
     assert (folder / "releases" / f"{SECOND}.llava").is_dir()
 
 

@@ -141,7 +141,7 @@ def test_costs_of_a_run_name_candidates_by_their_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two entries of one model, whose calls have the model's name alone, and a judge."""
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     answers = [
         {
             **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},

@@ -93,7 +93,7 @@ def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: st
 def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
     done = command(tmp_path / "home", "run", "checks")
 
-    # An empty home has no image sets, and no release in force.
+    # An empty home has no image sets, and no current release.
     assert done.returncode == 1, done.stdout + done.stderr
     said = (
         "CHECK FAILED cluster/image_sets not_empty: There are no image sets in cluster.image_sets. "

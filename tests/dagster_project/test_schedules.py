@@ -140,7 +140,7 @@ MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "ram
 """Of the profile that is active without settings."""
 
 
-def in_force(release: str, name: str = "mmdu") -> None:
+def current_releases(release: str, name: str = "mmdu") -> None:
     Warehouse(warehouse_path()).check()
     with duckdb.connect(str(warehouse_path())) as connection:
         connection.execute("INSERT OR REPLACE INTO release.current VALUES (?, ?)", [name, release])
@@ -182,7 +182,7 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
     assert nothing.run_requests == []  # Nothing is released yet.
     assert "Every model" in (nothing.skip_message or "")
 
-    in_force("mmdu-1")
+    current_releases("mmdu-1")
     many = tick(instance, schedule)
     assert without_scores(many) == MODELS
     assert len(many.run_requests) == 1 and all(keys(many))
@@ -194,14 +194,14 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
     scored("mmdu-1", MODELS[0])
     assert tick(instance, schedule).run_requests == []
 
-    in_force("mmdu-2")  # Scores on an earlier release are none on the one in force.
+    current_releases("mmdu-2")  # Scores on an earlier release are none on the one current.
     assert without_scores(tick(instance, schedule)) == MODELS
 
 
 def test_releases_that_no_model_is_evaluated_on_need_no_scores(
     instance: dg.DagsterInstance,
 ) -> None:
-    in_force("mmdu-45k-1", name="mmdu-45k")
+    current_releases("mmdu-45k-1", name="mmdu-45k")
 
     assert tick(instance, schedules.evaluate_missing_models).run_requests == []
 

@@ -126,7 +126,7 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     watcher: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LOOM_CORPUS")
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "no home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "no home"))
     found = watcher.tick()
     assert added(found) == ["sample-a", "sample-b"] == sorted(observed(found))
     assert not (tmp_path / "no home").exists()
@@ -214,7 +214,8 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
         False,
         "1 shard changed after ingestion (one): run vlm-loom run ingest, or materialize these "
         "partitions of the group ingest. 1 shard of the tables is not in the corpus any more (gone), "
-        "and their rows stay: put the file back, or remove its rows with vlm-loom home remove-shard "
+        "and their rows stay: put the file back, or remove its rows with vlm-loom workspace "
+        "remove-shard "
         "gone.",
     )
     assert result() is None, "it is reported once"

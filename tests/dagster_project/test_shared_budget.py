@@ -83,7 +83,7 @@ def chain_of_a_run(instance: dg.DagsterInstance, tmp_path, **tags: str) -> tuple
 
 @pytest.fixture
 def five_dollars(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     monkeypatch.setenv("LOOM_BUDGET_USD", "5")
 
 

@@ -75,7 +75,7 @@ def test_the_address_is_in_no_file(stores: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def _open(home: str, stores: str, barrier: Any) -> None:
-    os.environ |= {"LOOM_HOME": home, "LOOM_STORES": stores}
+    os.environ |= {"LOOM_WORKSPACE": home, "LOOM_STORES": stores}
     barrier.wait()
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", [str(os.getpid())])

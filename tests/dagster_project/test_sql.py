@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "it's"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "it's"))
     made = Warehouse(home.warehouse_path())
     made.replace(TABLE, answers("a", 3))
     return made

@@ -39,7 +39,7 @@ class Run:
 def instance_of(home: Path) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of a home, for definitions that are loaded meanwhile."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("LOOM_HOME", str(home))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(home))
         # Its settings name their databases by it.
         monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
         with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
@@ -49,7 +49,7 @@ def instance_of(home: Path) -> Iterator[dg.DagsterInstance]:
 def environment(home: Path, **settings: str) -> dict[str, str]:
     """The environment of a command on `home`, without the caller's own settings."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LOOM_", "OPENAI_"))}
-    return {**clean, "LOOM_HOME": str(home), "HF_HUB_OFFLINE": "1", **settings}
+    return {**clean, "LOOM_WORKSPACE": str(home), "HF_HUB_OFFLINE": "1", **settings}
 
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -73,7 +73,7 @@ def processes_of(home: Path) -> list[int]:
     for each in Path("/proc").glob("[0-9]*"):
         # It may end while it is looked at; the environment of one that has ended cannot be read.
         with suppress(OSError):
-            if f"LOOM_HOME={home}\0".encode() in (each / "environ").read_bytes():
+            if f"LOOM_WORKSPACE={home}\0".encode() in (each / "environ").read_bytes():
                 found.append(int(each.name))
     return found
 

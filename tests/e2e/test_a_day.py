@@ -116,7 +116,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     }
     assert in_order(ui, made)
     assert overall(ui)[0]["model"] == "offline-careful"
-    releases, known = in_force(ui), {call.key for call in ui.run.ledger}
+    releases, known = current_releases(ui), {call.key for call in ui.run.ledger}
 
     # Three new shards: the sensor makes them partitions, a backfill ingests them and no other.
     for shard in sorted(day.later.iterdir()):
@@ -168,7 +168,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     built = [asset for asset in after if asset.partition("/")[0] in BUILT]
     assert {len(after[asset]) - len(earlier[asset]) for asset in built} == {1}
     assert known < {call.key for call in ui.run.ledger}
-    assert in_force(ui)["mmdu"] != releases["mmdu"]
+    assert current_releases(ui)["mmdu"] != releases["mmdu"]
 
     # A run is terminated while the new model answers: its answers stay, and are not paid twice.
     released = hold_back(newcomer)
@@ -191,10 +191,10 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     page.get_by_text("without scores", exact=True).first.scroll_into_view_if_needed()
     picture(page, "day-missing-model")
 
-    # Two releases; the earlier one is put in force again by its id.
+    # Two releases; the earlier one is made current again by its id.
     pinned = command(day.home, "release", "pin", releases["mmdu"])
     assert pinned.returncode == 0, pinned.stderr
-    assert in_force(ui)["mmdu"] == releases["mmdu"]
+    assert current_releases(ui)["mmdu"] == releases["mmdu"]
     page.goto(f"{ui.address}/assets/release/releases")
     preview = page.get_by_text("preview", exact=True).first
     expect(preview).to_be_visible()
@@ -318,13 +318,13 @@ def picture(page: Page, name: str, other_paths: Mapping[str, str] | None = None)
 
 
 def overall(ui: Ui) -> list[dict[str, Any]]:
-    """The leaderboards of the releases in force."""
+    """The leaderboards of the current releases."""
     return ui.run.warehouse.read(
-        "evaluate/overall", {"release_ids": [*in_force(ui).values()]}
+        "evaluate/overall", {"release_ids": [*current_releases(ui).values()]}
     ).to_pylist()
 
 
-def in_force(ui: Ui) -> dict[str, str]:
+def current_releases(ui: Ui) -> dict[str, str]:
     rows = ui.run.warehouse.read("release/current").to_pylist()
     return {row["name"]: row["release_id"] for row in rows}
 

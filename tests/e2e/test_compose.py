@@ -58,8 +58,10 @@ class Installation:
             POSTGRES: f"postgresql+psycopg2{stores.removeprefix('postgresql')}"
             "?options=-csearch_path%3Ddagster",
             "LOOM_MODELS": str(REPO_ROOT / "models.yaml"),
-            "LOOM_HOME": str(home),
-            "DAGSTER_HOME": IMAGE_ENV["DAGSTER_HOME"].replace(IMAGE_ENV["LOOM_HOME"], str(home)),
+            "LOOM_WORKSPACE": str(home),
+            "DAGSTER_HOME": IMAGE_ENV["DAGSTER_HOME"].replace(
+                IMAGE_ENV["LOOM_WORKSPACE"], str(home)
+            ),
             "LOOM_LISTEN": HOST,
             "LOOM_FILES": str(home.parent / "files"),
             **more,

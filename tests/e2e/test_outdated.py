@@ -30,7 +30,7 @@ Outdated = Callable[[str], list[str]]
 
 @pytest.fixture
 def instance(copied: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
-    monkeypatch.setenv("LOOM_HOME", str(copied.home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(copied.home))
     with open_instance() as opened:
         yield opened
 
@@ -165,7 +165,7 @@ def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
     [
         (["release", "pin", "mmiu"], "cluster", {"cluster/sides", "cluster/image_sets"}),
         (
-            ["model", "ask-anew", "--stage", "evaluate/judgments"],
+            ["model", "re-ask", "--stage", "evaluate/judgments"],
             "evaluate",
             {"evaluate/judgments"},
         ),

@@ -36,7 +36,7 @@ def refused(
     home: Path, port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
     """What `vlm-loom ui` says when it does not start."""
-    monkeypatch.setenv("LOOM_HOME", str(home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(home))
     monkeypatch.setenv("PORT", port)
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")
     assert loom(["ui"]) == 2

@@ -1,6 +1,6 @@
 """Stores of a small form of their own, as the baseline made them, and the steps to what they are today.
 
-The steps do what migrations do: rename a table, make one anew with other columns and checks, add one.
+The steps do what migrations do: rename a table, make one again with other columns and checks, add one.
 """
 
 import shutil
@@ -25,7 +25,7 @@ CREATE TABLE {ingest}notes (
 """
 GROUPS = "CREATE TABLE {cluster}groups (group_id VARCHAR NOT NULL, note_id VARCHAR NOT NULL);"
 MARKS = "CREATE TABLE {rewrite}marks (mark_id VARCHAR PRIMARY KEY, note_id VARCHAR NOT NULL);"
-VIEW = "CREATE {anew} {ingest}lengths AS SELECT note_id, n_words FROM {ingest}notes;"
+VIEW = "CREATE {again} {ingest}lengths AS SELECT note_id, n_words FROM {ingest}notes;"
 STEPS = {
     "0101_groups": "ALTER TABLE {cluster}buckets RENAME TO groups;",
     "0102_words": "ALTER TABLE {ingest}notes RENAME TO notes_100;"
@@ -46,9 +46,9 @@ IN_DUCKDB = {
     "ingest": "ingest.",
     "cluster": "cluster.",
     "rewrite": "rewrite.",
-    "anew": "OR REPLACE VIEW",
+    "again": "OR REPLACE VIEW",
 }
-IN_SQLITE = {"ingest": "", "cluster": "", "rewrite": "", "anew": "VIEW IF NOT EXISTS"}
+IN_SQLITE = {"ingest": "", "cluster": "", "rewrite": "", "again": "VIEW IF NOT EXISTS"}
 
 
 def _write_steps(folder: Path, names: dict[str, str]) -> None:

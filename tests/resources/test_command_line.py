@@ -150,7 +150,7 @@ def said_of_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_line, "say_workspace", say_workspace)
 
 
-@pytest.mark.parametrize("set_by", ["LOOM_HOME", "--home", None])
+@pytest.mark.parametrize("set_by", ["LOOM_WORKSPACE", "--workspace", None])
 def test_a_command_says_first_which_workspace_it_uses_and_keeps_its_output_clean(
     set_by: str | None,
     said_of_the_workspace: None,
@@ -161,13 +161,13 @@ def test_a_command_says_first_which_workspace_it_uses_and_keeps_its_output_clean
     loom_home.mkdir()
     words = ["release", "list", "--json"]
     line = f"Workspace: {loom_home}"
-    if set_by == "--home":
-        monkeypatch.setenv("LOOM_HOME", "another")
-        words += ["--home", str(loom_home)]
+    if set_by == "--workspace":
+        monkeypatch.setenv("LOOM_WORKSPACE", "another")
+        words += ["--workspace", str(loom_home)]
     if set_by is None:
-        monkeypatch.delenv("LOOM_HOME")
+        monkeypatch.delenv("LOOM_WORKSPACE")
         monkeypatch.setattr(home, "DEFAULT", loom_home)
-        line += " (the default: --home names another)"
+        line += " (the default: --workspace names another)"
     assert loom(words) == 0
     printed = capsys.readouterr()
     assert (json.loads(printed.out), printed.err) == ([], f"{line}\n")
@@ -201,8 +201,8 @@ def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
     assert isinstance(command, Command)
     if command.workspace == "unused":
         return
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / name / "home"))
-    with pytest.raises(UserError, match="Rename that folder, or set --home or LOOM_HOME"):
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / name / "home"))
+    with pytest.raises(UserError, match="Rename that folder, or set --workspace or LOOM_WORKSPACE"):
         command.invoke(click.Context(command))
     assert list(tmp_path.iterdir()) == []
 
@@ -218,7 +218,7 @@ def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(
     assert isinstance(command, Command)
     assert loom([*words, "--help"]) == 0
     help_ = capsys.readouterr().out
-    assert command.help and "--home" in help_ and str(home.DEFAULT) in help_
+    assert command.help and "--workspace" in help_ and str(home.DEFAULT) in help_
     example = help_.partition("\n  Example: ")[2].rstrip("\n")
     assert f"{NAME} {' '.join(words)}" in example and "\n" not in example
     assert fault_of(example.partition(f"{NAME} ")[2].removesuffix(')"')) is None
@@ -228,21 +228,23 @@ def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(
 def test_every_command_works_on_the_home_that_is_given(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert command_line.HOME in command_of(words).params
-    monkeypatch.setenv("LOOM_HOME", "another")
+    assert command_line.WORKSPACE in command_of(words).params
+    monkeypatch.setenv("LOOM_WORKSPACE", "another")
     context = click.Context(command_of(words))
-    command_line.HOME.handle_parse_result(context, {"home": str(tmp_path / "here")}, [])
-    assert os.environ["LOOM_HOME"] == str(tmp_path / "here")
+    command_line.WORKSPACE.handle_parse_result(context, {"workspace": str(tmp_path / "here")}, [])
+    assert os.environ["LOOM_WORKSPACE"] == str(tmp_path / "here")
 
 
-@pytest.mark.parametrize("words", [["--home", "HERE", "home"], ["home", "--home", "HERE"]])
+@pytest.mark.parametrize(
+    "words", [["--workspace", "HERE", "home"], ["home", "--workspace", "HERE"]]
+)
 def test_the_home_may_be_named_before_the_command(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", "another")
+    monkeypatch.setenv("LOOM_WORKSPACE", "another")
     here = str(tmp_path / "here")
     loom([*(here if word == "HERE" else word for word in words), "backup", "--help"])
-    assert os.environ["LOOM_HOME"] == here
+    assert os.environ["LOOM_WORKSPACE"] == here
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -366,7 +366,7 @@ def test_a_store_from_before_the_baseline_is_refused_in_one_sentence_and_not_tou
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} was made before vlm-loom 0.2.0, the first version whose workspaces later "
         "versions open: "
-        f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder."
+        f"keep {tmp_path} for the version that made it, and set LOOM_WORKSPACE to another folder."
     )
 
 
@@ -380,7 +380,7 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
     assert str(refusal(tmp_path / name)) == (
         f"{tmp_path / name} has version 999 and this version of vlm-loom knows versions up to {known}: "
         "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of the "
-        "earlier version (vlm-loom home restore)."
+        "earlier version (vlm-loom workspace restore)."
     )
 
 

@@ -451,7 +451,7 @@ def test_notebooks_and_pages_read_the_lake(
     assert home.snapshot_read("release/all", {}).num_rows == 0
     assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
     folder = Path(home.address.files).parent
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "another"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "another"))
     assert Home(folder).table(TABLE, "answer").num_rows == 3, "the home that is named"
 
 

@@ -41,7 +41,7 @@ COMMANDS_ON_ANY_HOME = (
     "result export-critic x",
     "result remove-predictions x m",
     "model ask offline-careful Why?",
-    "model ask-anew --stage evaluate/answers",
+    "model re-ask --stage evaluate/answers",
 )
 
 
@@ -49,7 +49,7 @@ COMMANDS_ON_ANY_HOME = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The workspace of 0.2.0, in use."""
     folder = unpack(tmp_path)
-    monkeypatch.setenv("LOOM_HOME", str(folder))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(folder))
     return folder
 
 
@@ -109,7 +109,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home in use whose stores are of a small form, as the baseline left them."""
     folder = tmp_path / "home"
     folder.mkdir()
-    monkeypatch.setenv("LOOM_HOME", str(folder))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(folder))
     kind = small_kind(tmp_path / "kind")
     monkeypatch.setattr(stores, "SQLITE", dict.fromkeys(SQLITE, kind))
     for name in SQLITE:
@@ -145,7 +145,7 @@ def test_a_home_without_harm_is_upgraded(older: Path) -> None:
 def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left_of_one(
     command: str, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     if left == "ledger.sqlite":
         on_sqlite(left, "PRAGMA user_version = 7")(tmp_path)
     else:
@@ -156,7 +156,7 @@ def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left
     assert refused(command, capsys) == (
         f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose workspaces later "
         "versions open: "
-        f"keep {tmp_path} for the version that made it, and set LOOM_HOME to another folder.\n"
+        f"keep {tmp_path} for the version that made it, and set LOOM_WORKSPACE to another folder.\n"
     )
     assert {each.name for each in tmp_path.iterdir()} <= {left, f"{left}.lock"}
 
@@ -171,7 +171,7 @@ def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsy
     said = refused(command, capsys)
 
     assert said.startswith(f"{folder / 'ledger.sqlite'} is damaged (file is not a database): ")
-    assert "restore a backup (vlm-loom home restore)" in said
+    assert "restore a backup (vlm-loom workspace restore)" in said
     assert "after which all answers are requested and paid for again" in said
 
 
@@ -224,11 +224,11 @@ def test_a_home_that_is_a_file_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     (tmp_path / "file").write_text("x")
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "file"))
 
     said = refused("demo", capsys)
 
-    assert said == f"The workspace {tmp_path / 'file'} is a file: set LOOM_HOME to a folder.\n"
+    assert said == f"The workspace {tmp_path / 'file'} is a file: set LOOM_WORKSPACE to a folder.\n"
 
 
 def test_a_home_that_may_not_be_written_is_one_sentence(
@@ -242,7 +242,7 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
     said = refused("demo", capsys)
 
     assert said.startswith(f"The workspace {folder} cannot be used ([Errno 13] Permission denied: ")
-    assert said.endswith("make it a folder that you may write to, or set LOOM_HOME to one.\n")
+    assert said.endswith("make it a folder that you may write to, or set LOOM_WORKSPACE to one.\n")
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
 def test_a_home_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_step(
     number: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     error = OSError(number, os.strerror(number), str(tmp_path / "reports" / "a file"))
     for context, kind in ((usable_home, StoreError), (plain_errors, dg.Failure)):
         with pytest.raises(kind) as refused, context():
@@ -275,6 +275,6 @@ def test_a_home_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_ste
 def test_a_file_elsewhere_that_may_not_be_read_is_no_fault_of_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     with pytest.raises(PermissionError), plain_errors():
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "shard.tsv"))

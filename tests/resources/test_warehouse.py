@@ -737,7 +737,8 @@ def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, conte
     warehouse.path.write_bytes(content)
 
     with pytest.raises(
-        WarehouseError, match=r"is not a DuckDB file.*restore a backup \(vlm-loom home restore\)"
+        WarehouseError,
+        match=r"is not a DuckDB file.*restore a backup \(vlm-loom workspace restore\)",
     ):
         warehouse.count(TABLE)
 

@@ -166,7 +166,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     here = [each for each in queue(4) if each["item_id"] not in copied]
     store.update_queue(here)
     n_here = len(golden.decisions({each["item_id"] for each in here}, revoked=True))
-    monkeypatch.setenv("LOOM_HOME", str(store.path.parent))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(store.path.parent))
     assert loom(["review", "load", str(file)]) == 1
     said = capsys.readouterr()
     assert f"{n_here} decisions and 2 comments added" in said.out
@@ -386,7 +386,7 @@ def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
 def test_the_commands_and_the_button(
     worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setenv("LOOM_HOME", str(worked.path.parent))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(worked.path.parent))
     out = tmp_path / "out.zip"
     assert loom(["review", "dump", "--out", str(out), "--format", "jsonl"]) == 0
     assert loom(["review", "dump", "--out", str(out)]) == 2

@@ -177,7 +177,7 @@ class TestImport:
 class TestCommandLine:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
 
     def test_without_a_warehouse_it_says_so(self, tmp_path, capsys):
         assert loom(["review", "export", "--out", str(tmp_path / "out.jsonl")]) == 2

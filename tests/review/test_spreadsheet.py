@@ -239,7 +239,7 @@ class TestImport:
 
 
 def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
     Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
     out = tmp_path / "out.csv"

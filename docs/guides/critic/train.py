@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if wrong := changed_files(folder):
         print(
-            f"{folder} does not have {', '.join(wrong)} as its card.json says: write it anew with make "
-            "export-critic.",
+            f"{folder} does not have {', '.join(wrong)} as its card.json says: write it again with "
+            "make export-critic.",
             file=sys.stderr,
         )
         return 2

@@ -56,7 +56,7 @@ class CountingBenchmark(Benchmark):
     """One question an item; the last number of the answer counts."""
 
     name = "counting"
-    answer_version = "once@1"  # Change it when `ask` changes: answers are asked for anew.
+    answer_version = "once@1"  # Change it when `ask` changes: answers are asked for again.
     judge_version = "number@1"  # Change it when `judge` changes: scores are other scores.
     dimensions: Sequence[str] = (RIGHT,)
     metrics: Sequence[Metric] = (

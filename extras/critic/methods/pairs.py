@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import ABLATIONS, FILE
+from methods.evaluation.candidates import ABLATIONS, FILE
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import JudgeRequest, requests_of
@@ -28,7 +28,7 @@ Why = Literal[
 ]
 """Why no pair is made of a scored answer."""
 SHORTEST_NAME = 3
-"""A contestant's name with fewer characters is a word like any other, and is not looked for."""
+"""A candidate's name with fewer characters is a word like any other, and is not looked for."""
 
 Render = Callable[[JudgeRequest], Sequence[Message]]
 """What the judge is sent, without images."""
@@ -85,7 +85,7 @@ def pairs_of(
     benchmark: Benchmark,
     answers: Iterable[ScoredAnswer],
     render: Render,
-    contestants: Iterable[str],
+    candidates: Iterable[str],
 ) -> Iterator[CriticPair | SkippedAnswer]:
     """Make the training pairs of answers that people scored.
 
@@ -95,12 +95,12 @@ def pairs_of(
         benchmark: The benchmark.
         answers: The scored answers in a fixed order.
         render: Renders a judge request.
-        contestants: The names of candidates, which no pair may mention.
+        candidates: The names of candidates, which no pair may mention.
 
     Yields:
         A pair for each request to the judge, or why there is none.
     """
-    named = names_pattern(contestants)
+    named = names_pattern(candidates)
     prompts: set[tuple[str, str]] = set()
     for answer in answers:
         place = answer.key.trial, answer.key.turn
@@ -184,16 +184,16 @@ def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | 
     return min(of_score, key=lambda person: (person.origin, person.rater), default=None)
 
 
-def names_pattern(contestants: Iterable[str]) -> re.Pattern[str] | None:
-    """Matches a text that names a contestant, as a whole word in any case; None for nobody.
+def names_pattern(candidates: Iterable[str]) -> re.Pattern[str] | None:
+    """Matches a text that names a candidate, as a whole word in any case; None for nobody.
 
     `gpt-4o` also matches `GPT 4o`. Prefixes of ablations and files, and what stands before the last
     slash of a name, are no part of it.
     """
     patterns = set()
-    for contestant in contestants:
-        kind, _, rest = contestant.partition(":")
-        name = rest if kind in (FILE, *ABLATIONS) else contestant
+    for candidate in candidates:
+        kind, _, rest = candidate.partition(":")
+        name = rest if kind in (FILE, *ABLATIONS) else candidate
         words = re.findall(r"[^\W_]+", name.rpartition("/")[2])
         if sum(map(len, words)) >= SHORTEST_NAME:
             patterns.add(r"[\s._-]*".join(map(re.escape, words)))

@@ -16,7 +16,7 @@ from extras.task_map.methods import clustering
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
 from extras.task_map.methods.profiles import TaskProfiles, correlation_distances, profiles
 from extras.task_map.methods.ranking import task_ranking
-from methods.evaluation.contestants import is_model
+from methods.evaluation.candidates import is_model
 from methods.markdown import code, table
 from resources.warehouse import TableWrite, Warehouse
 

@@ -10,8 +10,8 @@ from statistics import fmean
 
 import numpy as np
 
+from methods.evaluation.candidates import is_model
 from methods.evaluation.columns import estimate
-from methods.evaluation.contestants import is_model
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.metrics.observations import Observations, with_names_in_common
@@ -33,7 +33,7 @@ def cluster_findings(
 
     Args:
         metric: The metric of the scores: a mean over the values of `label`.
-        observed: The observations of each contestant.
+        observed: The observations of each candidate.
         label: The label whose values are the tasks.
         clusters: The cluster of each task that is on the map.
         distances: The distance of every two of these tasks, the first by name first.

@@ -10,9 +10,9 @@ from extras.task_map.methods.clustering import TaskMap
 from extras.task_map.methods.profiles import FEW_MODELS
 from extras.task_map.resources.picture import TaskMapPlot, picture_of
 from resources.reports.page import render
-from resources.reports.report_board import JudgePane
 from resources.reports.report_extras import ExtraSection
 from resources.reports.report_input import Report
+from resources.reports.report_leaderboard import JudgePane
 
 TABLES = {
     "task_map": "judge, judge_version, place, task",

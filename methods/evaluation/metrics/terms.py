@@ -66,11 +66,11 @@ class WeightedTerms:
 def in_common(
     columns: Mapping[str, WeightedTerms], decides: Callable[[str], bool]
 ) -> dict[str, WeightedTerms]:
-    """The units of each contestant that every one has which has any, term by term.
+    """The units of each candidate that every one has which has any, term by term.
 
     Args:
-        columns: The terms of one metric by contestant.
-        decides: Whether a contestant decides what is common; the units of the others follow.
+        columns: The terms of one metric by candidate.
+        decides: Whether a candidate decides what is common; the units of the others follow.
     """
     common: dict[str, list[Units]] = {name: [] for name in columns}
     for of_term in by_term(columns.values()):

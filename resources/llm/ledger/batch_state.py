@@ -226,7 +226,7 @@ class BatchState:
             connection.execute(change.values(status=status, ended_at=now()))
 
     def reported(self, keys: Iterable[str]) -> None:
-        """These losses were reported, or answered live: the requests may be sent anew."""
+        """These losses were reported, or answered live: the requests may be sent again."""
         with self._store.transaction() as connection:
             for key in keys:
                 lost = BATCH_ITEMS.c.key == key, BATCH_ITEMS.c.state != "waiting"

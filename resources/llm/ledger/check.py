@@ -136,7 +136,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not (path.is_file() and os.access(path, os.R_OK)):
         raise StoreError(
-            f"There is no ledger at {path} that can be read: set LOOM_HOME to your workspace."
+            f"There is no ledger at {path} that can be read: set LOOM_WORKSPACE to your workspace."
         )
     address = address_of(path)
     with closing(

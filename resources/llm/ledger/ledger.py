@@ -61,7 +61,7 @@ _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
 class ReAskDecision(NamedTuple):
-    """A decision to ask anew: a model, a stage, a prompt or its version; None is any.
+    """A decision to re-ask: a model, a stage, a prompt or its version; None is any.
 
     The model is named by who answers and its name there (`ModelSpec.answerer`), so that an entry of
     models.yaml may be renamed.
@@ -160,7 +160,7 @@ class Ledger:
             connection.execute(insert(RENEWALS), {**renewal._asdict(), "created_at": now()})
 
     def renewals(self) -> list[ReAskDecision]:
-        """Every decision to ask anew, in their order."""
+        """Every decision to re-ask, in their order."""
         columns = RENEWALS.c
         query = select(columns.model, columns.stage, columns.prompt).order_by(columns.seq)
         with self._store.read() as connection:

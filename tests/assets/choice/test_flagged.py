@@ -70,7 +70,7 @@ def decide(
 
 
 def released_items(world: World) -> dict[str, Row]:
-    """The items of the multiple-choice releases in force, without translations."""
+    """The items of the current multiple-choice releases, without translations."""
     rows = world.rows(
         "SELECT i.item_id, t.question, i.revision, i.reviewers FROM release.current "
         "JOIN release.releases AS r USING (release_id) JOIN release.items AS i USING (release_id) "

@@ -175,7 +175,7 @@ def test_items_are_queued_with_the_content_of_their_kind(written: Written) -> No
 
 
 def released_items(world: World) -> dict[str, set[str]]:
-    """Ids of the items of each split's release in force."""
+    """Ids of the items of each split's current release."""
     rows = world.rows(
         "SELECT r.split, i.item_id FROM release.current JOIN release.releases AS r USING (release_id) "
         "JOIN release.items AS i USING (release_id) WHERE r.benchmark = 'mmbench'"

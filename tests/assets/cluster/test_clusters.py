@@ -271,7 +271,7 @@ def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_ne
     assert after[title]["nearest_cluster_id"] == before[title]["cluster_id"]
 
 
-# --- All anew ------------------------------------------------------------------------------------
+# --- All again ------------------------------------------------------------------------------------
 
 
 def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> None:

@@ -156,7 +156,7 @@ def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_
     )
     assert clustered.warehouse.count("cluster.cohesion") == counted["n_clusters"] > 0
     assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 25
-    # The similarities on record and those made anew are the same.
+    # The similarities on record and those made again are the same.
     assert (
         clustered.rows(
             """

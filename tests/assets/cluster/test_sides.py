@@ -90,7 +90,7 @@ def test_benchmarks_read_entries_of_their_side_alone(world: World) -> None:
 
 
 def import_by_hand(world: World, image: Mapping[str, object]) -> None:
-    """An imported benchmark in force, of one image."""
+    """A current imported benchmark, of one image."""
     of = {"release_id": "elsewhere-1", "name": "elsewhere", "kind": "benchmark"}
     counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
     policy = {"review_policy": "none", "review_share": 0.0, "provider": "unknown"}

@@ -14,8 +14,8 @@ from assets.common.failures import MAX_RETRIES, unattended
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
+from resources.llm.canary import ModelGivenUp
 from resources.llm.model_calls import WaitingForBatch
-from resources.llm.trial import ModelGivenUp
 from resources.warehouse import Warehouse
 
 DOWN = "The server is down: run this again later."

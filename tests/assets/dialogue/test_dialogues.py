@@ -233,7 +233,7 @@ EARLIER = {"set_id": "s", "subject": "e", "reason": "empty", "detail": "Nothing.
 
 @pytest.fixture
 def again(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """A generated world that is asked everything anew; its earlier run lost something, too."""
+    """A generated world that is asked everything again; its earlier run lost something, too."""
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
     world.forget_calls()

@@ -210,7 +210,7 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     # Three ties and a loss; a difference of two settings that both lost an item has none of it.
     lost = {row["metric"]: row["value"] for row in rows}
     assert {lost[name] for name in NINE} == {37.5}
-    monkeypatch.setenv("LOOM_HOME", str(world.home))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(world.home))
     show_results(JUDGES)
     assert "No score counts 1 of the items" in capsys.readouterr().out
     # As if the item were not there: with it as a loss the best model would have less than a tie.

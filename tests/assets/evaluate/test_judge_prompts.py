@@ -187,10 +187,10 @@ def test_a_judgment_of_an_earlier_answer_makes_no_score(
     warehouse: Warehouse, loom_home: Path
 ) -> None:
     judge(warehouse, (1, NOW, 4), (2, NOW, 8))
-    anew = warehouse.sql("FROM evaluate.answers").to_pylist()
-    for row in anew:
+    again = warehouse.sql("FROM evaluate.answers").to_pylist()
+    for row in again:
         row["call_key"] = f"again {row['turn']}"
-    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", anew))
+    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", again))
     assert cells(warehouse) == []
 
 

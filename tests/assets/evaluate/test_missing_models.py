@@ -34,7 +34,7 @@ NOBODY_THERE = "http://127.0.0.1:9/v1"
 
 @pytest.fixture
 def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """Both models evaluated; whatever is asked now is asked anew."""
+    """Both models evaluated; whatever is asked now is re-asked."""
     copy_of(evaluated.root, tmp_path)
     made_here = make_world(tmp_path, evaluated.corpus)
     made_here.forget_calls()
@@ -209,11 +209,11 @@ def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_a
     assert not world.run(ANY_ASSETS, assets=judgments).success
     assert len(world.proxy.requests) == asked
     # What the sentence says asks again for that, and for nothing that was read.
-    advice = re.search(r"vlm-loom model ask-anew --stage (\S+) --unread ", sentence(run))
+    advice = re.search(r"vlm-loom model re-ask --stage (\S+) --unread ", sentence(run))
     assert advice is not None
-    config = {"model_ask_anew": {"config": {"stage": advice[1], "unread": True}}}
+    config = {"model_re_ask": {"config": {"stage": advice[1], "unread": True}}}
     n_unread = world.ledger.count_unread()["evaluate.judgments"]
-    assert world.run("ask_anew", config).success
+    assert world.run("re_ask", config).success
     assert world.run(ANY_ASSETS, assets=judgments).success
     assert len(world.proxy.requests) - asked == n_unread, "once each, without repairs"
     assert tables(world) == before

@@ -12,7 +12,7 @@ HERE = {"benchmark": "b", "release_id": "r"}
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """One release in force."""
+    """One current release."""
     made = Warehouse(tmp_path / "warehouse.duckdb")
     put(made, {"release.current": [{"name": "n", **HERE}]})
     return made

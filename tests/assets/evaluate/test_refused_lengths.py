@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assets.evaluate.contestants import ModelCandidate
+from assets.evaluate.candidates import ModelCandidate
 from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
 from methods.evaluation.asking import ContextPolicy
 from methods.evaluation.items import Item, Turn

@@ -115,8 +115,8 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
     statuses = [row["status"] for row in answers_of(world, "careful").values()]
     assert (statuses.count("truncated"), statuses.count("empty")) == (1, 0)
 
-    anew = {"model": "careful", "stage": "evaluate/answers"}
-    run = world.run("ask_anew", {"model_ask_anew": {"config": anew}})
+    again = {"model": "careful", "stage": "evaluate/answers"}
+    run = world.run("re_ask", {"model_re_ask": {"config": again}})
     assert run.success
     n_calls = len(world.ledger)
     assert world.evaluate("careful", config=ANY_LOSS_IN_EVALUATION).success
@@ -126,6 +126,6 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
 
 
 def test_asking_anew_for_what_there_is_not_is_one_sentence(day: Day) -> None:
-    run = day.world.run("ask_anew", {"model_ask_anew": {"config": {"stage": "dialogue/nonsense"}}})
+    run = day.world.run("re_ask", {"model_re_ask": {"config": {"stage": "dialogue/nonsense"}}})
     assert not run.success
     assert sentence(run).startswith("The ledger has no answer of the stage dialogue.nonsense; the")

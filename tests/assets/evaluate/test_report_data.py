@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """Two releases in force: a benchmark of one dialogue that was evaluated, and an instruction set."""
+    """Two current releases: a benchmark of one dialogue that was evaluated, and an instruction set."""
     made = Warehouse(tmp_path / "warehouse.duckdb")
     tables: dict[str, list[Row]] = {}
     for release_id, kind in (("mmdu-1", "benchmark"), ("instruct-1", "instruction")):
@@ -308,7 +308,7 @@ def test_what_a_rule_observed_stands_in_place_of_a_judgment(warehouse: Warehouse
 def test_a_release_keeps_its_report_when_it_is_not_in_force_any_more(warehouse: Warehouse) -> None:
     warehouse.replace("release.current", rows_to_arrow("release.current", []))
     reported = warehouse.read("evaluate/reported_releases").to_pylist()
-    assert [(row["release_id"], row["in_force"]) for row in reported] == [("mmdu-1", False)]
+    assert [(row["release_id"], row["is_current"]) for row in reported] == [("mmdu-1", False)]
     row = {"release_id": "instruct-1", "path": "reports/x.html", "sha256": "0", "n_models": 0}
     warehouse.replace("evaluate.reports", rows_to_arrow("evaluate.reports", [row]))
     reported = warehouse.read("evaluate/reported_releases").to_pylist()
@@ -322,7 +322,7 @@ def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
     assert (accuracy["low"], accuracy["high"]) == (0.0, 100.0)
 
 
-def test_what_was_answered_without_a_reference_is_known_by_the_contestant(
+def test_what_was_answered_without_a_reference_is_known_by_the_candidate(
     warehouse: Warehouse,
 ) -> None:
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == []

@@ -1,4 +1,4 @@
-"""A judgment belongs to one answer: once a model has answered anew it counts for nothing."""
+"""A judgment belongs to one answer: once a model has answered again it counts for nothing."""
 
 from pathlib import Path
 

@@ -141,7 +141,7 @@ def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
 
     release_id = taken(world, folder / "benchmark.json", split="test", language="en")
 
-    # Its name is its own: what was built stays in force.
+    # Its name is its own: what was built stays current.
     assert release_id.startswith("mmdu-test-en-")
     assert current(world) == {**built, "mmdu-test-en": release_id}
     assert count(world, release_id) == {
@@ -186,7 +186,7 @@ def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
         card["split"],
         card["language"],
         card["origin"],
-        card["in_force"],
+        card["is_current"],
     ) == (
         "mmdu",
         "test",
@@ -253,7 +253,7 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert second != first and current(empty) == {"mmdu-imported": second}
     (card,) = empty.rows("SELECT parent FROM release.releases WHERE release_id = $r", r=second)
     assert card["parent"] == first
-    # The first one again is in force again; a pin decides.
+    # The first one again is current again; a pin decides.
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": first}
     assert empty.run("pin_release", {"release_pin": {"config": {"release": second}}}).success
@@ -292,7 +292,7 @@ def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_b
     assert f"Nothing is frozen: {learned}, which is pinned, has answers (1)" in sentence(refused)
     assert f"{imported}, of item d2: take d2 out of benchmark.json" in sentence(refused)
 
-    # One that is made anew is without the pair.
+    # One that is made again is without the pair.
     assert world.run(
         "unpin_release", {"release_unpin": {"config": {"name": "mmdu-instruct"}}}
     ).success

@@ -1,4 +1,4 @@
-"""Releases as things: their cards, which is in force, and evaluating one that is not."""
+"""Releases as things: their cards, which is current, and evaluating one that is not."""
 
 import json
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def test_where_nothing_is_approved_nothing_changes_and_one_sentence_says_so(worl
 
     assert not run.success
     assert sentence(run) == (
-        "Nothing is approved, so nothing is frozen and the releases in force stay as they are: "
+        "Nothing is approved, so nothing is frozen and the current releases stay as they are: "
         "decide on items in review, or let review.approved require less."
     )
     assert everything(world) == before and len(before["current"]) == 2
@@ -98,15 +98,15 @@ def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: Wor
     assert current(world) == before and set(before) == {"mmdu", "mmdu-instruct"}
     told = metadata(run, "release/releases")
     assert told["warning"] == (
-        f"No dialogue of kind instruction is approved: {before['mmdu-instruct']} stays in force."
+        f"No dialogue of kind instruction is approved: {before['mmdu-instruct']} stays current."
     )
-    assert told["dagster/row_count"] == 2, "the release that stays in force, too"
+    assert told["dagster/row_count"] == 2, "the release that stays current, too"
 
 
 def test_the_check_counts_the_dialogues_of_the_releases_in_force(world: World) -> None:
     run = world.release()
     found = check(run, "release/releases", "not_empty")
-    counted = "items of the releases in force in release.items"
+    counted = "items of the current releases in release.items"
     assert found.passed
     # One of each image set: four for the benchmark, six to instruct.
     assert {name: entry.value for name, entry in found.metadata.items()} == {
@@ -254,7 +254,7 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     licensed(world, "NULL")
     run = world.run("release")
     told = metadata(run, "release/releases")["warning"]
-    gone = f"{before['mmdu-instruct']} is not in force any more."
+    gone = f"{before['mmdu-instruct']} is no longer current."
     why = "Every item of mmdu-instruct has an image with an excluded licence"
     assert told.startswith(f"{why}: {gone} mmdu-instruct leaves out 6 of 6 items")
     # Its pictures are those that the rule is about.
@@ -272,13 +272,13 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     assert world.run("release").success
     assert card(world, current(world)["mmdu-instruct"])["n_items"] == 6
 
-    # Where nothing is left of anything the run fails, and nothing of it is in force, but for pins.
+    # Where nothing is left of anything the run fails, and nothing of it is current, but for pins.
     pinned = current(world)
     leaving = leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"])
     leaving["release__releases"]["config"]["pinned"] = {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving)
     assert sentence(run).startswith(
-        f"{why}: {pinned['mmdu-instruct']} is not in force any more. mmdu leaves out 4 of 4 items for"
+        f"{why}: {pinned['mmdu-instruct']} is no longer current. mmdu leaves out 4 of 4 items for"
     )
     assert current(world) == {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving_out(mmbench=["ND"]))
@@ -306,7 +306,7 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     )
     told = metadata(run, "release/releases")
     assert told["warning"] == (
-        f"{first['mmdu']} is pinned: {frozen['release_id']} is frozen, but not in force."
+        f"{first['mmdu']} is pinned: {frozen['release_id']} is frozen, but not current."
     )
     assert told["settings"]["pinned"] == {"mmdu": first["mmdu"]}
 
@@ -370,7 +370,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
         for row in world.rows("SELECT * FROM evaluate.reports")
     }
     assert {first, second} <= set(pages)
-    assert "</code> · not in force" in pages[first] and "</code> · in force" in pages[second]
+    assert "</code> · not current" in pages[first] and "</code> · current" in pages[second]
     for page in (pages[first], pages[second]):
         assert "<td>careless</td><td>It has no scores on this release.</td>" in page
     # The same dialogues under another policy: the models said the same, the judge gave the same.

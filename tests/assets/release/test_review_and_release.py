@@ -256,5 +256,5 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     assert set(status.values()) == {"pending"}
     assert metadata(run, "review/approved")["pending"] == len(status)
     assert [row["item_id"] for row in frozen(world, current(world))["items"]] == [decided]
-    # Nothing of the instruction set is approved, so its earlier release stays in force.
+    # Nothing of the instruction set is approved, so its earlier release stays current.
     assert current(world, "mmdu-instruct") == instruction

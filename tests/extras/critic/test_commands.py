@@ -13,7 +13,7 @@ from resources.warehouse import Warehouse
 @pytest.fixture
 def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """A home with a release and two pairs of it."""
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
     release = {"release_id": "align-1", "name": "align", "kind": "benchmark", "origin": "built"}
     release |= {"benchmark": "alignmmbench", "provider": "x", "created_at": "2026-01-01T00:00:00Z"}

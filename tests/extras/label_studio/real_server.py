@@ -50,7 +50,7 @@ class Team:
         self.api = httpx2.Client(
             base_url=server.url, headers={"Authorization": f"Token {server.token}"}, timeout=60
         )
-        monkeypatch.setenv("LOOM_HOME", str(home))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(home))
         monkeypatch.setenv("LABEL_STUDIO_TOKEN", server.token)
         monkeypatch.setattr(commands, "read_queue", lambda: self.items)
 

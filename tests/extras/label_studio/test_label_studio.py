@@ -194,7 +194,7 @@ class TestFiles:
 
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
         monkeypatch.setattr(
             commands, "read_queue", lambda: [item_of("rewrite"), item_of("category")]
         )

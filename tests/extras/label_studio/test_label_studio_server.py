@@ -142,7 +142,7 @@ class TestServer:
 class TestCommands:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
         monkeypatch.setenv("LABEL_STUDIO_TOKEN", TOKEN)
         monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite")])
         Accounts(review_path()).add("ann", "annotator")

@@ -71,7 +71,7 @@ def test_what_is_lacking_is_one_sentence(
 
 
 def scored(release_id: str) -> None:
-    """Four tasks with mean scores of 20, 30, 70 and 80, on a release in force."""
+    """Four tasks with mean scores of 20, 30, 70 and 80, on a current release."""
     warehouse = Warehouse(warehouse_path())
     named = {"release_id": release_id, "name": "mmiu", "kind": "benchmark", "origin": "imported"}
     counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 4)

@@ -58,7 +58,7 @@ def model(
     """A model that sees in so large a share of `n` items, and thinks in so large a one.
 
     A turn is won in 70 %, and in 10 % where it or an earlier turn of its own history went wrong; each
-    asking is drawn anew.
+    asking is drawn again.
     """
     draw = np.random.default_rng(seed)
     observed = []

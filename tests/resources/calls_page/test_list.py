@@ -255,7 +255,9 @@ def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
     (home / "ledger.sqlite").write_bytes(b"no database at all" * 100)
     answer, text = ask(port, CALLS)
     assert answer.status == 503
-    assert "file is not a database" in text and "restore a backup (vlm-loom home restore)" in text
+    assert (
+        "file is not a database" in text and "restore a backup (vlm-loom workspace restore)" in text
+    )
 
 
 @pytest.mark.parametrize(

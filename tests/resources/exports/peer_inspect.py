@@ -14,7 +14,7 @@ import pytest
 from methods.evaluation.predictions import place_of
 from methods.release import Edition
 from resources.exports.folder import write_folder
-from resources.exports.forms import FORMS
+from resources.exports.formats import FORMS
 from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows
 from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed

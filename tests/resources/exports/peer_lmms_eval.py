@@ -16,7 +16,7 @@ import pytest
 from methods.evaluation.predictions import place_of
 from methods.release import Edition
 from resources.exports.folder import write_folder
-from resources.exports.forms import form_named
+from resources.exports.formats import form_named
 from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows
 from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed

@@ -18,7 +18,7 @@ from typing import Any
 from methods.choice.answer_extraction import compat
 from methods.evaluation.items import Item
 from resources.exports.folder import write_folder
-from resources.exports.forms import FORMS
+from resources.exports.formats import FORMS
 from resources.images.store import ImageStore
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 from tests.resources.exports.peer_inspect import PEERS

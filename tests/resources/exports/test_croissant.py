@@ -15,7 +15,7 @@ from methods.evaluation.items import Item
 from methods.exports.croissant import CONFORMS_TO
 from methods.exports.rows import table_row
 from resources.exports.folder import write_folder
-from resources.exports.forms import form_named
+from resources.exports.formats import form_named
 from resources.images.store import ImageStore
 
 pytestmark = pytest.mark.slow

@@ -29,7 +29,7 @@ from methods.mmiu.predictions import places
 from methods.model_text import without_reasoning
 from methods.release import Edition
 from resources.exports.folder import write_folder
-from resources.exports.forms import form_named
+from resources.exports.formats import form_named
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows

@@ -10,7 +10,7 @@ import pytest
 from methods.evaluation.items import Item
 from methods.release import Edition
 from resources.exports.folder import checked_files, verification_message, write_folder
-from resources.exports.forms import FORMS, form_named
+from resources.exports.formats import FORMS, form_named
 from resources.exports.push import push, require_publishable, require_repository
 from resources.exports.source import ExportError
 

@@ -16,7 +16,7 @@ from methods.exports.dataset_card import HUB_LICENCES
 from methods.exports.rows import chat, table_row
 from methods.release import Edition
 from resources.exports.folder import write_folder
-from resources.exports.forms import form_named
+from resources.exports.formats import form_named
 from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, ExportSource
 from resources.images.store import ImageStore

@@ -23,7 +23,7 @@ from methods.exports.stacking import TokenBudget
 from methods.mmdu.published import read_published
 from methods.release import Edition
 from resources.exports.folder import write_folder
-from resources.exports.forms import FORMS, form_named
+from resources.exports.formats import FORMS, form_named
 from resources.exports.source import ExportError, ExportSource
 from resources.images.store import ImageStore
 

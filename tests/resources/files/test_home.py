@@ -1,4 +1,4 @@
-"""Everything that is written at run time stands under one folder, and LOOM_HOME moves it."""
+"""Everything that is written at run time stands under one folder, and LOOM_WORKSPACE moves it."""
 
 import subprocess
 import sys
@@ -20,9 +20,9 @@ NAMES = {
 
 @pytest.mark.parametrize("unset", [None, ""])
 def test_the_folder_is_data_in_the_project_by_default(monkeypatch, unset):
-    monkeypatch.delenv("LOOM_HOME", raising=False)
+    monkeypatch.delenv("LOOM_WORKSPACE", raising=False)
     if unset is not None:
-        monkeypatch.setenv("LOOM_HOME", unset)
+        monkeypatch.setenv("LOOM_WORKSPACE", unset)
 
     assert home.home() == home.REPO_ROOT / "data"
     assert (home.REPO_ROOT / "pyproject.toml").is_file()
@@ -48,7 +48,7 @@ def test_an_installation_that_is_no_checkout_writes_where_it_is_started(tmp_path
 
 @pytest.mark.parametrize(("path", "name"), NAMES.items(), ids=NAMES.values())
 def test_everything_moves_with_loom_home(monkeypatch, tmp_path, path, name):
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
 
     assert path() == tmp_path / name
     assert not path().exists(), "naming a place does not make it"
@@ -56,7 +56,7 @@ def test_everything_moves_with_loom_home(monkeypatch, tmp_path, path, name):
 
 def test_a_relative_home_does_not_move_when_the_working_folder_does(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOM_HOME", "here")
+    monkeypatch.setenv("LOOM_WORKSPACE", "here")
 
     assert home.home() == tmp_path / "here"
     assert Path(home.home()).is_absolute()

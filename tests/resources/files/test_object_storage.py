@@ -185,7 +185,7 @@ def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
     one.path(stored.image_id).write_bytes(b"cut")
     with pytest.raises(ImageDamaged):
         one.read(stored.image_id)
-    # Stored anew it is whole in both.
+    # Stored again it is whole in both.
     one.put(picture("red"))
     assert machine("another").read(stored.image_id) == picture("red")
 

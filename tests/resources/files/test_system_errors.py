@@ -144,7 +144,7 @@ def test_a_command_that_meets_a_limit_says_it_without_a_traceback(
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(LIMITED), limit, str(most)],
         cwd=REPO_ROOT,
-        env={**os.environ, "LOOM_HOME": str(tmp_path / "home"), "LOOM_STORES": ""},
+        env={**os.environ, "LOOM_WORKSPACE": str(tmp_path / "home"), "LOOM_STORES": ""},
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,4 +1,4 @@
-"""A stored file that is no longer what was stored is named, and written anew when it is there again."""
+"""A stored file that is no longer what was stored is named, and written again when it returns."""
 
 import io
 import os
@@ -40,14 +40,14 @@ def store(tmp_path: Path) -> ImageStore:
     return ImageStore(tmp_path / "images")
 
 
-@pytest.mark.parametrize("anew", [False, True], ids=["this process", "another one"])
+@pytest.mark.parametrize("again", [False, True], ids=["this process", "another one"])
 @pytest.mark.parametrize("damage", [cut, changed, changed_at_the_same_time])
-def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, anew):
+def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, again):
     image_id = store.put(PICTURE).image_id
     path = store.path(image_id)
     assert store.read(image_id) == PICTURE
     damage(path)
-    reader = ImageStore(store.root) if anew else store
+    reader = ImageStore(store.root) if again else store
     for use in (
         reader.path,
         reader.read,
@@ -58,7 +58,7 @@ def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, anew):
             use(image_id)
         said = str(caught.value)
         assert str(path) in said and f"its {path.stat().st_size} bytes" in said
-        assert "(vlm-loom run build), which fetches it anew" in said and "\n" not in said
+        assert "(vlm-loom run build), which fetches it again" in said and "\n" not in said
         assert said.endswith(
             "import its release again (vlm-loom release import) if that was imported."
         )

@@ -330,7 +330,7 @@ def test_a_host_that_says_tomorrow_is_given_up_at_once(uploads):
     assert reasons(results) == {"rate_limited"}
     assert "86400 seconds" in results[urls[-1]].detail
     assert len(uploads.log) <= 3
-    # Another run asks anew.
+    # Another run re-asks.
     uploads.serve("0.png", ok())
     assert reasons(dict(fetcher().fetch_each(urls[:1]))) == {"fetched"}
 

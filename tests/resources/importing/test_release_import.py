@@ -45,7 +45,7 @@ def made_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = unpack(tmp_path_factory.mktemp("made_in"))
     warehouse, store = Warehouse(home / "warehouse.duckdb"), ImageStore(home / "images")
     for card in warehouse.read("release/all").to_pylist():
-        card.pop("in_force")
+        card.pop("is_current")
         rows = rows_of_release(warehouse, card["release_id"])
         write_release(home / "releases", card, rows, store)
     return home
@@ -62,7 +62,7 @@ class Empty:
     def take(self, folder: Path) -> str:
         return import_release(folder, self.home / "releases", self.warehouse, self.store)
 
-    def in_force(self) -> dict[str, str]:
+    def current_releases(self) -> dict[str, str]:
         rows = self.warehouse.read("release/current").to_pylist()
         return {row["name"]: row["release_id"] for row in rows}
 
@@ -171,7 +171,7 @@ def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) 
     empty.take(made_in / "releases" / SECOND)
     empty.take(made_in / "releases" / INSTRUCTION)
 
-    assert empty.in_force() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
+    assert empty.current_releases() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
 
 
 def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
@@ -223,12 +223,12 @@ def test_files_that_are_not_of_the_release_do_not_count(
 def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: Path) -> None:
     shutil.copytree(made_in, tmp_path / "home")
     same = Empty(tmp_path / "home")
-    before, in_force = rows_of(same.warehouse, FIRST), same.in_force()
+    before, current = rows_of(same.warehouse, FIRST), same.current_releases()
 
     same.take(made_in / "releases" / FIRST)
 
-    assert rows_of(same.warehouse, FIRST) == before and same.in_force() == in_force
-    assert in_force["mmdu"] == SECOND
+    assert rows_of(same.warehouse, FIRST) == before and same.current_releases() == current
+    assert current["mmdu"] == SECOND
 
 
 FORMS = {

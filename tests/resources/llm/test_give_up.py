@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from resources.llm import circuit_breaker
+from resources.llm.canary import FIRST_RESULTS
 from resources.llm.request import Completion, Failure
-from resources.llm.trial import FIRST_RESULTS
 from tests.doubles.odd_api import Asked, answering, never
 from tests.resources.llm.loopback import ask, gateway_of, questions
 

@@ -67,7 +67,7 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedApi]:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The ledger of a home."""
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     return tmp_path / "ledger.sqlite"
 
 
@@ -106,7 +106,7 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command
 
     for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
         said = refused(path, begin)
-        assert "restore a backup (vlm-loom home restore)" in said
+        assert "restore a backup (vlm-loom workspace restore)" in said
 
     assert api.n_heard == 0
 
@@ -225,7 +225,7 @@ def test_a_ledger_damaged_while_a_stage_runs_ends_it_with_one_sentence(
 
     said = refused(path, lambda: gateway.ask("s", questions(2000)))
 
-    assert "is damaged (" in said and "vlm-loom home restore" in said
+    assert "is damaged (" in said and "vlm-loom workspace restore" in said
 
 
 def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
@@ -309,7 +309,7 @@ def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path: Path
     path.unlink()
     assert path.with_name(f"{path.name}-wal").stat().st_size > 0
 
-    with closing(Ledger(path)) as anew:
-        assert len(anew) == 0
+    with closing(Ledger(path)) as again:
+        assert len(again) == 0
     assert check_all(path) == (0, 0, [])
     still_open.close()

@@ -12,8 +12,8 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.llm.re_ask import ReAskError, re_ask
 from resources.llm.registry import load_registry
-from resources.llm.renewals import ReAskError, ask_anew
 from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
@@ -122,13 +122,13 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     good = replace(REQUEST, prompt_version="test/q@2")
     assert ask(request=good).value == ["Why?", "How?"]
     with pytest.raises(ReAskError, match="no such answer that could not be read"):
-        ask_anew(ledger, registry(), None, "s", None, unread=True)
+        re_ask(ledger, registry(), None, "s", None, unread=True)
     # The first of them has been given.
     writer.says("", "no", "no again", "never", "Q1: Who?\nQ2: Where?")
     assert ask().loss and ask().loss and ledger.count_unread() == {"s": 1}
     sent = len(writer.received)
 
-    told, stages = ask_anew(ledger, registry(), "m", "s", "test/q@1", unread=True)
+    told, stages = re_ask(ledger, registry(), "m", "s", "test/q@1", unread=True)
     assert stages == ["s"]
 
     assert told.startswith("1 answer that could not be read is asked for again")
@@ -150,7 +150,7 @@ def test_a_reply_whose_repair_was_cut_off_could_not_be_read(ask, writer, tmp_pat
     # The next run has both from the ledger.
     assert ask().loss[0] == "truncated" and len(writer.received) == 2
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ask_anew(ledger, load_registry(tmp_path / "models.yaml"), "m", None, None, unread=True)
+    re_ask(ledger, load_registry(tmp_path / "models.yaml"), "m", None, None, unread=True)
     ledger.close()
     writer.says("", "", "Q1: Who?\nQ2: Where?")
     assert ask().value == ["Who?", "Where?"]

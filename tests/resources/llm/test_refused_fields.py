@@ -9,6 +9,7 @@ import pytest
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm.batches import read_results
+from resources.llm.canary import ModelGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchItem, BatchState
@@ -16,7 +17,6 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Failure, request_key
-from resources.llm.trial import ModelGivenUp
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
+from resources.llm.canary import FIRST_RESULTS, Canary
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
-from resources.llm.trial import FIRST_RESULTS, Canary
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of
 

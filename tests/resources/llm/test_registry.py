@@ -199,7 +199,7 @@ def test_an_unknown_contestant_with_a_colon_is_told_the_forms_that_there_are(loa
     with pytest.raises(RegistryError) as caught:
         registry.profile("paid")
 
-    said = f"There is no contestant '{name}' for the profile paid in models.yaml; {told}"
+    said = f"There is no candidate '{name}' for the profile paid in models.yaml; {told}"
     assert str(caught.value).startswith(said)
 
 

@@ -67,7 +67,7 @@ LOOP = """
 
 
 class Machine:
-    """Its askers begin anew whenever one is killed, until each was handed every outcome."""
+    """Its askers begin again whenever one is killed, until each was handed every outcome."""
 
     def __init__(self, name: str, home: Path, models: Path):
         self.name, self.home = name, home

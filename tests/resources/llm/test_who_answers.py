@@ -1,4 +1,4 @@
-"""Whose answer it is: two servers never share answers, and what is asked anew is asked once more."""
+"""Whose answer it is: two servers never share answers, and what is re-asked is asked once more."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +10,8 @@ from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, ReAskDecision
+from resources.llm.re_ask import re_ask
 from resources.llm.registry import Registry, load_registry
-from resources.llm.renewals import ask_anew
 from resources.llm.request import ChatRequest, Completion, request_key
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
@@ -139,7 +139,7 @@ def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -
     assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
 
 
-# Asking anew
+# Re-asking
 
 
 def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
@@ -149,10 +149,10 @@ def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
     asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
     assert texts(asked, question(), stage="evaluate.answers") == ["First."]
 
-    told, stages = ask_anew(asked.ledger, asked.registry, "one", "evaluate/answers", None)
+    told, stages = re_ask(asked.ledger, asked.registry, "one", "evaluate/answers", None)
     assert stages == ["evaluate.answers"]
 
-    assert told.startswith("1 answer is asked for anew")
+    assert told.startswith("1 answer is asked for again")
     for _ in range(2):
         assert texts(asked, question(), stage="evaluate.answers") == ["Second."]
     # Another stage is not covered, and an entry of another name for the same server and model is.
@@ -190,10 +190,10 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
     with pytest.raises(
         UserError, match="The ledger has no answer of the model .* shared; the nearest is"
     ):
-        ask_anew(asked.ledger, asked.registry, "two", None, None)
+        re_ask(asked.ledger, asked.registry, "two", None, None)
 
     texts(asked, question("two"))
-    assert ask_anew(asked.ledger, asked.registry, "two", None, None)[0].startswith("1 answer is")
+    assert re_ask(asked.ledger, asked.registry, "two", None, None)[0].startswith("1 answer is")
 
 
 def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: ScriptedApi) -> None:
@@ -257,7 +257,7 @@ def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(
     texts(asked, question())
 
     with pytest.raises(UserError) as refused:
-        ask_anew(asked.ledger, asked.registry, *given)  # type: ignore[arg-type]
+        re_ask(asked.ledger, asked.registry, *given)  # type: ignore[arg-type]
 
     assert said in str(refused.value)
     assert asked.ledger.renewals() == []

@@ -303,7 +303,7 @@ def report_data(store: ImageStore) -> Row:
             "writers": ["gpt-4o"],
             "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
             "project_version": "0.1.0",
-            "in_force": True,
+            "is_current": True,
         },
         "benchmark": {
             "name": "mmdu",

@@ -33,14 +33,14 @@ def missing(model: str) -> dict[str, Any]:
 
 def test_the_card_says_how_the_release_was_made_and_whether_it_is_in_force(data, store):
     text = Page(render_report(data, store)).text
-    assert "mmdu-0123456789 · in force" in text
+    assert "mmdu-0123456789 · current" in text
     for said in ("mmdu-9876543210", "gpt-4o", "mmdu/questions@1f6c02ab", "wit-0", "0.1.0"):
         assert said in text
     assert "cluster.clusters.tau" in text and '"all"' in text
 
-    data["release"] |= {"in_force": False, "settings": None, "writers": None, "parent": None}
+    data["release"] |= {"is_current": False, "settings": None, "writers": None, "parent": None}
     text = Page(render_report(data, store)).text
-    assert "mmdu-0123456789 · not in force" in text and "unknown" in text
+    assert "mmdu-0123456789 · not current" in text and "unknown" in text
 
 
 def test_models_that_are_missing_are_named_with_the_reason(data, store):

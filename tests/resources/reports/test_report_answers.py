@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from markupsafe import Markup
+from tests.resources.reports.test_report_board import board
 
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
@@ -23,7 +24,6 @@ from tests.resources.reports.report_rows import (
     scores,
     without_own_script,
 )
-from tests.resources.reports.test_report_board import board
 
 UNKNOWN = Estimate(None, None, None)
 
@@ -248,7 +248,7 @@ def test_a_model_that_has_no_score_gains_nothing(data) -> None:
     for row in data["scores"]:
         row["value"] = row["ci_low"] = row["ci_high"] = None
     (judged,) = judges_of(data)
-    found = table(refusals(judged, judged.contestants), "Refusals")
+    found = table(refusals(judged, judged.candidates), "Refusals")
     assert {line[-1].text for line in found.lines} == {"–"}
 
 

@@ -12,7 +12,7 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_attribution import attribution
 from resources.reports.report_attribution import sentence as sentence_of
-from resources.reports.report_board import panes_of
+from resources.reports.report_leaderboard import panes_of
 from tests.resources.reports.attribution_rows import FAULTS, TASKS, convbench_data
 from tests.resources.reports.report_rows import without_own_script
 

@@ -47,8 +47,8 @@ def test_a_baseline_is_never_the_best_model(data) -> None:
 def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
     unscored = {**data, "benchmark": None, "scores": [], "comparisons": []}
     lines = [
-        line(data, release_id="mmdu-1", in_force=False, created_at="2026-01-01"),
-        line(data, release_id="mmdu-2", in_force=False, created_at="2026-02-01"),
+        line(data, release_id="mmdu-1", is_current=False, created_at="2026-01-01"),
+        line(data, release_id="mmdu-2", is_current=False, created_at="2026-02-01"),
         line(unscored, release_id="set-1", name="set", kind="instruction"),
         line(data, release_id="mmdu-3"),
     ]
@@ -109,12 +109,12 @@ def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -
 
 def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data) -> None:
     data["scores"] += [*scores("baseline:empty", 99.0), *scores("new", 90.0)]
-    found = cells([line(data, in_force=True)])
+    found = cells([line(data, current_only=True)])
     # Without a rank a model is last, and baselines are no models.
     assert list(found) == ["strong", "weak", "new"]
     assert found["new"][0].small[-1] == "no rank"
-    assert matrix([line(data, in_force=False)]) is None
-    html = render_index([line(data, in_force=False)], "2026-03-03")
+    assert matrix([line(data, is_current=False)]) is None
+    html = render_index([line(data, is_current=False)], "2026-03-03")
     assert 'id="models"' not in html
 
 
@@ -124,7 +124,7 @@ def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
     since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
     page = Page(render_index([line(data)], "2026-03-03", since=since))
     assert "What changed since 2026-03-01 08:00" in page.words
-    assert "New: mmdu-0123456789" in page.words and "No longer in force: old-1" in page.words
+    assert "New: mmdu-0123456789" in page.words and "No longer current: old-1" in page.words
     assert "javascript:x'>: 78.0 → 79.5" in page.words
     assert "no score → 1.0" in page.words and "11 more scores changed" in page.words
     assert "What changed" not in Page(render_index([line(data)], "2026-03-03")).text
@@ -156,7 +156,7 @@ def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
     assert state == {
         "mmdu-0123456789": {
             "name": "mmdu",
-            "in_force": True,
+            "is_current": True,
             "by": f"Overall Score, micro mean, judge gpt-4o, {VERSION}",
             "scores": {"strong": "78.0", "weak": "41.0"},
         }

@@ -24,7 +24,7 @@ def judged(**scores):
 
 
 def shown(metrics, rows):
-    return ScoresByJudge(judge="j", version="v", scores=rows, shown_metrics=metrics, contestants=())
+    return ScoresByJudge(judge="j", version="v", scores=rows, shown_metrics=metrics, candidates=())
 
 
 def row(model, metric, value, low, high):

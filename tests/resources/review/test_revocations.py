@@ -58,7 +58,7 @@ def test_ones_own_decision_ends_and_becomes_a_draft(store: ReviewStore) -> None:
     assert rows(store) == before, "no event is changed"
     assert (status(store, "item-0"), store.decisions()) == ("round_1", [])
     assert len(store.decisions(revoked=True)) == 1
-    # What follows from decisions is made anew.
+    # What follows from decisions is made again.
     assert store.completion()[0].fingerprint != was[0].fingerprint
     assert store.decided() == store.decided() != decided
     lock = store.lock_item("ann", "annotator", item_id="item-0")

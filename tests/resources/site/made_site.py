@@ -1,4 +1,4 @@
-"""A site of one made release, written as the asset writes it: 60 items, four contestants, two judges.
+"""A site of one made release, written as the asset writes it: 60 items, four candidates, two judges.
 
 Item n (0 to 59) has the scores below by the first judge; the second gives 80, 60, 20 and 10.
 
@@ -218,7 +218,7 @@ def _entry(n: int) -> SampleBrowserItem:
 def make_site(home: Path) -> None:
     """Write the release's page, data and pictures below a home's reports."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_HOME", str(home))
+        patch.setenv("LOOM_WORKSPACE", str(home))
         contents = SampleBrowserContents(
             _facts(),
             _columns(),

@@ -23,7 +23,7 @@ from tests.resources.site.made_site import (
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
-"""Most open the site anew, which takes two seconds of CPU time."""
+"""Most open the site again, which takes two seconds of CPU time."""
 
 
 @pytest.fixture(scope="module")

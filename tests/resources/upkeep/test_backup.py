@@ -128,7 +128,7 @@ def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
     assert str(refused.value) == (
         f"{backup / name} was made before vlm-loom 0.2.0, the first version whose workspaces later "
         "versions open: keep "
-        f"{backup} for the version that made it, and set LOOM_HOME to another folder."
+        f"{backup} for the version that made it, and set LOOM_WORKSPACE to another folder."
     )
     assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
         "backup",
@@ -551,7 +551,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_HOME"):
+    with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_WORKSPACE"):
         back_up(tmp_path / "nowhere", tmp_path / "backup")
     with pytest.raises(BackupError, match="is inside the workspace"):
         back_up(home, home / "backups" / "today")

@@ -102,7 +102,7 @@ def test_all_is_there_and_comes_back_the_same(
     assert sum("was brought there before" in line for line in again) == 2
     assert any("images: 3, 0 of them sent" in line for line in again)
     other = tmp_path / "other"
-    monkeypatch.setenv("LOOM_HOME", str(other))
+    monkeypatch.setenv("LOOM_WORKSPACE", str(other))
     other.mkdir()
     move(back=True, say=again.append)
     before, after = rows(built), rows(other)
@@ -169,7 +169,8 @@ def test_a_row_that_differs_is_found(
 def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) -> None:
     move(back=False, say=print)
     with pytest.raises(
-        StoreError, match="exists already and is not overwritten: set LOOM_HOME to a new folder"
+        StoreError,
+        match="exists already and is not overwritten: set LOOM_WORKSPACE to a new folder",
     ):
         move(back=True, say=print)
 

@@ -100,7 +100,7 @@ class MediaWiki:
         return None
 
     def forget(self) -> None:
-        """Begin the record of requests anew."""
+        """Begin the record of requests again."""
         self.requests.clear()
 
 

@@ -1,4 +1,4 @@
--- The scores of contestants on each value of a label, failures at the floor: of the first metric that is
+-- The scores of candidates on each value of a label, failures at the floor: of the first metric that is
 -- split by it.
 SELECT benchmark, release_id, judge, judge_version, metric, model, subset_value AS task, value, n_units
 FROM evaluate.scores

@@ -196,7 +196,7 @@ def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None
     for seed in range(1, 5):
         materialize(evaluated, critic_pairs={"seed": seed})
         several.add(frozenset(row["group_id"] for row in pairs(evaluated) if row["side"] == "test"))
-    assert len(several) > 1, "another seed draws anew"
+    assert len(several) > 1, "another seed draws again"
 
 
 def test_agreement_of_a_critic_is_that_on_the_test_side(evaluated: Desk) -> None:

@@ -187,7 +187,7 @@ RELEASE = {
     "review_share": 0.0,
     "provider": "published",
     "created_at": "2026-03-02T09:14:55+00:00",
-    "in_force": True,
+    "is_current": True,
     **dict.fromkeys(
         ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
     ),

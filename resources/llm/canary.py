@@ -8,7 +8,7 @@ from typing import Final, get_args
 from methods.errors import PromptUnusable, UserError
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import FailureKind
-from resources.llm.usage import asking_unread_again
+from resources.llm.usage import re_ask_unread_command
 from resources.llm.watchdog import waits_for
 
 FIRST_RESULTS = 20
@@ -105,7 +105,7 @@ class Canary:
         reason, detail = self._losses[0]
         # What could not be read is kept: without being forgotten it would come from the ledger again.
         unread = reason not in get_args(FailureKind)
-        then = f", run {asking_unread_again(self._stage)}, and" if unread else " and"
+        then = f", run {re_ask_unread_command(self._stage)}, and" if unread else " and"
         subject = self._model
         if self.is_of_prompt(self._losses[0]):
             subject += f" with the prompt {self._prompt}"

@@ -1,4 +1,4 @@
-"""Asking anew what was answered: of one model, in one stage, with one prompt.
+"""Re-asking what was answered: of one model, in one stage, with one prompt.
 
 A renewal is part of the key of every request that it covers: each request is sent once more, a run that
 was stopped goes on where it was, and the earlier answers stay.
@@ -26,10 +26,10 @@ class ReAskPlan(NamedTuple):
 
 
 class ReAskError(UserError):
-    """Nothing would be asked anew; the message says what there is."""
+    """Nothing would be re-asked; the message says what there is."""
 
 
-def ask_anew(
+def re_ask(
     ledger: Ledger,
     registry: Registry,
     model: str | None,
@@ -38,7 +38,7 @@ def ask_anew(
     *,
     unread: bool = False,
 ) -> ReAskPlan:
-    """Ask anew from now on what fits all that is given.
+    """Re-ask from now on what fits all that is given.
 
     Args:
         ledger: The ledger, which keeps the decision.
@@ -72,7 +72,7 @@ def ask_anew(
     ledger.renew(renewal)
     n_answers = sum(n_calls for _, n_calls in covered)
     return ReAskPlan(
-        f"{n_answers} answer{'s are' if n_answers > 1 else ' is'} asked for anew when the assets that "
+        f"{n_answers} answer{'s are' if n_answers > 1 else ' is'} asked for again when the assets that "
         f"use {'them' if n_answers > 1 else 'it'} are materialized; the earlier ones stay in the "
         "ledger.",
         sorted({of_stage for of_stage, _ in covered}),

@@ -1,4 +1,4 @@
-"""What contestants send, with plain replies in the place of a provider's: any benchmark, any trial."""
+"""What candidates send, with plain replies in the place of a provider's: any benchmark, any trial."""
 
 import asyncio
 from dataclasses import replace
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from assets.evaluate.contestants import (
+from assets.evaluate.candidates import (
     CandidateReply,
     ImportedPredictions,
     LetterBaselineOptions,
-    contestants,
+    candidates_of,
     exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
@@ -66,10 +66,10 @@ def registry(tmp_path) -> Registry:
 def asked(
     registry: Registry, name: str, item: Item
 ) -> tuple[list[ChatRequest], list[dict[str, Any]]]:
-    """The requests that a contestant sends about an item, and the rows of its answers."""
+    """The requests that a candidate sends about an item, and the rows of its answers."""
     calls = Calls()
-    (contestant,) = contestants([name], registry, ITEMS, PARAMS)
-    run = AnswerRun(contestant, item)
+    (candidate,) = candidates_of([name], registry, ITEMS, PARAMS)
+    run = AnswerRun(candidate, item)
     answered = asyncio.run(answer_item(calls, Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
     return calls.sent, answered.answers
 
@@ -100,7 +100,7 @@ def test_every_pass_of_a_circular_item_goes_without_its_image(
 
 
 def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> None:
-    made = contestants(NAMES, registry, ITEMS, PARAMS)
+    made = candidates_of(NAMES, registry, ITEMS, PARAMS)
     assert [(each.name, each.asks, each.provider) for each in made] == [
         ("local", "local", "openai"),
         ("no-images:local", "local", "openai"),
@@ -112,7 +112,7 @@ def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> 
 
 def test_a_baseline_sends_nothing(registry: Registry) -> None:
     calls = Calls()
-    (baseline,) = contestants(["baseline:reference"], registry, ITEMS, PARAMS)
+    (baseline,) = candidates_of(["baseline:reference"], registry, ITEMS, PARAMS)
     ask = AnswerRequest("plain", 1, (Message.of("user", "Which colour?"),))
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
@@ -129,7 +129,7 @@ def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_
     ]
     keyed = [replace(each, turns=(Turn(1, "Which?", (), {"key": "D"}),)) for each in of_four]
     calls = Calls()
-    (baseline,) = contestants(["baseline:most-frequent"], registry, [*keyed, *ITEMS], PARAMS)
+    (baseline,) = candidates_of(["baseline:most-frequent"], registry, [*keyed, *ITEMS], PARAMS)
     run = AnswerRun(baseline, ITEMS[0])
     answered = asyncio.run(answer_item(calls, Mmbench(), run, "nobody", "fail"))  # type: ignore[arg-type]
     assert (calls.sent, answered.n_lost) == ([], 0)
@@ -161,7 +161,7 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     registry: Registry, items: list[Item], name: str, reason: str, sentence: str
 ) -> None:
     calls = Calls()
-    lacking, other = contestants([name, "local"], registry, items, PARAMS)
+    lacking, other = candidates_of([name, "local"], registry, items, PARAMS)
     answered = [
         asyncio.run(answer_item(calls, Toy(), AnswerRun(each, items[0]), "nobody", "fail"))  # type: ignore[arg-type]
         for each in (lacking, other)
@@ -222,8 +222,8 @@ def predicted(text: str | None) -> CandidateReply:
     """The reply of imported predictions that have this text, or none."""
     texts = {} if text is None else {PredictionKey("item-0", "shift-0"): text}
     ask = AnswerRequest("shift-0", 1, (Message.of("user", "Which colour?"),))
-    contestant = ImportedPredictions("file:mine", texts)
-    return asyncio.run(contestant.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
+    candidate = ImportedPredictions("file:mine", texts)
+    return asyncio.run(candidate.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

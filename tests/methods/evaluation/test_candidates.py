@@ -1,8 +1,8 @@
-"""What the name of a contestant says of it."""
+"""What the name of a candidate says of it."""
 
 import pytest
 
-from methods.evaluation.contestants import BASELINES, ablation_of, is_model, model_of
+from methods.evaluation.candidates import BASELINES, ablation_of, is_model, model_of
 
 
 @pytest.mark.parametrize(

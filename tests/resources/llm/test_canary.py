@@ -13,13 +13,13 @@ from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.images.store import ImageStore
 from resources.llm import circuit_breaker, errors, gateway
+from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError, ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.llm.trial import ModelGivenUp, PromptGivenUp
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
@@ -98,7 +98,7 @@ def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concu
     assert str(caught.value) == (
         "evaluate.judgments stopped asking judge, as its first 20 results all failed with no_json "
         "(The reply holds no JSON): correct what this names (the model's server, its entry in "
-        "models.yaml or the prompt), run vlm-loom model ask-anew --stage evaluate/judgments "
+        "models.yaml or the prompt), run vlm-loom model re-ask --stage evaluate/judgments "
         "--unread, and run "
         "again; what was answered is kept and costs nothing."
     )

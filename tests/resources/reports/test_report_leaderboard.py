@@ -10,8 +10,8 @@ from markupsafe import Markup
 from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_board import panes_of, side_by_side
 from resources.reports.report_index import line_of, render_index
+from resources.reports.report_leaderboard import panes_of, side_by_side
 from resources.reports.report_plots import ChartMark
 from tests.resources.reports.report_rows import (
     JUDGE,
@@ -252,7 +252,7 @@ def test_relatives_of_judge_and_writer_are_marked(data, model, tags) -> None:
         "claude-writer": "claude",
     }
     data["scores"] = scores(model, 50.0)
-    (who,) = panes_of(data)[0].judged.contestants
+    (who,) = panes_of(data)[0].judged.candidates
     assert who.tags == tags
 
 

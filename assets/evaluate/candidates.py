@@ -1,11 +1,11 @@
-"""Contestants: the models of the registry, and what calibrates them and their judges.
+"""Candidates: the models of the registry, and what calibrates them and their judges.
 
 A baseline asks no model: `baseline:reference` gives the reference answer, `baseline:swapped-reference`
 that of another item, `baseline:empty` an empty text. A judge that can be trusted puts the first above
 everything and the other two at the bottom. `no-images:<model>` and `other-images:<model>` ask the model
 without the images, or with those of another item: what it scores without looking. A judge is shown the
 item's own images in any case. Where a release has no other item to take from, the answer is lost, and
-other contestants go on. `baseline:random` and `baseline:most-frequent` say a letter; `file:<model>`
+other candidates go on. `baseline:random` and `baseline:most-frequent` say a letter; `file:<model>`
 what an imported file has.
 """
 
@@ -23,7 +23,7 @@ from methods.evaluation.ablations import (
     without_images,
 )
 from methods.evaluation.asking import OWN_DOING, AnswerRequest
-from methods.evaluation.contestants import (
+from methods.evaluation.candidates import (
     BASELINE,
     BASELINES,
     FILE,
@@ -68,7 +68,7 @@ class NoOtherItem(UserError):
 class CandidateReply(NamedTuple):
     """Columns of a row of `evaluate.answers`, and why it is no answer (a reason and a sentence).
 
-    A loss is `final` where asking again would give nothing else: it counts in the contestant's scores,
+    A loss is `final` where asking again would give nothing else: it counts in the candidate's scores,
     and not against `max_failed_share`, like what a model does of its own.
     """
 
@@ -209,12 +209,12 @@ class ImportedPredictions:
 
 
 def _not_made(reason: str, why: UserError | str) -> CandidateReply:
-    """A failure without a call: the release lacks what the contestant needs."""
+    """A failure without a call: the release lacks what the candidate needs."""
     row = {"status": "failed", "answer": None, "call_key": None}
     return CandidateReply(row, (reason, str(why)))
 
 
-def contestants(
+def candidates_of(
     names: Sequence[str],
     registry: Registry,
     items: Sequence[Item],

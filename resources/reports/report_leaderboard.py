@@ -106,7 +106,7 @@ class JudgePane(NamedTuple):
 
     @property
     def order(self) -> list[CandidateLabel]:
-        """The contestants in the order of the first leaderboard."""
+        """The candidates in the order of the first leaderboard."""
         return [entry.who for view in self.views[:1] for entry in view.entries]
 
 
@@ -243,11 +243,11 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
         return []
     metric = panes[0].judged.shown_metrics[0]
     # Models that only later judges have judged come after the others.
-    contestants = {
+    candidates = {
         who.name: who for pane in panes for who in _order(pane.judged, pane.judged.shown_metrics[0])
     }
     lines = []
-    for name, who in contestants.items():
+    for name, who in candidates.items():
         cells = []
         for pane in panes:
             ranks = _ranks(pane.judged.row(name, metric.key))
@@ -390,7 +390,7 @@ def _all_metrics(
 
 
 def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabel]:
-    """Contestants by rank, then by score; those without a score last, models before all others."""
+    """Candidates by rank, then by score; those without a score last, models before all others."""
 
     def key(who: CandidateLabel) -> tuple[Any, ...]:
         row = judged.row(who.name, metric.key)
@@ -400,7 +400,7 @@ def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabe
         kind = who.is_baseline, not who.is_model
         return kind, rank is None, rank or 0, value is None, better, who.name
 
-    return sorted(judged.contestants, key=key)
+    return sorted(judged.candidates, key=key)
 
 
 def _entry(

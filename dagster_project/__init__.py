@@ -1,4 +1,4 @@
-"""What Dagster loads: definitions, jobs, schedules, sensors, checks and the resources behind them."""
+"""The Dagster code location: definitions, jobs, schedules, sensors, checks and resources."""
 
 import gc
 

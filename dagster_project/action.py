@@ -56,10 +56,10 @@ Quoting = Annotated[QuotingName, Field(description=QUOTING_HELP)]
 
 
 class Action(BaseModel):
-    """What a person does to a workspace: `vlm-loom GROUP COMMAND`, a job and an op.
+    """An operation on a workspace: a subcommand `vlm-loom GROUP COMMAND`, a job and an op.
 
-    The docstring of a subclass is the help, its fields are the arguments, and the parameters of its
-    `perform` are resources by name, and `say`, which takes lines on the progress.
+    The docstring of a subclass is the help, its fields are the arguments. The parameters of its
+    `perform` are resources by name, and `say`, which prints progress.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,17 +76,17 @@ class Action(BaseModel):
 
     @classmethod
     def job(cls) -> str:
-        """The name of its job: that of the class."""
+        """The name of its job, derived from the class name."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def op(cls) -> str:
-        """The name of its op: that of the subcommand."""
+        """The name of its op, derived from the subcommand."""
         return re.sub(r"\W", "_", cls.COMMAND)
 
     @classmethod
     def help(cls) -> str:
-        """What it does, in one paragraph."""
+        """The help as one paragraph."""
         return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod

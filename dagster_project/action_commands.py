@@ -1,4 +1,6 @@
-"""Subcommands of `vlm-loom` made of actions: names are checked first, then the action is a run."""
+"""Subcommands of `vlm-loom` for actions: names are checked first, then the action runs as a Dagster
+run.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Jobs of one op, made of actions, and the event by which assets downstream see the change."""
+"""Jobs of one op for actions, and the event that shows the change to downstream assets."""
 
 from typing import Any
 

@@ -46,8 +46,9 @@ AT_WORK = [
 
 @dataclass
 class BuildResult:
-    """What a build did: its run, None where no shard was ingested or all was up to date, and the
-    sentence about shards that could not be ingested."""
+    """The result of a build: its run (None if no shard was ingested or nothing was outdated), and a
+    message about shards that could not be ingested.
+    """
 
     run: dg.ExecuteInProcessResult | None
     lost_shards: str

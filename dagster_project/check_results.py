@@ -1,4 +1,4 @@
-"""Results of asset checks: one that fails says what is wrong, of which rows, and what to do."""
+"""Results of asset checks: a failed check names the problem, the rows and the remedy."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -108,9 +108,16 @@ NOT_MADE_YET = (
 def empty_check(
     key: dg.AssetKey, counted: str, query: str, if_none: str
 ) -> dg.AssetChecksDefinition:
-    """Blocking: the asset made something, as nothing is never a silent success.
+    """Make a blocking check that an asset is not empty.
 
-    `query` names the SQL that gives the number of what is `counted`, by kind (columns kind, n).
+    Args:
+        key: The asset.
+        counted: What is counted, for messages.
+        query: The query with the numbers by kind (columns kind, n).
+        if_none: The advice for an empty asset.
+
+    Returns:
+        The check.
     """
 
     @asset_check(

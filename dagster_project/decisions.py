@@ -28,14 +28,17 @@ def observation_of_decisions(store: ReviewStore) -> dg.AssetObservation:
 
 
 def forget_materializations(instance: dg.DagsterInstance) -> None:
-    """Wipe the events of `review/decisions` if version 0.2 reported materializations of it: a run would
-    take the data version of the latest materialization, and not that of an observation."""
+    """Delete the materializations of `review/decisions` that version 0.2 reported.
+
+    A run would otherwise use the data version of the latest materialization instead of that of an
+    observation.
+    """
     if instance.get_latest_materialization_event(decisions.key):
         instance.wipe_assets([decisions.key])
 
 
 def observe_decisions(instance: dg.DagsterInstance) -> None:
-    """Tell Dagster what people have decided. A missing review store is created: nobody decided."""
+    """Report people's decisions to Dagster. A missing review store is created empty."""
     forget_materializations(instance)
     with closing(ReviewStore(review_path())) as store:
         instance.report_runless_asset_event(observation_of_decisions(store))

@@ -1,6 +1,6 @@
-"""What dialogues are like with some settings, beside the paper's, and what building them would cost.
+"""The shape of dialogues with given settings, next to the paper's, and the cost of building them.
 
-No provider is asked: the offline server writes the texts, and a call is reckoned as in `vlm-loom
+No provider is asked: the mock server writes the texts, and costs are estimated as by `vlm-loom
 dry-run`.
 """
 
@@ -48,7 +48,7 @@ class DryRunStepError(UserError):
 
 @dataclass(frozen=True)
 class DialogueKindResult:
-    """What came of one kind of dialogues."""
+    """The result for one kind of dialogues."""
 
     dialogues: Sequence[DialogueStatistics]
     forecasts: Forecasts

@@ -1,4 +1,4 @@
-"""What is done to a home as a whole: back it up, restore it, check its ledger, clean it."""
+"""Operations on a workspace as a whole: back it up, restore it, check its ledger, clean it."""
 
 from datetime import datetime
 from pathlib import Path
@@ -61,7 +61,7 @@ def restore_home(source: Path, overwrite: bool) -> str:
 
 
 def check_ledger() -> str:
-    """That the ledger is sound. Raises UserError where it is damaged."""
+    """Check the ledger and return a message. Raises UserError if it is damaged."""
     path, findings = home.ledger_path(), _findings()
     if findings.wrong:
         for fault in findings.wrong:

@@ -131,7 +131,7 @@ def ingest_each(
 
 
 def why_failed(result: dg.ExecuteInProcessResult) -> str:
-    """What ended a run, in words: the sentence of its first failed step, or its checks that failed."""
+    """Describe why a run failed: the message of its first failed step, or its failed checks."""
     checks = [
         f"check {check.check_name} of {check.asset_key.to_user_string()}: {check.description}"
         for check in result.get_asset_check_evaluations()

@@ -1,8 +1,7 @@
-"""Jobs: one for each stage, and `build` for all of them from clusters to a release.
+"""Jobs: one per stage, and `build` for all stages from clusters to a release.
 
-Ingestion is partitioned by shard and no other stage is, so it is a job of its own: a backfill of its
-partitions comes before `build` (docs/decisions/0020). Actions on releases, results and models are
-`actions.py`.
+Only ingestion is partitioned (by shard), so it is a separate job, and a backfill of its partitions
+precedes `build` (docs/decisions/0020). `actions.py` has actions on releases, results and models.
 """
 
 from typing import Any

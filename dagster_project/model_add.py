@@ -1,4 +1,4 @@
-"""`vlm-loom model add`: ask a server what it serves, try its model, write the entry to models.yaml."""
+"""`vlm-loom model add`: list a server's models, check one, and add it to models.yaml."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-"""What a model can do, found out by asking it: text, images, a schema, a long prompt.
+"""Checks of a model's abilities by requests: text, images, a JSON schema, a long prompt.
 
-Each check sends new requests: what a server could do last month is not asked of the ledger.
+Each check sends new requests, because stored answers may describe an earlier state of the server.
 """
 
 import io
@@ -59,7 +59,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class ModelCheckResult:
-    """Whether something works (None: not tried), what is to be said of it, and what it cost.
+    """The result of a check: whether it works (None: not tried), a message, and its cost.
 
     `settings` are fields of the model's entry with the values that the check found.
     """
@@ -146,7 +146,7 @@ class _ModelCheck:
         return replace(finding, said=sent + finding.said)
 
     def image_tokens(self) -> ModelCheckResult:
-        """What an image counts: the tokens of a prompt with a small one, a large one, and none."""
+        """Measure the tokens of an image from prompts with a small image, a large one, and none."""
         what, spec = "image tokens", self._spec
         if not isinstance(self._one_image, Completion):
             return ModelCheckResult(what, None, "since one image does not work")

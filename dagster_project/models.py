@@ -1,4 +1,4 @@
-"""A model by itself: ask it a question, try what it can do."""
+"""Commands on single models: ask a question, check abilities."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,14 +29,18 @@ ASK = "ask@1"
 
 @contextmanager
 def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
-    """A gateway for one model, asked at once whatever its mode; paid from LOOM_BUDGET_USD.
+    """Make a gateway for one model, which is asked live whatever its mode. LOOM_BUDGET_USD limits the
+    cost.
 
     Args:
-        registry: The models that there are.
-        model: The name of one of them.
+        registry: The registry.
+        model: The name of the model.
+
+    Yields:
+        The gateway.
 
     Raises:
-        RegistryError: The model is not known or lacks its key.
+        RegistryError: The model is unknown, or has no key.
     """
     live = registry.model(model).model_copy(update={"mode": "live"})
     alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
@@ -88,14 +92,14 @@ def check_model(model: str) -> int:
 
 
 def print_findings(gateway: Gateway, spec: ModelSpec) -> list[ModelCheckResult]:
-    """Try what a model can do, and print each finding when it is there.
+    """Check a model's abilities and print each result.
 
     Args:
-        gateway: A gateway that has the model.
+        gateway: A gateway for the model.
         spec: The model's entry.
 
     Returns:
-        The findings, that of text first.
+        The results, that of text first.
     """
     print(printable(f"{spec.name}: {spec.model} at {spec.endpoint()}"), flush=True)
     findings = []

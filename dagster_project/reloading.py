@@ -1,7 +1,7 @@
-"""The code location of a running UI is loaded again when a file that definitions depend on changes.
+"""Reloads the code location of a running UI when a file that definitions depend on changes.
 
-Dagster loads definitions when somebody presses Reload. Definitions have versions of settings, prompts
-and SQL (`code_versions.py`): loaded again, they mark what is out of date.
+Dagster only loads definitions when somebody presses Reload. Definitions contain versions of settings,
+prompts and SQL (`code_versions.py`), so reloading marks outdated assets.
 """
 
 import os
@@ -23,7 +23,7 @@ State = dict[Path, tuple[int, int]]
 
 
 def files_state() -> State:
-    """The files that definitions depend on as they are now; those that are not there are left out."""
+    """Return the current state of the files that definitions depend on; missing files are left out."""
     state: State = {}
     for path in _files():
         try:

@@ -53,20 +53,20 @@ def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> 
 def image_fetcher(
     images: str | None = None, corpus: Corpus | None = None, pauses: HostPauses | None = None
 ) -> ImageFetcher:
-    """The images of a corpus.
+    """Make the fetcher of a corpus's images.
 
     Args:
-        images: A folder or a base URL; without it `LOOM_IMAGES`, else the corpus's own `images/`, else
-            the addresses in the rows.
-        corpus: The corpus; without it that of `corpus_folder`.
+        images: A folder or a base URL; the default is `LOOM_IMAGES`, else the corpus's own `images/`,
+            else the URLs in the rows.
+        corpus: The corpus; the default is that of `corpus_folder`.
         pauses: Pauses of hosts, shared with other clients of the same hosts.
 
     Returns:
-        What fetches them.
+        The fetcher.
 
     Raises:
         ImageSourceError: There is no such folder.
-        CorpusError: The settings of the corpus cannot be used.
+        CorpusError: The settings of the corpus are not valid.
     """
     corpus = corpus or corpus_folder()
     return ImageFetcher(
@@ -137,10 +137,10 @@ def default_budget() -> float | None:
 
 
 def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
-    """The runs whose work a run repeats or continues, in no order; they share its budget.
+    """Return the runs that share a run's budget, in no order.
 
-    These are the runs that it goes on for after a batch, those that it executes again, and all that
-    execute the same one again.
+    These are the run that it continues after a batch, the run that it re-executes, and all other
+    re-executions of that run.
     """
     ancestors = {run.run_id}
     todo = [run]
@@ -163,14 +163,14 @@ def runs_at_work(instance: dg.DagsterInstance) -> list[str]:
 
 
 class WorkspaceResource(dg.ConfigurableResource[T], ABC):
-    """A resource that is made when a run starts; what is wrong with it is one sentence.
+    """A resource that is created when a run starts; an error is one sentence.
 
-    Assets get what `make` returns. It is closed with the run if it can be.
+    Assets get the result of `make`. It is closed with the run if it has a `close` method.
     """
 
     @abstractmethod
     def make(self, context: dg.InitResourceContext) -> T:
-        """What assets get. Raises UserError."""
+        """Create the resource. Raises UserError."""
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Generator[T]:
@@ -225,7 +225,7 @@ class ImageStoreResource(WorkspaceResource[ImageStore]):
 
 
 class ImageIndexResource(WorkspaceResource[ImageIndex]):
-    """Which address gave which image, so that none is fetched twice."""
+    """The index of fetched URLs with their images, so that none is fetched twice."""
 
     def make(self, context: dg.InitResourceContext) -> ImageIndex:
         """The index next to the images."""
@@ -265,7 +265,7 @@ class ModelsResource(WorkspaceResource[Gateway]):
     )
 
     def make(self, context: dg.InitResourceContext) -> Gateway:
-        """A gateway for one run; what it started is stopped with it."""
+        """Create the gateway of one run; servers that it starts are stopped with it."""
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return make_gateway("", self.budget_usd, profile=self.profile)
@@ -282,7 +282,7 @@ class LedgerResource(WorkspaceResource[Ledger]):
 
 
 class ReviewStoreResource(WorkspaceResource[ReviewStore]):
-    """What is put before people and what they decided: review.sqlite of the workspace."""
+    """The review queue and people's decisions: review.sqlite of the workspace."""
 
     def make(self, context: dg.InitResourceContext) -> ReviewStore:
         """The review store, with the rules of `review.yaml`."""
@@ -290,7 +290,7 @@ class ReviewStoreResource(WorkspaceResource[ReviewStore]):
 
 
 class ProfileResource(WorkspaceResource[Profile]):
-    """Which models write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key."""
+    """The models that write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key."""
 
     profile: str | None = Field(
         default=None, description="A profile of models.yaml; null: offline."

@@ -1,7 +1,6 @@
-"""What evaluation came to: leaderboards, what is missing and why, where the reports are; scores as
-files.
+"""Prints the results of evaluation: leaderboards, missing results with reasons, paths of reports.
 
-`vlm-loom build` and `vlm-loom run evaluate` end with it.
+`vlm-loom build` and `vlm-loom run evaluate` end with it. It also writes scores as files.
 """
 
 import math

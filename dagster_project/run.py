@@ -1,6 +1,6 @@
-"""One of the project's jobs in this process, as the Launchpad's button runs it, also that of an action.
+"""Runs one of the project's jobs in this process, as the Launchpad does, also the job of an action.
 
-The command with everything is `main_job.py`.
+`main_job.py` runs everything.
 """
 
 import sys
@@ -45,17 +45,17 @@ ANSWERS = "evaluate.answers"
 
 
 def run_alone(job: str, limit: int | None = None) -> int:
-    """Run a job from a terminal, and print what it came to.
+    """Run a job from a terminal and print its result.
 
     Args:
-        job: Name of the job.
-        limit: Of the job evaluate, items of each release that models are asked about; None for all.
+        job: The name of the job.
+        limit: For the job evaluate, the number of items of each release to ask about; None for all.
 
     Returns:
-        0 when it succeeded, 1 when it or a check failed.
+        0 if it succeeded, 1 if the run or a check failed.
 
     Raises:
-        UserError: A setting cannot be used.
+        UserError: A setting is not valid.
     """
     bring_home_up_to_date()
     with usable_home():

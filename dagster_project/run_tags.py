@@ -1,4 +1,4 @@
-"""Tags of runs: those of this project, and those of Dagster that it reads or sets."""
+"""Tags of runs: the project's own, and those of Dagster that it reads or sets."""
 
 BUILD = "loom/build"
 """Tag of a run that builds. Runs with this tag queue, one after another (`dagster.yaml`)."""

@@ -30,9 +30,12 @@ from resources.warehouse.configured import warehouse_of_home
     "shards that may have changed.",
 )
 def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-    """Monday 03:00: shards that were never ingested, shards whose file has changed since, and every
-    ingested shard that is not a file of the folder; only what has changed of those is read again. Where
-    fewer are allowed than wait, those that runs have tried least often come first, by their names."""
+    """Monday 03:00: new shards, shards whose file changed, and every ingested shard that is not a local
+    file.
+
+    Unchanged content is not read again. If more shards wait than are allowed, those with the fewest
+    attempts come first, by name.
+    """
     try:
         corpus = corpus_folder()
         shards, changing, most = corpus.shards(), corpus.changing(), corpus.weekly_shards()

@@ -123,10 +123,10 @@ def _ingested_shards() -> dict[str, str] | None:
     description="Decisions are reported in review/decisions when no item needs one any more.",
 )
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Reports each time that people have completed the review of what releases are made of.
+    """Reports when people have completed the review of the contents of releases.
 
-    Scores that people gave, letters that they read, and decisions on flagged items are reported with
-    it, or when they are complete. The cursor has the state that was reported.
+    Scores by people, letters, and decisions on flagged items are reported with it, or when they are
+    complete. The cursor has the reported state.
     """
     if not is_there(review_path()):
         return dg.SkipReason("Nothing was put before people yet.")

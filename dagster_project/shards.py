@@ -1,7 +1,7 @@
-"""Observations of the corpus, in the terms of Dagster.
+"""Dagster observations of the corpus.
 
-Dagster compares the content at a materialization with that of now, so a shard is reported before it is
-ingested, too.
+Dagster compares the content at a materialization with the current one, so a shard is also observed
+before it is ingested.
 """
 
 import math
@@ -41,7 +41,7 @@ def observation(shard: str, state: ShardState) -> dg.AssetObservation:
 
 
 def observation_of_files(state: ShardState) -> dg.AssetObservation:
-    """That the files about shards have the content that was seen."""
+    """Observe the fingerprint of the files about shards."""
     return dg.AssetObservation(corpus_files.key, tags={DATA_VERSION_TAG: state.fingerprint})
 
 
@@ -71,13 +71,14 @@ def stale_shards(
     ingested: Mapping[str, str],
     left_out: str | None,
 ) -> str | None:
-    """What has changed or is gone since it was ingested, and what to do; None if nothing is.
+    """Describe the shards that changed or disappeared since they were ingested, with advice; None if
+    there are none.
 
     Args:
         names: The shards of the corpus.
-        observed: What was seen of those that are local files.
-        ingested: The fingerprint of each shard that the tables have rows of.
-        left_out: The sentence about files that are not read as shards.
+        observed: The observed state of local files.
+        ingested: The fingerprint of each ingested shard.
+        left_out: The message about files that are not read as shards.
     """
     changed = [shard for shard in names if shard in ingested and shard in observed]
     changed = [shard for shard in changed if observed[shard].fingerprint != ingested[shard]]

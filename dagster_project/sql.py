@@ -28,16 +28,16 @@ _SHOWN_ROWS = 1_000
 
 
 def answer(query: str | None, as_of: str | None = None, form: str = "table") -> int:
-    """Answer the query, or those at a prompt.
+    """Execute a query, or open a prompt.
 
     Args:
-        query: One or more queries; None: those of the prompt.
-        as_of: A snapshot or a time of a lake; None: the tables as they are now.
+        query: One or more queries; None for a prompt.
+        as_of: A snapshot or a time of a lake; None for the current tables.
         form: `table`, or `csv` or `json`, which write the result of one query. Without a query they
             read it from standard input.
 
     Returns:
-        0, or 2 for a query that is wrong.
+        0, or 2 for an invalid query.
 
     Raises:
         UserError: The tables cannot be read, or `csv` or `json` has no query.

@@ -102,7 +102,14 @@ def _prepare_instance() -> None:
 
 
 def serve_calls(port: int) -> int:
-    """Serve until Ctrl-C. Raises UserError for what is wrong before it starts."""
+    """Serve the page of calls until Ctrl-C.
+
+    Args:
+        port: The port.
+
+    Raises:
+        UserError: The server cannot start.
+    """
     import uvicorn
     from starlette.applications import Starlette
     from starlette.responses import RedirectResponse

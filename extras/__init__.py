@@ -1,1 +1,3 @@
-"""What few homes use: a folder each, found by `resources/settings/extras.py`; the core imports none."""
+"""Optional features, one folder each, found by `resources/settings/extras.py`. The core imports none
+of them.
+"""

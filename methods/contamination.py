@@ -44,7 +44,7 @@ class ItemQuestion(NamedTuple):
 
 @dataclass(frozen=True)
 class Content:
-    """What a release consists of: the items of each page (by URL) and of each image, and all turns."""
+    """The contents of a release: its items by page (URL) and by image, and all turns."""
 
     release_id: str
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)

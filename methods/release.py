@@ -52,7 +52,7 @@ class ApprovedDialogue:
 
 @dataclass(frozen=True)
 class ReviewPolicy:
-    """Which items had to be reviewed by people (none, sample, all), and what share of all items."""
+    """The items that people must review (none, sample, all), and the share of all items."""
 
     policy: str
     share: float
@@ -60,9 +60,9 @@ class ReviewPolicy:
 
 @dataclass(frozen=True)
 class Edition:
-    """Which benchmark a release is of, which split of it, in which language, and where it is from.
+    """The benchmark, split, language and source of a release.
 
-    None is what it has not, or is not known; an instruction set is of no benchmark.
+    None for missing or unknown values; an instruction set has no benchmark.
     """
 
     benchmark: str | None = None

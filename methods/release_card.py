@@ -50,7 +50,7 @@ _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 
 
 def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of `release.releases` as a card, without what is not known and what goes without saying."""
+    """Make the card of a row of `release.releases`, without unknown values and defaults."""
     implied = _implied(row)
     card = {
         name: row[name]
@@ -141,7 +141,7 @@ def benchmark_of(card: Card) -> str | None:
 
 
 def edition_of(card: Card) -> Edition:
-    """What a release is of."""
+    """Return the edition of a release."""
     settings = card.get("settings") or {}
     if isinstance(settings, str):
         settings = from_json(settings)

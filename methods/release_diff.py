@@ -1,4 +1,4 @@
-"""How two releases differ: items and what is in them, settings, prompts, scores of whole releases."""
+"""The difference of two releases: items and their contents, settings, prompts, and scores."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,11 +28,13 @@ class ReleaseContents(NamedTuple):
 
 
 class ContentChange(NamedTuple):
-    """One thing that differs: texts, or images by their ids, before and after; none where it is new.
+    """One change: texts or image ids before and after; None if the content is new.
 
-    `kind` is question, given, entering images, reference, key, caption, focus, choices, order of
-    choices, images, order of images, turn added, turn removed, or what is said of the item: group,
-    labels, reviewers, attribution. `turn` is None where it is of the whole item.
+    Attributes:
+        kind: question, given, entering images, reference, key, caption, focus, choices, order of
+            choices, images, order of images, turn added, turn removed, group, labels, reviewers or
+            attribution.
+        turn: The turn; None for changes of the whole item.
     """
 
     kind: str
@@ -60,7 +62,7 @@ class ItemChange(NamedTuple):
 
 
 class ReleaseDifference(NamedTuple):
-    """What is added, removed and changed from the first release to the second."""
+    """The items that were added, removed and changed from the first release to the second."""
 
     added: list[ItemChange]
     removed: list[ItemChange]

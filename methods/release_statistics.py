@@ -1,7 +1,7 @@
-"""What a release consists of, in numbers: turns, images, words, tokens, kinds of questions, labels.
+"""Statistics of a release: turns, images, words, tokens, kinds of questions, labels.
 
-MMDU shows such numbers in Table 1 (turns, images, tokens, lengths), Figure 4 (their distributions) and
-Figure 11 (categories).
+MMDU shows them in Table 1 (turns, images, tokens, lengths), Figure 4 (distributions) and Figure 11
+(categories).
 """
 
 from bisect import bisect
@@ -147,7 +147,7 @@ def token_classes(
 
 
 def noun(items: Sequence[Item]) -> str:
-    """What the items are: dialogues where one has several turns."""
+    """The noun for items: dialogues if any has several turns."""
     return "dialogue" if any(len(item.turns) > 1 for item in items) else ITEM
 
 

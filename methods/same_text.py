@@ -58,11 +58,12 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ComparableText:
-    """A text as it is compared.
+    """A text prepared for comparison.
 
-    `details` has the images, numbers, colours and directions of each sentence that has any, in order.
-    `capitals` are words with a capital letter within a sentence, `first` those that have one where
-    every word may have it.
+    Attributes:
+        details: The images, numbers, colours and directions of each sentence, in order.
+        capitals: Words with a capital letter within a sentence.
+        first: Words with a capital letter where every word may have one.
     """
 
     words: Words
@@ -111,7 +112,15 @@ def _is_detail(word: str) -> bool:
 
 @lru_cache(maxsize=4096)  # A text is compared with many others, one after the other.
 def runs(words: Words, wide: int = RUN) -> Mapping[Words, None]:
-    """Each run of so many words or characters of a text once, in order; a shorter text as a whole."""
+    """Return the n-grams of a text, each once and in order; a shorter text is one n-gram.
+
+    Args:
+        words: The words or characters.
+        wide: The length of an n-gram.
+
+    Returns:
+        The n-grams.
+    """
     result: dict[Words, None] = {}
     end = width = 0
     for start, word in enumerate(words):
@@ -135,10 +144,11 @@ def _width(word: str) -> int:
 
 
 class Rarity:
-    """How much each run of words weighs, and which words are names, by all texts that are compared.
+    """The weights of n-grams, and the words that are names, from all compared texts.
 
-    `tested` are the texts that are looked for, `others` those that they are looked for in, each with
-    what it is about: texts about one thing count once. Kept are the runs of `tested` alone.
+    Args:
+        tested: The texts to search for, each with its subject. Only their n-grams are kept.
+        others: The texts to search in, each with its subject. Texts on one subject count once.
     """
 
     def __init__(
@@ -159,16 +169,23 @@ class Rarity:
         self._names = frozenset(word for word, count in capitals.items() if count > 0)
 
     def weight(self, run: Words) -> float:
-        """What a run that two texts have weighs, by how many others have it, too."""
+        """Return the weight of a shared n-gram: the more other texts contain it, the lower."""
         n_others = max(0, self._n_about.get(run, 0) - 2)
         return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
 
     def in_common(self, text: ComparableText, other: ComparableText) -> float | None:
-        """How many words both have and others have not, if `other` says what `text` says, else None.
+        """Count the words that two texts share and others do not contain.
 
-        It has enough of the weight of the text's runs, short or long ones, or the whole text where that
-        is shorter than a short one, and every detail as often: names anywhere, those of a sentence
-        within one, in their order.
+        `other` must contain enough of the weight of the text's n-grams (short or long ones, or the
+        whole text if it is shorter), and every detail equally often: names anywhere, others within one
+        sentence and in order.
+
+        Args:
+            text: The text to search for.
+            other: The text to search in.
+
+        Returns:
+            The number of words; None if `other` does not contain the text.
         """
         if sum(map(_width, text.words)) < RUN:
             return 0.0 if text.words and _stands_in(text.words, other.words) else None

@@ -1,5 +1,5 @@
-"""The form of every command: what is wrong is one sentence with the nearest that there are, and exit
-codes are 0 for done, 1 for done in part, 2 for not done.
+"""The base of every command: an error is one sentence with similar valid names. Exit codes are 0 for
+success, 1 for partial success, 2 for failure.
 """
 
 import os
@@ -129,7 +129,7 @@ class Command(click.Command):
         super().__init__(*arguments, **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; of what is missing it names the first only."""
+        """Parse the arguments; only the first missing one is reported."""
         arguments = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -143,7 +143,7 @@ class Command(click.Command):
             raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click does, once the arguments are known to be right."""
+        """Invoke the command after its arguments were checked."""
         if self.workspace != "unused":
             from resources.stores_of_home import require_folder, require_home
 

@@ -47,7 +47,7 @@ def migrations(folder: Path) -> tuple[Migration, ...]:
 
 
 def current_version(folder: Path) -> int:
-    """The version of a new file: the highest number in `folder`, or that of the baseline."""
+    """Return the version of a new file: the highest number in `folder`, or that of the baseline."""
     return max((BASELINE, *(step.version for step in migrations(folder))))
 
 
@@ -77,10 +77,10 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
 
 
 def other_version_message(version: int) -> str:
-    """What to say of a store whose number is known and whose tables are others.
+    """Describe a store with a known version and unexpected tables.
 
     Args:
-        version: The number that the store has.
+        version: The version of the store.
 
     Returns:
         The end of a sentence, after a colon.

@@ -284,10 +284,11 @@ def dump_file(store: ReviewStore, form: str) -> bytes:
 
 
 def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
-    """Store the decisions, comments and gold items of a dump. What is stored already stays as it is.
+    """Store the decisions, comments and gold items of a dump in one transaction. Existing rows do not
+    change.
 
     Decisions on items that this store lacks are left out and counted; the same file adds them once the
-    items are there. Of the others all are stored, or none.
+    items are there.
 
     Args:
         path: The dump.
@@ -298,7 +299,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         The counts.
 
     Raises:
-        DumpError: The file is faulty; the message names the table and row.
+        DumpError: The file is not valid; the message names the table and row.
     """
     now = store.time()
     contents: dict[str, dict[str, Any]] = {}

@@ -30,12 +30,17 @@ KEYS_TO_FILL = ("verdict", "edits", "changes", "reason", "note")
 
 @dataclass(frozen=True)
 class Record:
-    """One record of an imported file: where it is (`line 3`), and its values.
+    """One record of an imported file.
 
-    `values` has item_id, content_hash, round and those of KEYS_TO_FILL that were filled in, and may
-    have seconds and decided_at. `changes` has texts by name (`review/item_texts.py`), unchanged ones
-    included, and is another way to give edits. `content` or `shown` (texts by name) is what the person
-    was given to read. `values` is None where nothing could be read; `fault` then says why.
+    Attributes:
+        where: Its position (`line 3`).
+        values: item_id, content_hash, round and the filled-in KEYS_TO_FILL, perhaps seconds and
+            decided_at; None if the record cannot be read.
+        fault: Why it cannot be read.
+        changes: Texts by name (`review/item_texts.py`), unchanged ones included, as another form of
+            edits.
+        content: The content that the person got.
+        shown: The texts by name that the person got.
     """
 
     place: str
@@ -45,8 +50,9 @@ class Record:
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did: the numbers of events added, of events known before and of records left
-    open, and a sentence for each record at fault."""
+    """The result of an import: new events, known events, open records, and an error message per
+    invalid record.
+    """
 
     added: int
     known: int

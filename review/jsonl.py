@@ -1,7 +1,7 @@
-"""Review in a JSONL file: one line an item, exported empty and imported filled in.
+"""Review in a JSONL file: one line per item, exported empty and imported filled in.
 
-A person fills in `verdict` (accept, edit, reject, skip) and what it needs: `edits`, the whole content
-as it should be, or a `reason`. A line that is left empty stays open.
+A person fills in `verdict` (accept, edit, reject, skip), with `edits` (the complete new content) or a
+`reason`. An empty line stays open.
 """
 
 import json

@@ -94,12 +94,12 @@ class Sender:
 
 
 def current_account(request: HTTPConnection) -> Account | None:
-    """The account that is signed in, as it was when the request came; None for nobody."""
+    """The signed-in account at the time of the request; None if nobody is signed in."""
     return _sender(request).account
 
 
 def csrf_token(request: HTTPConnection) -> str:
-    """The CSRF token for forms and scripts of this page; that of another session is refused."""
+    """The CSRF token for forms and scripts of this page; tokens of other sessions are refused."""
     return csrf_token_of(_sender(request).token)
 
 

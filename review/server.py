@@ -43,7 +43,7 @@ class PromptRequests(HttpToolsProtocol):
         self._end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the time: nobody sends any more."""
+        """Stop the timer when the connection is closed."""
         super().connection_lost(exc)
         self._end()
 

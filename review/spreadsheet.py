@@ -51,9 +51,18 @@ class NotASpreadsheet(UserError):
 
 
 def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
-    """Write the rows of each item; returns the number of items.
+    """Write the rows of each item.
 
-    Raises FileExistsError: an existing file may have been filled in.
+    Args:
+        items: The items.
+        round: The round.
+        out: The file.
+
+    Returns:
+        The number of items.
+
+    Raises:
+        FileExistsError: The file exists; it may have been filled in.
     """
     items = list(items)
     rows = [row for item in items for row in _rows(item, round)]
@@ -67,9 +76,17 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 
 def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
-    """The records of a filled-in file, one an item, each with the line of its first row.
+    """Read a filled-in file: one record per item, with the line of its first row.
 
-    `quoting` is how its quotes are read. Raises NotASpreadsheet.
+    Args:
+        path: The file.
+        quoting: How its quotation marks are read.
+
+    Yields:
+        The records.
+
+    Raises:
+        NotASpreadsheet: The file is not a spreadsheet.
     """
     items: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
     for line, row in _read_rows(path, quoting):

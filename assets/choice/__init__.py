@@ -1,5 +1,6 @@
-"""Multiple choice: items written from the project's own entries (MMBench, 3.2), their translations, and
-questions on several images made of samples (MMIU, 3.2)."""
+"""Multiple choice: items written from entries (MMBench, 3.2), their translations, and multi-image
+questions made of samples (MMIU, 3.2).
+"""
 
 from assets.choice.items import items
 from assets.choice.mmiu_items import mmiu_items

@@ -31,8 +31,9 @@ from resources.warehouse import Warehouse
 
 
 class ItemsSettings(GenerationSettings):
-    """How many items are written, and of which abilities: by default those of `ENCYCLOPEDIC`, which
-    nearly every picture of an encyclopaedia carries. All 20 leaves of the taxonomy are allowed."""
+    """The number of items and their abilities. The default is `ENCYCLOPEDIC`, the abilities that
+    nearly every image of an encyclopaedia supports; all 20 leaves of the taxonomy are allowed.
+    """
 
     n_items: int = Field(
         12, gt=0, description="Items asked for: as many as there are pairs of entry and ability."
@@ -55,7 +56,7 @@ class ItemsSettings(GenerationSettings):
 
 
 class ItemWritingTask(NamedTuple):
-    """What one item is asked for: an entry with its image, and the ability."""
+    """The input of one item: an entry with its image, and the ability."""
 
     entry: Row
     ability: str
@@ -75,8 +76,10 @@ def items(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Multiple-choice items, each on one image: question, hint, choices, and the letter of the right
-    one, which is balanced over the items and never left to the model."""
+    """Multiple-choice items on one image each: question, hint, choices and key.
+
+    The letter of the right choice is balanced over the items and not chosen by the model.
+    """
     require_whole_sets(warehouse)
     # By image, and not by entry: another caption of an image is asked about alone.
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}

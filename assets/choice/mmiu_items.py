@@ -1,4 +1,4 @@
-"""Questions on several images, made of samples (MMIU, 3.2 and A.4)."""
+"""Multi-image multiple-choice questions made of samples (MMIU, 3.2 and A.4)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -115,8 +115,11 @@ def mmiu_items(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Questions on several images, of samples made of entries or brought as metadata: wrong choices by
-    rule, or by a model where no rule makes any; and unanswerable ones beside them."""
+    """Multi-image questions made of samples: wrong choices by rule, or by a model if no rule applies;
+    some questions are unanswerable.
+
+    Samples are derived from entries, or are read from metadata files.
+    """
     gathered = _gathered(config, warehouse, image_store)
     samples = choose_samples(gathered.samples, config.max_per_task, config.seed)
     questions, by_model, lost = _by_rule(samples, gathered, config.seed)

@@ -34,7 +34,7 @@ from resources.warehouse import Warehouse
 
 
 class TranslationsSettings(GenerationSettings):
-    """Which languages all items are translated into; none, and nothing is asked."""
+    """The languages into which all items are translated. Without any, no model is asked."""
 
     languages: list[str] = Field(
         ["zh"], description=f"Languages that every item is translated into, of {sorted(LANGUAGES)}."
@@ -49,7 +49,7 @@ class TranslationsSettings(GenerationSettings):
 
 
 class TranslationTask(NamedTuple):
-    """What one translation is asked for: an item, its texts by name, and the language."""
+    """The input of one translation: an item, its texts by name, and the language."""
 
     item: Row
     texts: dict[str, str]
@@ -69,8 +69,10 @@ def translations(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Every English multiple-choice item in every language that is set, with names, numbers, symbols
-    and code as they were; which choice is right is never sent."""
+    """Translations of every English multiple-choice item into the configured languages.
+
+    Names, numbers, symbols and code stay. The key is never sent to the model.
+    """
     if not warehouse.count("choice.items"):
         raise dg.Failure(
             "There are no multiple-choice items to translate: materialize choice/items first.",

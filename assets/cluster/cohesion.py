@@ -73,7 +73,7 @@ def cohesion(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Size and cohesion of each cluster, and the cluster nearest to it."""
+    """Size and cohesion of each cluster, and its nearest cluster."""
     from methods.clustering.cohesion import measure_cohesion, nearest_centres
 
     about, labelled = labelled_clusters(warehouse, embedder.name)

@@ -37,8 +37,9 @@ def duplicates(
     image_store: dg.ResourceParam[ImageStore],
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
-    """Images that are one file behind several URLs, or copies of one picture: re-encoded, scaled,
-    cropped, framed, marked, mirrored or turned."""
+    """Near-duplicate images: one file under several URLs, or re-encoded, scaled, cropped, framed,
+    marked, mirrored or rotated copies.
+    """
     hashes = warehouse.read("cluster/image_hashes").to_pylist()
     bits = corpus.settings.images.near_duplicate_bits
     phash = {image["image_id"]: int(image["phash"], 16) for image in hashes}

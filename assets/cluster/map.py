@@ -25,7 +25,7 @@ def entry_map(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Coordinates of each entry on a plane, by its category and caption vectors together."""
+    """Coordinates of each entry on a 2D map, from its category and caption vectors."""
     import numpy as np
 
     from methods.clustering.projection import project, sample_for_map

@@ -16,7 +16,9 @@ ROUNDING = 1e-6
 
 
 class NearPairsSettings(AssetConfig):
-    """Which pairs are listed: the `n_nearest` clusters of each, at `min_similarity` or more."""
+    """Which pairs are listed: the `n_nearest` clusters of each cluster, with at least
+    `min_similarity`.
+    """
 
     n_nearest: int = Field(5, ge=1, description="How many nearest clusters of each.")
     min_similarity: float = Field(0.7, ge=-1, le=1, description="Lowest cosine of two centres.")
@@ -32,7 +34,7 @@ def near_pairs(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Pairs of clusters whose centres are near each other, and whether they could be merged."""
+    """Pairs of clusters with similar centres, and whether they could be merged."""
     from methods.clustering.cohesion import measure_cohesion, near_centre_pairs
 
     about, labelled = labelled_clusters(warehouse, embedder.name)

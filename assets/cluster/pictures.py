@@ -34,7 +34,9 @@ EMPTY_SHAPE = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "
 def pictures(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """One HTML page: map, cluster sizes, near pairs, the loosest clusters, frequent categories."""
+    """One HTML page: the map, cluster sizes, near pairs, the least cohesive clusters and frequent
+    categories.
+    """
     points = [MapPoint(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
     sizes = warehouse.select("cluster.cohesion", "size", order="size DESC")["size"].to_pylist()
     columns = warehouse.read("cluster/categories").to_pydict()

@@ -1,4 +1,4 @@
-"""`cluster.sides`: what benchmarks and what instruction sets are made of, divided before sampling."""
+"""`cluster.sides`: the train/test split of the corpus, before sampling."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class SplitSettings(AssetConfig):
     )
 
     def spec(self) -> SplitSpec:
-        """What `methods/image_sets/split.py` is told."""
+        """Return the arguments of `methods/image_sets/split.py`."""
         return SplitSpec(self.benchmark_share, self.by_cluster, self.seed)
 
 
@@ -79,8 +79,11 @@ def sides(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Which entries benchmarks are made of, and which ones instruction sets: no page in any language,
-    image or near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
+    """The train/test split: entries for benchmarks, and entries for instruction sets.
+
+    No page in any of its languages, no image and no near-duplicate is in both parts, and assignments
+    stay when the corpus grows.
+    """
     page_images = _page_images(warehouse)
     prior = {} if config.redraw else _prior_sides(warehouse)
     tested = _tested(warehouse, image_store)

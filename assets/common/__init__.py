@@ -1,1 +1,1 @@
-"""What the stages share: the table decorator, partitions, progress, asking models for rows."""
+"""Code that all stages share: the table decorator, partitions, progress, and generation with models."""

@@ -15,10 +15,10 @@ Condition = dg.AutomationCondition[Any]
 
 
 class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
-    """True for what the UI shows as Unsynced.
+    """True for an asset that the UI shows as Unsynced.
 
-    Of partitions that are made of others this is looked up in the first evaluation only, because there
-    may be thousands: what changes later is another data version of a dependency.
+    For partitions that depend on other partitions it is evaluated once, because there may be thousands;
+    later changes show as new data versions of dependencies.
     """
 
     @property
@@ -55,19 +55,20 @@ class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
 def when_changed(
     only: dg.AssetSelection | None = None, not_awaited: dg.AssetSelection | None = None
 ) -> Condition:
-    """Run an asset that has become out of date, once for each change.
+    """Run an out-of-date asset once for each change.
 
-    A change is another data version of a dependency, another code version, or whatever else makes the
-    asset Unsynced or missing, also before the sensor was turned on. A dependency that was run and has
-    the rows that it had is no reason to run.
+    A change is a new data version of a dependency, a new code version, or any other cause of Unsynced
+    or Missing, also from before the sensor was turned on. A dependency that ran and produced the same
+    rows is not a change.
 
     Args:
-        only: The dependencies whose data versions count; None: all of them.
+        only: The dependencies whose data versions count; None for all.
         not_awaited: Dependencies that may be missing, or have missing partitions.
 
     Returns:
-        The condition. It waits for other missing dependencies, for dependencies that are being run and
-        for those of which a blocking check failed.
+        The condition. It waits for missing dependencies, for running dependencies, and for dependencies
+        with a
+        failed blocking check.
     """
     # Dagster types each kind of condition on its own, and not their combinations.
     changed: Any = dg.AutomationCondition.any_deps_match(

@@ -18,7 +18,7 @@ FAILED_CALLS = (
 
 
 def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Metadata with a table of counts by reason, most frequent first; empty if there are none."""
+    """Make metadata with a table of counts by reason, the most frequent first; empty without counts."""
     if not counts:
         return {}
     lines = table(("reason", "count"), [(why, str(count)) for why, count in _ordered(counts)])

@@ -1,4 +1,4 @@
-"""What assets that generate data with models have in common: requests, rows, typed failures."""
+"""Shared code of assets that generate data with models: requests, rows and typed failures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ S = TypeVar("S")
 
 
 class GenerationSettings(AssetConfig):
-    """What every stage that generates has: the share of its requests that may fail."""
+    """The settings of every generating asset: the share of requests that may fail."""
 
     max_failed_share: float = Field(
         0.2,

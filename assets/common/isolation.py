@@ -33,10 +33,10 @@ WHOLE = ""
 
 
 class Isolation:
-    """What a step could not make, by release, with the reason.
+    """Isolates failures by release: a failed release does not stop the others.
 
-    A step makes the results of each release in a block `with isolation.release(release_id)`. If the
-    block raises, the step goes on with the other releases.
+    A step computes each release in a block `with isolation.release(release_id)`. If the block raises,
+    the reason is stored and the step continues.
 
     Args:
         table: The table of the step (`stage.name`).
@@ -92,22 +92,28 @@ class Isolation:
             self.lose(WHOLE, error)
 
     def lose(self, release_id: str, error: Exception) -> None:
-        """Note that a release, or the WHOLE step, has no results because of this error."""
+        """Record that a release, or the WHOLE step, failed.
+
+        Args:
+            release_id: The release.
+            error: The error.
+        """
         if release_id not in self.lost:
             self.lost[release_id] = _reason(error)
             if not isinstance(error, UserError | dg.Failure):
                 self._tracebacks += traceback.format_exception(error)
 
     def finish(self, warehouse: Warehouse, result: dg.MaterializeResult) -> dg.MaterializeResult:
-        """Replace the reasons of the step's last run, and add those of this run to its result.
+        """Replace the failures of the step's last run, and add those of this run to its result.
 
         Args:
-            warehouse: Where the reasons are written (`evaluate.not_made`).
-            result: What the step made.
+            warehouse: The warehouse with `evaluate.not_made`.
+            result: The result of the step.
 
         Returns:
-            `result`; with reasons, they are in its metadata and part of its data version, so that
-            assets downstream see them as a change.
+            The result. Failures are in its metadata and in its data version, so that downstream assets
+            see them as a
+            change.
         """
         rows = [
             {"step": self._table, "release_id": release_id, "reason": reason}

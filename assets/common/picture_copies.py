@@ -58,9 +58,15 @@ class ImageCopyFinder:
     def miniatures(
         self, image_ids: Iterable[str], progress: Progress = _silent
     ) -> dict[str, Miniature]:
-        """The miniatures of pictures by id, in order; one that cannot be decoded has none.
+        """Return the miniatures of images by id, in order, without images that cannot be decoded.
 
-        Raises ImageNotStored, ImageDamaged.
+        Args:
+            image_ids: The images.
+            progress: Reports the progress.
+
+        Raises:
+            ImageNotStored: An image is not in the store.
+            ImageDamaged: A stored file is damaged.
         """
         wanted = sorted(set(image_ids))
         if self._on_ray is not None:
@@ -110,7 +116,13 @@ class ImageCopyFinder:
         proposed: Collection[Ids],
         progress: Progress = _silent,
     ) -> list[Ids]:
-        """The pairs of ids, the smaller id first, that are copies of one picture."""
+        """Return the pairs of ids that are copies of one image, the smaller id first.
+
+        Args:
+            miniatures: The miniatures by id.
+            proposed: The pairs to compare.
+            progress: Reports the progress.
+        """
         copies: list[Ids] = []
         done = 0
         ids = sorted({image_id for pair in proposed for image_id in pair})

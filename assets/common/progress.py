@@ -40,7 +40,12 @@ class UnitProgress:
         return round(self._done / (time.monotonic() - self._started), 1)
 
     def update(self, done: int, total: int) -> None:
-        """`done` of `total` are done; a smaller `done` than before starts another count."""
+        """Report progress; a smaller `done` than before starts a new count.
+
+        Args:
+            done: The number of finished units.
+            total: The number of all units.
+        """
         now = time.monotonic()
         if self._pace is None or done < self._done:
             # What came before the first units, such as loading a model, says nothing of their pace.

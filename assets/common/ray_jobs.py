@@ -42,16 +42,16 @@ class RowWorkSettings(AssetConfig):
 
 
 class RowWorkError(UserError):
-    """A worker cannot do its work; the message is that of its error."""
+    """A worker cannot process its rows; the message is that of its error."""
 
 
 @dataclass(frozen=True)
 class RowWork:
-    """What is done with rows: `make` names a function of `resources` as `module:function`. It is called
-    with `arguments`, JSON values, once in each worker, and gives what is done with a block of `n_rows`.
+    """Work on rows that runs in blocks.
 
-    Blocks of the same `make` and `arguments`, and of the same partitions, are the same work, whichever
-    run asks for them.
+    `make` names a function of `resources` as `module:function`. It is called with `arguments` (JSON
+    values) once in each worker, and returns the function that processes a block of `n_rows`. Equal
+    blocks with equal `make` and `arguments` are the same work, whichever run asks for them.
     """
 
     make: str
@@ -84,14 +84,14 @@ class RowsOnRay:
         store: Callable[[pa.Table], None],
         root: Path | None = None,
     ) -> pa.Table:
-        """Have rows done by a job.
+        """Process rows in a Ray job.
 
         Args:
-            work: What is done with the rows.
+            work: The work.
             rows: The rows; the first column has their ids.
-            store: Gets each block as soon as it is done, in a thread of its own. A block that an
-                earlier run had asked for may come, too. An error of `store` ends the job and is raised.
-            root: The folder of the work's files, which all nodes see; by default `ray/` of the
+            store: Gets each finished block in a thread of its own. A block of an earlier run may come,
+                too. An error of `store` ends the job and is raised.
+            root: The folder of the work's files, which all nodes see; the default is `ray/` of the
                 workspace.
 
         Returns:
@@ -99,7 +99,7 @@ class RowsOnRay:
 
         Raises:
             dg.Failure: The job did not finish.
-            RowWorkError: A worker cannot do its work.
+            RowWorkError: A worker cannot process its rows.
         """
         context = self._context
         in_part = context.has_partition_key or context.has_partition_key_range

@@ -123,13 +123,13 @@ def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str
 
 
 class RunSettings(NamedTuple):
-    """The settings of one asset in one run, and those of them that the run's config gave."""
+    """The settings of an asset in one run, and those that only this run had."""
 
     settings: Settings
     overridden: dict[str, Any]
 
     def metadata(self) -> dict[str, Any]:
-        """What a materialization shows: its settings, and what only this run had."""
+        """Return the metadata of a materialization: its settings, and those that only this run had."""
         shown: dict[str, Any] = {SHOWN_AS: dg.MetadataValue.json(self.settings.model_dump())}
         if self.overridden:
             shown["settings of this run only"] = dg.MetadataValue.json(self.overridden)
@@ -186,7 +186,7 @@ def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
-    """Read the settings that made a table's rows: those of its last run, else those of the file.
+    """Return the settings behind a table's rows: those of its last run, else those of the file.
 
     Args:
         instance: Dagster's instance.

@@ -21,7 +21,7 @@ class ArrowRows:
         self._batches = [_encoded(rows_to_arrow(table, []))]
 
     def add(self, row: Mapping[str, object]) -> None:
-        """One more row; what it lacks is NULL, more is dropped."""
+        """Add a row. Missing columns are NULL, and unknown columns are dropped."""
         self._waiting.append(row)
         if len(self._waiting) == ROWS_AT_ONCE:
             self._flush()

@@ -1,6 +1,6 @@
-"""What every table asset has in common: key, columns, group, settings, versions, report, errors.
+"""Shared code of all table assets: key, columns, group, settings, versions, report and errors.
 
-An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`, made in
+The key of an asset is its table: `cluster/image_sets` is `cluster.image_sets`, defined in
 `assets/cluster/image_sets.py`. A table without an asset is declared as a side table of the assets that
 write it.
 """
@@ -59,7 +59,9 @@ class ModelUsage(Protocol):
 
 
 class AssetSource(NamedTuple):
-    """What an asset's code version is made of, beside the prompts and SQL that its module names."""
+    """The sources of an asset's code version, in addition to the prompts and SQL that its module
+    names.
+    """
 
     module: ModuleType | None
     version: str
@@ -77,16 +79,16 @@ FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
 def table_spec(
     table: str, *, kinds: AbstractSet[str], side_tables: Sequence[str] = (), **spec: Any
 ) -> dg.AssetSpec:
-    """Spec of an asset that Dagster does not run, whose table is `table`.
+    """Make the spec of an asset that Dagster does not run, with the table `table`.
 
     Args:
         table: The table, `stage.name`.
-        kinds: What the UI shows beside `duckdb`.
-        side_tables: Tables and views without an asset that this one writes or stands for.
+        kinds: The kinds that the UI shows in addition to `duckdb`.
+        side_tables: Tables and views without an asset that this one writes or represents.
         **spec: Further arguments of `dg.AssetSpec`.
 
     Returns:
-        The spec, with all that follows from the table's name.
+        The spec.
     """
     return dg.AssetSpec(**_attributes(table, kinds, side_tables), **spec)
 

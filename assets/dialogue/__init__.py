@@ -1,7 +1,7 @@
-"""Generation: dialogues about image sets, from summary to composition (MMDU, 2.2, B.2), and
-conversations of three turns about single pictures (ConvBench, 3).
+"""Generation of dialogues on image sets (MMDU, 2.2, B.2), and of three-turn conversations on single
+images (ConvBench, 3).
 
-One module an asset. Prompts stand in `methods/mmdu/prompts` and `methods/convbench/prompts`.
+One module per asset. Prompts are in `methods/mmdu/prompts` and `methods/convbench/prompts`.
 """
 
 from assets.dialogue.answers import answers

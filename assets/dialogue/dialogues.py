@@ -61,7 +61,9 @@ def dialogues(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
+    """Single- and multi-image questions combined into one dialogue per set, with renumbered
+    `<image-i>`.
+    """
     answered = [row for row in questions_of_sets(warehouse) if row["answer"] is not None]
     qas_of = {set_id: rows for set_id, rows in by_set(answered)}
     generated = GenerationResult([], [], Usage())

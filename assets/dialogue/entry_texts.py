@@ -1,4 +1,4 @@
-"""What a writer is told of entries beside their pictures."""
+"""The texts of entries that a writer gets in addition to their images."""
 
 from collections.abc import Iterable
 

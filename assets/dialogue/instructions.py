@@ -55,7 +55,7 @@ def instructions(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """An instruction for each drawn picture: what somebody may want to have made of it."""
+    """An instruction for each sampled image: what a user may want to create from it."""
     pictured = [EntryImage(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
     if not pictured:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)

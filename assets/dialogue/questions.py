@@ -78,9 +78,9 @@ class QuestionsSettings(GenerationSettings):
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """Questions of one call about the images at `positions` of a set, which has `n_images`.
+    """The questions of one call on the images at `positions` of a set, which has `n_images`.
 
-    `titles` are those of the pages of the images shown.
+    `titles` are the titles of these images' pages.
     """
 
     set_id: str

@@ -1,4 +1,4 @@
-"""What the generation assets read: the images and the questions of every set."""
+"""Queries of the generation assets: the images and the questions of every set."""
 
 from collections.abc import Sequence
 from itertools import groupby

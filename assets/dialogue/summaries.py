@@ -37,7 +37,7 @@ def summaries(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Page texts condensed to what a picture could raise a question about."""
+    """Summaries of page texts: the facts on which questions about an image may be based."""
     asks = [
         GenerationRequest(
             subject=image,

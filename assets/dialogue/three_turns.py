@@ -46,8 +46,9 @@ def three_turns(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Each instruction as three questions that stand on each other, with the name of each one's task
-    and the focus points of the creation."""
+    """Each instruction as three questions that build on each other, with task names and focus
+    points.
+    """
     rows = warehouse.select(
         "dialogue.instructions",
         "set_id",

@@ -35,8 +35,7 @@ def turn_categories(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """The category of each name of a task, among the names of its turn: perception, reasoning or
-    creation."""
+    """The category of each task name within its turn: perception, reasoning or creation."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     for row in warehouse.read("dialogue/turn_tasks").to_pylist():
         counts[CAPABILITIES[row["turn"] - 1]][row["name"]] = row["n_turns"]

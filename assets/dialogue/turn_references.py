@@ -55,9 +55,11 @@ def turn_references(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """For each conversation a caption that holds what answering needs, and the reference of each turn
-    over the references before it. A conversation that lacks one, or whose questions give an answer of
-    an earlier turn away, is left out and counted."""
+    """For each conversation a caption with everything needed to answer, and the reference of each turn.
+
+    A reference is written with the references of earlier turns. A conversation without one, or whose
+    questions reveal an answer of an earlier turn, is left out and counted.
+    """
     items = warehouse.select(
         "dialogue.three_turns",
         "set_id",

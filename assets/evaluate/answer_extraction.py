@@ -1,7 +1,7 @@
-"""Answers to multiple-choice questions as they were read, of the tables of a release.
+"""Extracted letters of answers to multiple-choice questions of a release.
 
-Which choices were asked in which order is said by the benchmark's `ask`, run once more on the answers
-that there are; nothing is asked.
+The benchmark's `ask` runs again on the stored answers to reproduce the order of choices. No model is
+asked.
 """
 
 from collections.abc import Iterator, Sequence

@@ -47,7 +47,7 @@ WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predi
 
 
 class AnswersSettings(EvaluationSettings):
-    """Which models are asked, and on which releases."""
+    """The models that are asked, and the releases."""
 
     models: list[str] | None = Field(
         None,
@@ -92,12 +92,12 @@ def answers(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What each candidate answers to whatever the benchmark asks of each item.
+    """The answer of each model to every request of the benchmark on each item.
 
-    A model that loses too many turns, because its server is gone or refuses its key for example, keeps
-    its earlier rows and does not stop the others; `evaluate.missing` names it. Replies that are no
-    answers are the model's own: they are kept, and count in its scores. Models and judges that the
-    profile does not name any more are taken off the leaderboards (`evaluate.archive`).
+    A model that loses too many turns, for example because its server is down or refuses its key, keeps
+    its earlier rows and does not stop the others; `evaluate.missing` names it. Refusals and invalid
+    answers are kept and count in the score. Models and judges that the profile no longer names are
+    removed from the leaderboards (`evaluate.archive`).
     """
     isolation = Isolation("evaluate.answers")
     models = llm.profile.evaluate if config.models is None else config.models
@@ -218,7 +218,7 @@ def _wanted(
 
 
 def label_of(benchmark: Benchmark) -> str | None:
-    """The label whose values count alike in the score that ranks; None where there is none."""
+    """The label whose values have equal weight in the ranking score; None if there is none."""
     (_, by, label) = benchmark.metrics[0].aggregation.partition(BY_LABEL)
     return label if by else None
 

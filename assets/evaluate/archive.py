@@ -2,7 +2,7 @@
 
 Answers and judgments stay in their tables and in the ledger. The views `evaluate.shown_answers`,
 `evaluate.shown_judgments`, `evaluate.shown_pairs`, `evaluate.shown_failed` and `evaluate.shown_missing`
-leave out what is archived.
+leave out archived rows.
 """
 
 from collections.abc import Iterable, Sequence

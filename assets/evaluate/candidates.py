@@ -1,12 +1,11 @@
-"""Candidates: the models of the registry, and what calibrates them and their judges.
+"""Candidates: the models of the registry, ablations, baselines and imported predictions.
 
 A baseline asks no model: `baseline:reference` gives the reference answer, `baseline:swapped-reference`
-that of another item, `baseline:empty` an empty text. A judge that can be trusted puts the first above
-everything and the other two at the bottom. `no-images:<model>` and `other-images:<model>` ask the model
-without the images, or with those of another item: what it scores without looking. A judge is shown the
-item's own images in any case. Where a release has no other item to take from, the answer is lost, and
-other candidates go on. `baseline:random` and `baseline:most-frequent` say a letter; `file:<model>`
-what an imported file has.
+that of another item, `baseline:empty` an empty text. A trustworthy judge ranks the first above all
+models and the other two last. `baseline:random` and `baseline:most-frequent` give a letter.
+`no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
+another item; the judge always gets the item's own images. If a release has no other item, the answer is
+lost and other candidates continue. `file:<model>` has imported predictions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,8 +50,9 @@ Sent = Callable[[Messages, Item], Messages]
 
 
 class LetterBaselineOptions(NamedTuple):
-    """What the baselines that say letters go by: a seed, and the label whose values have a most
-    frequent letter each (None: all items have one)."""
+    """Options of the letter baselines: a seed, and the label whose values each have a most frequent
+    letter (None: one letter for all items).
+    """
 
     seed: int = 0
     label: str | None = None
@@ -66,10 +66,11 @@ class NoOtherItem(UserError):
 
 
 class CandidateReply(NamedTuple):
-    """Columns of a row of `evaluate.answers`, and why it is no answer (a reason and a sentence).
+    """The columns of a row of `evaluate.answers`, and the loss (a reason and a sentence) if there is no
+    answer.
 
-    A loss is `final` where asking again would give nothing else: it counts in the candidate's scores,
-    and not against `max_failed_share`, like what a model does of its own.
+    A `final` loss would not change if the request were sent again: it counts in the candidate's score,
+    and not against `max_failed_share`.
     """
 
     row: dict[str, Any]
@@ -78,7 +79,9 @@ class CandidateReply(NamedTuple):
 
 
 class Candidate(Protocol):
-    """Who answers; `asks` is the model that is asked, or the name of who asks none."""
+    """A model under evaluation; `asks` is the model that is asked, or the candidate's name if none
+    is.
+    """
 
     name: str
     asks: str
@@ -87,7 +90,17 @@ class Candidate(Protocol):
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """The reply to one `AnswerRequest`; `version` is that of how the benchmark asks."""
+        """Answer one request.
+
+        Args:
+            calls: The model calls of the stage.
+            ask: The request.
+            item: The item.
+            version: The version of the benchmark's requests.
+
+        Returns:
+            The reply.
+        """
         ...
 
 
@@ -109,11 +122,19 @@ class ModelCandidate:
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """What the model says; neither an error's text nor an answer that was cut off is one.
+        """Ask the model. A truncated reply is not an answer.
 
-        A question whose picture the release lacks is asked without images alone.
+        A request whose image is missing in the release is sent without images; if another item's images
+        are needed and there are none, the answer is lost.
 
-        Where no other item has images to send, the model is not asked, and the answer is lost.
+        Args:
+            calls: The model calls of the stage.
+            ask: The request.
+            item: The item.
+            version: The version of the benchmark's requests.
+
+        Returns:
+            The reply.
         """
         if ask.lacks is not None and ablation_of(self.name) != NO_IMAGES:
             return _not_made("no_image", ask.lacks)
@@ -164,7 +185,17 @@ class Baseline:
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """The baseline's text; an empty one where the release has no reference for the turn."""
+        """Return the baseline's text; it is empty if the release has no reference for the turn.
+
+        Args:
+            calls: Not used.
+            ask: The request.
+            item: The item.
+            version: Not used.
+
+        Returns:
+            The reply.
+        """
         try:
             text = self._text(item, ask) or ""
         except NoOtherItem as error:
@@ -184,9 +215,19 @@ class ImportedPredictions:
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """The answer in the prediction for the pass, without the model's reasoning.
+        """Return the imported prediction of the pass, without the model's reasoning.
 
-        A missing prediction failed. An empty one, or one that is all reasoning, is no answer.
+        A missing prediction is a failure. A prediction that is empty or only reasoning is not an
+        answer.
+
+        Args:
+            calls: Not used.
+            ask: The request.
+            item: The item.
+            version: Not used.
+
+        Returns:
+            The reply.
         """
         row: dict[str, Any] = {"answer": None, "call_key": None}
         text = self._texts.get(place_of(item, ask.trial, ask.turn))

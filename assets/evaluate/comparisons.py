@@ -42,14 +42,13 @@ def comparisons(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Difference of each two models with its interval, p of the same test, and p after Holm.
+    """The difference of each two models with its interval, its p-value, and p after Holm.
 
-    Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
-    what is hard is hard for both. `detectable` is the smallest true difference that would be found four
-    times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`, where
-    it is marked whether a model, or one of its family, judged or wrote the release, and whether its
-    score is of a part only. Where items have abilities, models are compared on each of these, too:
-    `evaluate.ability_comparisons`.
+    Two models differ if `p_holm` is small. Overlapping intervals of their scores say little, because
+    hard items are hard for both. `detectable` is the smallest true difference that is found with 80 %
+    power. `evaluate.ranks` has ranks with their intervals, and marks models that judged or wrote the
+    release, are of the same family, or have a partial score. `evaluate.ability_comparisons` compares
+    models by ability.
     """
     isolation = Isolation("evaluate.comparisons")
     pairs, ranks, parts = [], [], []

@@ -1,4 +1,4 @@
-"""The site's page on the corpus: what is read of it, and the file."""
+"""The corpus page of the site: its queries and its file."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -25,11 +25,11 @@ def error_attribution(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """How many of a model's errors in reasoning and creation go when the turns before are given, how
-    many right answers are lost, and the net in points of the win rate with p; of all items and by task.
+    """How many of a model's errors in reasoning and creation disappear when earlier turns are given.
 
-    Errors go by chance, too: what was given is a cause where `verdict` is `gain`. Benchmarks without
-    such settings have no rows.
+    Also how many right answers are lost, and the net effect on the win rate with its p-value, for all
+    items and by task. Errors also disappear by chance: earlier turns are a cause if `verdict` is
+    `gain`. Benchmarks without such settings have no rows.
     """
     isolation = Isolation("evaluate.error_attribution")
     rows: list[dict[str, Any]] = []

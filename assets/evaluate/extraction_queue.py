@@ -45,9 +45,9 @@ def extraction_queue(
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Answers to multiple-choice questions for people to read the letter of, a few of each model.
+    """Answers to multiple-choice questions from which people extract the letter, a few of each model.
 
-    An item says neither which model answered nor what was read, and no letter is chosen in it.
+    An item shows neither the model nor the extracted letter.
     """
     isolation = Isolation("evaluate.extraction_queue")
     rows: dict[str, Row] = {}

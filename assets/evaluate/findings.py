@@ -1,4 +1,4 @@
-"""Findings: every analysis of scores as an asset of its own, and their rows in one table.
+"""Findings: every analysis of scores is an asset, and their rows are in one table.
 
 Each analysis is a function in a module of its name, and a view of its rows of `evaluate.findings`.
 """
@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 
 class AnalysisResult(NamedTuple):
-    """The rows of an analysis in the order that they are read in, and what the UI shows beside them.
+    """The rows of an analysis in reading order, and its metadata.
 
-    `isolation` is that of an analysis that isolates releases.
+    `isolation` has the failures of single releases.
     """
 
     rows: list[Row]

@@ -30,7 +30,7 @@ NOTHING = "No release of a benchmark with right and wrong answers has observatio
 
 
 class FilterSettings(AssetConfig):
-    """Which models each filter asks, and how many results an item needs."""
+    """The models of each filter, and the number of results that an item needs."""
 
     text_only_models: list[str] = Field(
         [],
@@ -56,10 +56,11 @@ def flagged_items(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Items that most models have right without the picture, and items that no model has right.
+    """Items that most models answer correctly without the image, and items that no model answers
+    correctly.
 
-    With the evidence: the models by outcome, and what they answered. Where a filter has too few models
-    nothing is flagged, and `evaluate.filters` says why.
+    Each row has the evidence: the outcomes by model and their answers. A filter with too few models
+    flags nothing, and `evaluate.filters` says why.
     """
     isolation = Isolation("evaluate.flagged_items")
     summaries: list[Row] = []

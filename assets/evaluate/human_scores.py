@@ -45,7 +45,7 @@ class StoredScore(NamedTuple):
 
 
 class HumanScoresImport(NamedTuple):
-    """What importing a file came to; `n_new` of its scores were not here, `n_changed` were others."""
+    """The result of importing a file: `n_new` new and `n_changed` changed scores."""
 
     release_id: str
     found: HumanScores
@@ -53,7 +53,7 @@ class HumanScoresImport(NamedTuple):
     n_changed: int
 
     def sentences(self) -> str:
-        """What a person is told, with every count."""
+        """Return a message with all counts."""
         scores = self.found.scores
         sentences = [
             f"{len(scores)} scores of {len({scored[:3] for scored in scores})} answers on "

@@ -72,7 +72,7 @@ async def answer_item(
 
 
 def answer_version(benchmark: Benchmark) -> str:
-    """How the benchmark asks: its own version and those of the prompts that it asks by."""
+    """Return the version of a benchmark's requests: its own version and those of its prompts."""
     prompts = (prompt(name).version for name in benchmark.question_prompts)
     return " ".join([benchmark.answer_version, *prompts])
 

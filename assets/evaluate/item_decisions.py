@@ -1,7 +1,7 @@
-"""What people decided on flagged items of each release, and imported releases without rejected items.
+"""People's decisions on flagged items of each release, and imported releases without rejected items.
 
-For items that were built here a decision has its effect in `assets/review/approved.py`: the next
-release leaves out what was rejected.
+Decisions on items that were built here take effect in `assets/review/approved.py`: the next release
+leaves out rejected items.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 def item_decisions(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:
-    """Each flagged item of a current release, and what people decided: keep, edit or reject."""
+    """Each flagged item of a current release with people's decision: keep, edit or reject."""
     rows = decisions_now(warehouse, review_store)
     table = rows_to_arrow("evaluate.item_decisions", rows)
     warehouse.replace("evaluate.item_decisions", table)
@@ -48,7 +48,12 @@ def item_decisions(
 
 
 def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
-    """The rows of the table, of the queue as it is and the decisions that there are by now."""
+    """Return the rows of the table for the current queue and the current decisions.
+
+    Args:
+        warehouse: The tables.
+        review_store: The decisions.
+    """
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
     rules = review_store.rules().of(FLAGGED)

@@ -43,8 +43,8 @@ def item_queue(
 ) -> dg.MaterializeResult:
     """Flagged multiple-choice items of the current releases, for people to keep, edit or reject.
 
-    An item that several releases have with the same content is decided on once. Translations that were
-    made here are not queued: what is wrong with one is decided on the translation itself.
+    An item with the same content in several releases is decided once. Translations are not queued here,
+    because people review the translation itself.
     """
     queue: dict[str, Row] = {}
     flags: Counter[str] = Counter()

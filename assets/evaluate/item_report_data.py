@@ -1,4 +1,4 @@
-"""What the report of a release says of its items: filters, statistics, subsets, decisions."""
+"""The item analyses of a release's report: filters, statistics, subsets and decisions."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -43,7 +43,7 @@ def item_statistics(
 ) -> dg.MaterializeResult:
     """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
 
-    Over the models alone: what stands beside them (baselines, models without images) does not count.
+    Only models count, without baselines and ablations.
     """
     isolation = Isolation("evaluate.item_statistics")
     rows: list[Row] = []

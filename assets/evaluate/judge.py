@@ -39,8 +39,7 @@ Judged = tuple[JudgeRequest, ParsedReply[Judgment]]
 
 
 class JudgeReply(NamedTuple):
-    """What is kept of a reply about the answer of a place, whose call is `answer_call_key`; without the
-    request, which has all texts that the judge was sent."""
+    """A stored reply of a judge to the answer `answer_call_key`, without the texts of the request."""
 
     place: JudgmentKey
     call_key: str
@@ -51,7 +50,16 @@ class JudgeReply(NamedTuple):
 
     @classmethod
     def of(cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]) -> "JudgeReply":
-        """That of a reply as read."""
+        """Make the stored form of a parsed reply.
+
+        Args:
+            run: The judge, the item and the transcript.
+            request: The request.
+            reply: The parsed reply.
+
+        Returns:
+            The stored reply.
+        """
         answer = run.transcript.answer(request.place.trial, request.place.turn)
         answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
         return cls(request.place, reply.key, version, answer_key, reply.value, reply.loss)

@@ -36,9 +36,9 @@ def judge_agreement(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Correlation and mean absolute error of people's mean scores against each judge's.
+    """Correlation and mean absolute error of people's mean scores with each judge's scores.
 
-    People's scores are those of round 1, given without knowledge of each other's.
+    People's scores are those of round 1, which are blind.
     """
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
     rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)

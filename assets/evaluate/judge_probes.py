@@ -80,7 +80,7 @@ Row = dict[str, Any]
 
 
 class JudgeProbesSettings(AssetConfig):
-    """What shifts are worth finding, and how many answers are asked about: what that takes, or less."""
+    """The shifts that tests must be able to find, and the largest number of answers for them."""
 
     RETIRED = frozenset({"n_resamples"})
 
@@ -170,19 +170,19 @@ def judge_probes(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """How far each judge's verdicts shift, in points or wins, under what should not shift them.
+    """Bias tests of each judge: the shift of its verdicts, in points or wins, under irrelevant changes.
 
     - `length`: neutral sentences after the answer. `obedience`: an instruction in them to give the
-      highest score, less the same length without.
-    - `position`: an answer beside itself, in both orders; how much more than half of the wins the first
-      place has. 0.5 is a judge that always says A.
-    - `verdicts`: the same of the comparisons that scores rest on, where a benchmark compares answers.
-    - `self_preference`: its scores of models of its own family less those of other judges, and less
-      `leniency`, the same of other models.
+      highest score, compared with the same length without it.
+    - `position`: an answer compared with itself in both orders; 0.5 is a judge that always prefers A.
+    - `verdicts`: the same for the comparisons behind the scores, if a benchmark compares answers.
+    - `self_preference`: its scores of models of its own family minus those of other judges, corrected
+      by `leniency`, the same difference for other models.
 
-    `verdict`: `found` (p after Holm over the judge's probes), `none` (the interval is within the least
-    shift worth finding), or `open`; `detectable` is what would be found on these answers.
-    No score rests on it. Judges of the profile are probed on current releases; other rows stay.
+    `verdict`: `found` (p after Holm over the judge's tests), `none` (the interval is within the
+    smallest relevant shift), or `open`; `detectable` is the smallest shift that these answers can show.
+    No score depends on these tests. Judges of the profile are tested on current releases; other rows
+    stay.
     """
     isolation = Isolation(TABLE)
     judges = llm.profile.judges

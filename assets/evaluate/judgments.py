@@ -24,7 +24,7 @@ from resources.warehouse import Warehouse
 
 
 class JudgmentsSettings(EvaluationSettings):
-    """What a judge is shown, and how often it is asked the same."""
+    """What a judge is shown, and the number of repetitions."""
 
     images: JudgeImages = Field(
         "shown",
@@ -50,11 +50,11 @@ def judgments(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What each judge of the profile says of each answer; it is never told who answered.
+    """The judgment of each judge of the profile on each answer. A judge never learns the model's name.
 
-    Judged are the answers of the profile's models and of imported predictions on the current releases,
-    and those on other releases that one of the judges has not judged yet. Judgments of judges that the
-    profile no longer has stay, and those of models that it no longer evaluates.
+    Judges rate the answers of the profile's models and imported predictions on the current releases,
+    and answers on other releases that a judge has not yet rated. Judgments of former judges and models
+    stay.
     """
     isolation = Isolation("evaluate.judgments")
     archived, frozen = archived_judges(warehouse), kept_models(warehouse)

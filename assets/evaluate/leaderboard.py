@@ -38,10 +38,10 @@ LONGEST_REASON = 200
 def leaderboard(
     warehouse: dg.ResourceParam[Warehouse], profile: dg.ResourceParam[Profile]
 ) -> dg.MaterializeResult:
-    """One number a row: benchmark, release, model, metric, value, interval, what it rests on.
+    """One score per row: benchmark, release, model, metric, value and interval.
 
-    Models of the profile without scores on a current release are named beside it, and judges that
-    give nearly all answers the same score. `evaluate.models` has what models.yaml says of each model.
+    The metadata names models of the profile without scores on a current release, and judges that give
+    nearly all answers the same score. `evaluate.models` has the metadata of models.yaml.
     """
     warehouse.replace("evaluate.models", _models(warehouse))
     rows = _narrow(warehouse.select("evaluate.leaderboard"))

@@ -1,6 +1,6 @@
-"""Observations: one scored fact a row, of what was answered and judged.
+"""Observations: one scored fact per row, from answers and judgments.
 
-No model is asked: the benchmark's `judge` is run on the judgments that there are.
+The benchmark's `judge` runs on the stored judgments. No model is asked.
 """
 
 from collections import Counter
@@ -59,10 +59,9 @@ def observations(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Each scored fact: release, model, judge or rule, metric, item, turn, value, status.
+    """Scored facts: release, model, judge or rule, metric, item, turn, value and status.
 
-    What a model failed and what a judge failed are rows, too. All are made of the answers and judgments
-    there are, and nothing is asked.
+    Failures of models and judges are rows, too. No model is asked.
     """
     isolation = Isolation("evaluate.observations")
     tables: list[pa.Table] = []

@@ -1,7 +1,7 @@
-"""What scores, comparisons and judge quality are made of: observations by release, judge and model.
+"""Observations by release, judge and model: the input of scores, comparisons and judge quality.
 
-Judgments under one version of a judge's prompt are scored together. Where a release has several judges,
-a panel is one more: its values are the mean or median of theirs, of the turns that all of them judged.
+Judgments under one version of a judge's prompt are scored together. If a release has several judges,
+there is also a panel: the mean or median of their values on the turns that all of them judged.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -56,11 +56,13 @@ class ScoringSettings(AssetConfig):
 
 @dataclass
 class JudgeObservations:
-    """What one judge, under one version, observed on a release: by model.
+    """The observations of one judge under one version on a release, by model.
 
-    `providers` are those that ran the model and the judge. A panel's `members` are its judges. An item
-    that a model was not asked for want of its picture is in nobody's `observed`; where there is any,
-    `with_lost` has all.
+    Attributes:
+        providers: The providers of model and judge.
+        members: The judges of a panel.
+        observed: The observations, without items that were not asked because an image is missing.
+        with_lost: All observations, if there are such items.
     """
 
     benchmark: Benchmark

@@ -47,13 +47,15 @@ class PairRatingsSettings(AssetConfig):
 def pair_ratings(
     config: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.MaterializeResult:
-    """Bradley-Terry ratings with intervals and ranks, of each release, judge and version of comparing.
+    """Bradley-Terry ratings with intervals and ranks, by release, judge and version.
 
-    - 400 points are odds of 10 to 1; the mean of the models that comparisons connect is 1000. Intervals
-      are over items, ranks hold for all models together at 95 %.
-    - `judged`: what has a verdict. `floor`: also that no answer loses against an answer.
-    - `controlled_rating`: at equal length and layout. If the order changes, style made it.
-    - `evaluate.pair_biases`: how often the first place won, and how a judge is drawn by each feature.
+    - 400 points are odds of 10 to 1; the mean of connected models is 1000. Intervals are over items,
+      and ranks hold for all models together at 95 %.
+    - `judged` has comparisons with a verdict; in `floor` a missing answer also loses.
+    - `controlled_rating` is the rating at equal length and layout. If the order changes, style caused
+      it.
+    - `evaluate.pair_biases` has the share of wins of the first position, and the effect of each style
+      feature.
     """
     isolation = Isolation(TABLE)
     ratings, biases = [], []

@@ -87,7 +87,15 @@ class PairwiseEvaluation:
         return first, second
 
     async def ask(self, calls: ModelCalls, question: Matchup) -> Replies:
-        """The judge's replies in both orders; none where one of the two gave no answer."""
+        """Ask the judge in both orders.
+
+        Args:
+            calls: The model calls of the stage.
+            question: The comparison.
+
+        Returns:
+            The replies; none if one of the two models gave no answer.
+        """
         first, second = self.transcripts(question)
         turn = question.unit.turn
         if unanswered(first.answer(PLAIN, turn), second.answer(PLAIN, turn), ORDERS[0]):
@@ -98,7 +106,16 @@ class PairwiseEvaluation:
         return await ask_judge(calls, run, requests(item, turn, first, second, reference=reference))
 
     def take(self, question: Matchup, replies: Replies, provider: str) -> MatchupOutcomes:
-        """Keep the rows of a question, and say what came of it."""
+        """Store the rows of a comparison.
+
+        Args:
+            question: The comparison.
+            replies: The replies of the judge.
+            provider: The judge's provider.
+
+        Returns:
+            The outcomes.
+        """
         first, second = (
             transcript.answer(PLAIN, question.unit.turn)
             for transcript in self.transcripts(question)

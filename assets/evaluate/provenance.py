@@ -13,7 +13,7 @@ from resources.warehouse import Warehouse
 def provenance(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """One scored turn a row, back to judge, answer, calls, prompts, reviewer, images and pages."""
+    """The origin of each scored turn: judge, answer, calls, prompts, reviewers, images and pages."""
     rows = warehouse.select(
         "evaluate.provenance",
         order="benchmark, release, model, item, trial, turn, judge, replicate, part",

@@ -1,4 +1,4 @@
-"""Two releases side by side: what is read of them, and the page."""
+"""The page that compares two releases, and its queries."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What the report of a release is made of: rows of tables as plain data."""
+"""The data of a release's report: rows of tables as plain data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -318,7 +318,7 @@ def _benchmark(benchmark: Benchmark) -> ReportBenchmark:
 
 
 def metric_row(metric: Metric) -> Row:
-    """What a page shows a metric by; the ends of its scale are None where it has none."""
+    """The row of a metric for a page; the ends of its scale are None if it has none."""
     low, high = metric.shown_ends
     return {
         "name": metric.name,

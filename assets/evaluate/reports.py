@@ -67,11 +67,11 @@ def reports(
     benchmarks: dg.ResourceParam[Benchmarks],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """One HTML page for each current release or evaluated, a home page over them, one on the corpus.
+    """HTML reports: one page per current or evaluated release, an index, and a page on the corpus.
 
-    A page has the leaderboard with ranks, charts, comparisons and slices by judge, an analysis of the
-    items where they are right or wrong, what the release consists of, failures, and examples with
-    pictures; that of an instruction set has no leaderboard.
+    A page has leaderboards with ranks, charts, comparisons and slices by judge, item analyses, the
+    contents of the release, failures, and examples with images. The page of an instruction set has no
+    leaderboard.
     """
     isolation = Isolation("evaluate.reports")
     families = load_registry().families
@@ -132,7 +132,7 @@ def index_lines(
 
 
 def write_index(lines: Sequence[ReleaseLine]) -> Path:
-    """Write the index over the reports, a line each, and the comparisons of releases that there are."""
+    """Write the index of reports and of existing comparisons of releases."""
     index, remembered = (reports_path() / name for name in (INDEX, STATE))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
     state = state_of(lines)

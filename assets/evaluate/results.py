@@ -22,7 +22,7 @@ from resources.warehouse import TableWrite, Warehouse
 
 
 class EvaluationSettings(AssetConfig):
-    """What asking and judging have: the share of a model's turns that may be lost."""
+    """The setting of answers and judgments: the share of a model's turns that may be lost."""
 
     max_failed_share: float = Field(
         0.2,
@@ -33,10 +33,12 @@ class EvaluationSettings(AssetConfig):
 
 
 class ModelResults:
-    """The rows that a stage made of one model on one release, and what it lost.
+    """The rows of a stage for one model on one release, and its losses.
 
-    `judge` is who judged; None where the model itself was asked. `n_turns` were to be made, `n_lost` of
-    them were lost.
+    Attributes:
+        judge: The judge; None for answers.
+        n_turns: The number of turns.
+        n_lost: The number of lost turns.
     """
 
     def __init__(self, release: EvaluatedRelease, model: str, judge: str | None):
@@ -63,7 +65,12 @@ class ModelResults:
         return self.slice if self._judge is None else {**self.slice, "asked": self._judge}
 
     def add(self, table: str, row: Row) -> None:
-        """A row of a table."""
+        """Add a row.
+
+        Args:
+            table: The table.
+            row: The row.
+        """
         if table not in self._rows:
             self._rows[table] = ArrowRows(table)
         self._rows[table].add({**self.owned, **row})
@@ -87,7 +94,13 @@ class ResultSet:
         self.of_models: dict[tuple[str, str, str | None], ModelResults] = {}
 
     def of(self, release: EvaluatedRelease, model: str, judge: str | None = None) -> ModelResults:
-        """The results of one model on one release."""
+        """Return the results of one model on one release.
+
+        Args:
+            release: The release.
+            model: The model.
+            judge: The judge; None for answers.
+        """
         key = (release.release_id, model, judge)
         return self.of_models.setdefault(key, ModelResults(release, model, judge))
 

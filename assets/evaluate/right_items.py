@@ -1,4 +1,4 @@
-"""Who has which item right, on the releases of benchmarks that have right and wrong."""
+"""Right and wrong items by model, for benchmarks with right and wrong answers."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -55,9 +55,9 @@ def score_queue(
 ) -> dg.MaterializeResult:
     """Judged answers for people to score, a few of each model.
 
-    An item has the bands of scores that the judge is told, and says neither which model answered nor
-    what the judge gave. Where the judge compares an answer with its reference, people do, too: the item
-    is a pair of answers, and does not say which one is the reference.
+    An item has the score descriptions of the judge's prompt, and shows neither the model nor the
+    judge's score. If the judge compares an answer with its reference, the item is a pair of answers,
+    and does not show which one is the reference.
     """
     sampled = warehouse.read(
         "evaluate/score_candidates",
@@ -83,7 +83,7 @@ def score_queue(
 
 
 def scores_by_people(review_store: ReviewStore) -> list[Rating]:
-    """The scores that people gave what the queue holds now, blind: those of round 1."""
+    """Return people's blind scores (round 1) of the items in the queue."""
     items = review_store.items([SCORE])
     decisions = review_store.decisions([item["item_id"] for item in items])
     return ratings_of(items, decisions, review_store.rules())

@@ -64,11 +64,11 @@ def second_readings(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What the extractor reads in a few answers of each model that a rule has read.
+    """Second extractions: the letters that extractors read in a few answers that a rule already read.
 
-    Other extractors of the settings read these answers, and all that no rule has read. No score rests
-    on it: it shows whether rules and extractors read the same. A reading that is lost is
-    a row with the reason. Answers on current releases are read; rows of other releases stay.
+    Other extractors of the settings also read all answers that no rule could read. No score depends on
+    it: it shows whether rules and extractors agree. A lost extraction is a row with its reason. Only
+    answers on current releases are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)
     chosen: list[tuple[dict[str, str], AnswerExtraction, str]] = []

@@ -40,11 +40,11 @@ def site(
     benchmarks: dg.ResourceParam[Benchmarks],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """A page for each current release or evaluated, with every item: pictures, questions, references,
-    answers of all models side by side, what judges said, calls, prompts and sources.
+    """The sample browser: a page per current or evaluated release with all items: images, questions,
+    references, answers of all models next to each other, judgments, calls, prompts and sources.
 
-    A release of which nothing changed is not written again. References of a held-out split and what
-    tells them are left out.
+    An unchanged release is not written again. Unpublished references of a test split, and everything
+    that reveals them, are left out.
     """
     isolation = Isolation("evaluate.site")
     shared = shared_files()

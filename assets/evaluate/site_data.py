@@ -1,7 +1,7 @@
-"""What the sample browser of a release shows: rows of tables as plain data.
+"""The data of a release's sample browser: rows of tables as plain data.
 
-If the answers of a release are held out, the site has no references and nothing that gives them away:
-no judgments, scores or extracted answers.
+If the answers of a release are not published, the site has no references, judgments, scores or
+extracted answers.
 """
 
 import re
@@ -91,11 +91,11 @@ class SiteData:
 
     @cached_property
     def pictures(self) -> dict[str, ImagePaths]:
-        """Those of its pictures that are stored, put where pages show them."""
+        """Export the stored images of the release and return their paths."""
         return self._pictures.put(self.image_ids)
 
     def fingerprint(self) -> str:
-        """A hash of all that the data are made of."""
+        """Return a hash of all data."""
         where = {"release_id": self.release_id}
         with self._warehouse.kept_open():
             rows = [self._warehouse.fingerprint(table, where) for table in _READ]
@@ -172,7 +172,7 @@ class SiteData:
 
     @cached_property
     def trials(self) -> list[str]:
-        """Which askings of items there are."""
+        """Return the trials of the items."""
         return self._distinct("evaluate.shown_answers", "trial")
 
     @cached_property

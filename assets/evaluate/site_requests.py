@@ -1,4 +1,4 @@
-"""What models were sent, as the sample browser shows it: requests of the ledger, texts of prompts."""
+"""The requests to models in the sample browser: requests of the ledger and texts of prompts."""
 
 import inspect
 from collections.abc import Mapping, Sequence

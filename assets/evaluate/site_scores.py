@@ -1,4 +1,4 @@
-"""What the sample browser filters and sorts by: scores of items, and how far judges are apart."""
+"""Sort keys and filters of the sample browser: scores of items, and disagreement of judges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite

@@ -40,9 +40,9 @@ def smallest_subsets(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Subsets by size, how far each keeps the ranking, and random subsets of equal size beside them.
+    """Subsets of items by size: how well each keeps the ranking, with random subsets of equal size.
 
-    `tau` is of the models that the items were chosen by; `held_out` is the honest figure.
+    `tau` is measured on the models by which the items were selected; `held_out` on other models.
     """
     isolation = Isolation("evaluate.smallest_subsets")
     rows: list[Row] = []

@@ -38,11 +38,11 @@ def wording_effects(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> AnalysisResult:
-    """What wordings of each style score less or more than their question's other wordings do.
+    """Prompt sensitivity: the score of each wording style minus that of the question's other wordings.
 
-    The interval of `difference` is over groups, p of the same test and after Holm over all models and
-    styles. A style is the item's label `style`; without it one told by rule: as a question, polite,
-    shorter or longer than the group's median.
+    The interval of `difference` is over groups; p is of the same test, also after Holm over all models
+    and styles. The style is the item's label `style`, else by rule: as a question, polite, shorter or
+    longer than the group's median.
     """
     isolation = Isolation("evaluate.wording_effects")
     rows: list[Row] = []

@@ -54,10 +54,10 @@ def entries(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """A page with one of its images, a caption and categories: the input of all later stages.
+    """Entries: a page with one of its images, a caption and categories; the input of all later stages.
 
-    Rows of accepted pages that are no entry are in `ingest.left_out`: without a caption, without their
-    image, or with the same image on the same page as another row.
+    `ingest.left_out` has rows of accepted pages that give no entry: without a caption or an image, or a
+    repetition of the same image on the same page.
     """
     shards = list(context.partition_keys)
     with staging_folder("ingest.entries", *shards) as folder:

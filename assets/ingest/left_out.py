@@ -29,7 +29,14 @@ class DropRecorder:
         self._file.__exit__(*error)
 
     def add(self, row: Mapping[str, Any], reference: str, reason: str, detail: str) -> None:
-        """Leave out what `row` stands for: a shard's row, or a page or language with its `n_rows`."""
+        """Record a dropped row, page or language.
+
+        Args:
+            row: The row; a page or language has `n_rows`.
+            reference: The id of what is dropped.
+            reason: The reason.
+            detail: A sentence.
+        """
         n_rows = row.get("n_rows", 1)
         self._rows[reason] += n_rows
         self._file.add(
@@ -44,17 +51,27 @@ class DropRecorder:
         )
 
     def add_file(self, path: Path, counts: Mapping[str, int]) -> None:
-        """Leave out what a query found, in the columns of the table; `counts` are rows by reason."""
+        """Record the dropped rows in a file that a query wrote.
+
+        Args:
+            path: The file, with the columns of the table.
+            counts: The numbers of rows by reason.
+        """
         self._paths.append(path)
         self._rows.update(counts)
 
     def write(self, shards: Sequence[str]) -> TableWrite:
-        """What replaces the table's rows of these shards and this step."""
+        """Return the write that replaces the rows of these shards and this step."""
         of_step = {"wit_shard": list(shards), "step": self._step}
         return TableWrite("ingest.left_out", Parquet(self._paths), of_step)
 
     def details(self, context: dg.AssetExecutionContext, n_kept: int) -> dict[str, Any]:
-        """The counts for the run's metadata; a line in the log, a warning if nothing was kept."""
+        """Return the counts as metadata and log them; a warning if nothing was kept.
+
+        Args:
+            context: The context of the step.
+            n_kept: The number of kept rows.
+        """
         total = self._rows.total()
         if total:
             log = context.log.info if n_kept else context.log.warning

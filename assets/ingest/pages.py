@@ -41,8 +41,8 @@ def pages(
 ) -> dg.MaterializeResult:
     """Pages of a shard in the corpus's languages, with text, categories and topics.
 
-    Pages without text are left out, and so are pages without a topic if the corpus has topics: they
-    and the rows in other languages are in `ingest.left_out`.
+    `ingest.left_out` has pages without text, pages without a topic if the corpus has topics, and rows
+    in other languages.
     """
     shards = list(context.partition_keys)
     settings, enricher = corpus.settings, Enricher(corpus)

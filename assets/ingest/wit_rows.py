@@ -70,7 +70,7 @@ warnings.filterwarnings("ignore", message="Function `observable_source_asset` is
     "of excluded images. A sensor reports a change of what ingestion reads of them.",
 )
 def corpus_files(corpus: dg.ResourceParam[Corpus]) -> dg.DataVersion:
-    """What the files have now."""
+    """The current state of the corpus files."""
     with plain_errors():
         return dg.DataVersion(observe_files(corpus).fingerprint)
 
@@ -90,10 +90,10 @@ def wit_rows(
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
-    """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason.
+    """Typed rows of a shard. `ingest.rejected` has rejected lines with line number and reason.
 
-    They are listed of a shard that is refused, too: of one with too many of them, and of one that
-    cannot be read to its end, as far as it was read.
+    Rejected lines of a refused shard are listed, too: of one with too many of them, or one that cannot
+    be read to its end.
     """
     rejected: Counter[str] = Counter()
     n_rows, unchanged, empty = 0, [], []

@@ -27,7 +27,7 @@ N_SHOWN = 20
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:
-    """Every model call that was paid for, answered or lost: the ledger as it stands, without texts."""
+    """Every paid model call, answered or lost: the ledger without texts."""
     rows = read_paid_calls(ledger, arrow_schema("ledger.calls"))
     warehouse.replace("ledger.calls", rows)
     totals = warehouse.read("ledger/totals").to_pylist()

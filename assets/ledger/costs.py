@@ -31,7 +31,9 @@ SHOWN = (cohesion, entry_map, pictures, sides, releases, agreement, effort)
 def costs(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """What models cost by day (UTC), stage and model: calls answered and lost, tokens, USD, seconds."""
+    """Costs of models by day (UTC), stage and model: calls answered and lost, tokens, US dollars,
+    seconds.
+    """
     rows = warehouse.read("ledger/costs")
     page = dg.MetadataValue.url(address(relative_to_home(write_corpus(warehouse, image_store))))
     return report(rows, {"preview": table_preview(rows), "page": page})

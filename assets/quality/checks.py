@@ -109,7 +109,7 @@ class ChecksSettings(GenerationSettings):
 
     @property
     def policy(self) -> QualityPolicy:
-        """What leads to which outcome."""
+        """Return which finding leads to which outcome."""
         return QualityPolicy(self.drop, self.review, self.highest_blind_grade)
 
 
@@ -128,10 +128,9 @@ def checks(
     llm: dg.ResourceParam[Gateway],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """What checks find in each question-answer pair of the dialogues, and what follows: pass, review
-    first, or drop.
+    """Quality checks of each question-answer pair, and the outcome: pass, review first, or drop.
 
-    A pair of which a wanted check could not be made does not pass.
+    A pair does not pass if a wanted check could not be made.
     """
     dialogue_rows = warehouse.read("quality/dialogues").to_pylist()
     if not dialogue_rows:

@@ -1,4 +1,4 @@
-"""What models are asked about the pairs of a dialogue, and what their replies say of each pair."""
+"""Checks by models: the requests about a dialogue's pairs, and the findings in the replies."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -64,7 +64,9 @@ class ModelCheckStep(NamedTuple):
 
 @dataclass
 class ModelCheckFindings:
-    """What the replies say: columns by pair, the calls, and by dialogue what could not be made."""
+    """The findings of the replies: columns by pair, the calls, and by dialogue the checks that
+    failed.
+    """
 
     columns: dict[Place, Row] = field(default_factory=lambda: defaultdict(dict))
     asked: list[Row] = field(default_factory=list)
@@ -73,10 +75,9 @@ class ModelCheckFindings:
     usage: Usage = field(default_factory=lambda: Usage(stage=TABLE))
 
     def by_step(self) -> dict[str, tuple[int, Counter[str]]]:
-        """By step the number of its requests, and of those that were lost by reason.
+        """Return by step the number of its requests, and of the lost ones by reason.
 
-        One step of six that fails as a whole is less than a fifth of all requests. What was not asked,
-        since there are no other pictures to show, is not lost.
+        Requests that were not sent, because there are no other images to show, are not lost.
         """
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         for loss in self.failed:
@@ -88,7 +89,13 @@ class ModelCheckFindings:
         }
 
     def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
-        """Note that a step could not be made for a dialogue."""
+        """Record that a check failed for a dialogue.
+
+        Args:
+            dialogue_id: The dialogue.
+            step: The check.
+            loss: The reason.
+        """
         self.failed.append(loss)
         self.not_made[dialogue_id].append(f"{step}: {loss['reason']}")
 

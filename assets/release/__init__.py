@@ -1,4 +1,4 @@
-"""Release: what is approved, frozen under an id that is a hash of its content, and exported."""
+"""Releases: approved items, frozen under an id that is a hash of their content, and exported."""
 
 from assets.release.exports import exports
 from assets.release.releases import releases

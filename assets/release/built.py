@@ -1,4 +1,4 @@
-"""What a benchmark's built releases consist of, whatever the benchmark."""
+"""Shared code of a benchmark's built releases."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,9 +23,11 @@ class BuiltRelease(NamedTuple):
 
 
 class BuiltReleases(NamedTuple):
-    """The releases that can be made of what is approved, and by name why another one cannot.
+    """The releases that can be made of approved items, and by name why another one cannot.
 
-    `counts` says in numbers what was left out of them, `warnings` what people should look at.
+    Attributes:
+        counts: The numbers of dropped items.
+        warnings: Messages for people.
     """
 
     made: Sequence[BuiltRelease]
@@ -35,9 +37,9 @@ class BuiltReleases(NamedTuple):
 
 
 class Licences:
-    """Leaves items out of releases for the licence of a picture, and counts them by release.
+    """Leaves items out of releases because of an image's licence, and counts them by release.
 
-    `chosen` are the terms that lead to it, by name of the release; of others those of its kind.
+    `chosen` are the excluded terms by name of the release, or by its kind.
     """
 
     def __init__(self, chosen: Mapping[str, Sequence[Term]]) -> None:
@@ -53,7 +55,17 @@ class Licences:
         pictures: Callable[[T], Iterable[Mapping[str, Any]]],
         kind: str = "benchmark",
     ) -> list[T]:
-        """The items that may be in the release; `pictures` gives the sources of an item's pictures."""
+        """Select the items that a release may contain.
+
+        Args:
+            name: The release.
+            items: The items.
+            pictures: Returns the sources of an item's images.
+            kind: The kind of the release.
+
+        Returns:
+            The allowed items.
+        """
         excluded = self._chosen.get(name, BY_DEFAULT[kind])
         whys = [reason((row["licence"] for row in pictures(item)), excluded) for item in items]
         self._considered[name] = len(items)
@@ -74,7 +86,7 @@ class Licences:
         return f"Every item of {name} has an image with an excluded licence"
 
     def sentences(self) -> list[str]:
-        """What each release leaves out, and how to let it in."""
+        """Return what each release leaves out, and how to include it."""
         return [self._sentence(name) for name in self.left_out]
 
     def _sentence(self, name: str) -> str:
@@ -100,7 +112,7 @@ def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
 
 
 def picture_sources(warehouse: Warehouse) -> dict[str, Row]:
-    """Source columns of `release.images` of what is about single pictures, by image id."""
+    """Return the source columns of `release.images` of single-image items, by image id."""
     rows = warehouse.read("release/picture_sources").to_pylist()
     return {row.pop("image_id"): row for row in rows}
 

@@ -100,9 +100,9 @@ def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: Found
 def findings_in_edits(
     dialogues: Sequence[ApprovedDialogue], written: Mapping[str, Row], limits: LimitsOfLanguage
 ) -> list[RuleFinding]:
-    """What rules find in the pairs that people edited.
+    """Apply the rules to edited pairs.
 
-    An answer may rest on the sources of its dialogue's pictures and on all that was generated.
+    An answer may be based on the sources of its dialogue's images and on all generated texts.
 
     Args:
         dialogues: The dialogues after review.

@@ -1,4 +1,4 @@
-"""What the card of a new release says: settings, prompts, writers, corpus, parent, version."""
+"""The dataset card of a new release: settings, prompts, writers, corpus, parent and version."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

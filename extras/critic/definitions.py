@@ -1,4 +1,4 @@
-"""What Dagster knows of critics: the pairs, and the check that nothing is on both sides."""
+"""The Dagster definitions of critics: the pairs, and the check of their split."""
 
 from collections import Counter
 

@@ -53,13 +53,27 @@ class LabelStudio:
         return None
 
     def new_project(self, name: str, title: str, config: str) -> int:
-        """Add a project whose description is `name`; returns its id."""
+        """Create a project.
+
+        Args:
+            name: The description, by which it is found again.
+            title: The title.
+            config: The labelling config.
+
+        Returns:
+            Its id.
+        """
         body = {"title": title[:TITLE_LENGTH], "description": name, "label_config": config}
         path = "/api/projects"
         return int(self._with_id(path, self._ask("POST", path, json=body))["id"])
 
     def add_tasks(self, project: int, tasks: Sequence[dict[str, Any]]) -> None:
-        """Add tasks to a project in batches; an interrupted call leaves the batches added so far."""
+        """Add tasks to a project in batches. After an interruption the finished batches stay.
+
+        Args:
+            project: The id of the project.
+            tasks: The tasks.
+        """
         for start in range(0, len(tasks), BATCH):
             batch = list(tasks[start : start + BATCH])
             self._ask("POST", f"/api/projects/{project}/import", json=batch)

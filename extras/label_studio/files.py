@@ -22,9 +22,22 @@ class LabelStudioFileError(UserError):
 def write_items(
     items: Iterable[QueueItem], kind: str | None, round: int, out: Path, images: ImageStore
 ) -> str:
-    """Write tasks to `out` and their labelling config beside it as `.xml`; says where that is.
+    """Write tasks to a file, and their labelling config next to it as `.xml`.
 
-    Raises UserError without a kind, FileExistsError, ImageNotStored.
+    Args:
+        items: The items.
+        kind: The kind of items.
+        round: The round.
+        out: The file.
+        images: The image store.
+
+    Returns:
+        A message with the paths.
+
+    Raises:
+        UserError: No kind is given.
+        FileExistsError: The file exists.
+        ImageNotStored: An image is missing.
     """
     if kind is None:
         raise UserError(

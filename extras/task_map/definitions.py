@@ -1,4 +1,4 @@
-"""What Dagster knows of task maps."""
+"""The Dagster definitions of task maps."""
 
 import dagster as dg
 

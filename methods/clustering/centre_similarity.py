@@ -13,11 +13,13 @@ from methods.clustering.two_passes import Entries, Labels, rows_by_label, rows_b
 
 @dataclass(frozen=True)
 class CentreSimilarity:
-    """Cosines of n entries to centres in one pass; NaN where there is no such centre.
+    """Cosines of n entries to centres in one pass; NaN if there is no such centre.
 
-    `cosine` is to the centre of the entry's community in the space that the pass compares in (category
-    or caption), `other_cosine` in the other space. For an entry in no community, `nearest` is the
-    number of the nearest community (-1: there is none), and `nearest_cosine` its similarity.
+    Attributes:
+        cosine: To the centre of the entry's community in the compared space (category or caption).
+        other_cosine: The same in the other space.
+        nearest: For an entry in no community, the number of the nearest community; -1 if there is none.
+        nearest_cosine: Its similarity.
     """
 
     cosine: NDArray[np.float64]

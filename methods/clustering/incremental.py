@@ -50,23 +50,31 @@ def compare_communities(
     n_old: int,
     n_new: int,
 ) -> CommunityChanges:
-    """What became of `n_old` prior communities, and where `n_new` new ones come from.
+    """Compare prior communities with new ones.
 
-    `existed` says which entries the prior clustering knew; only entries in both clusterings count. A
-    new community is the *successor* of a prior one if it holds more than half of the prior one's
-    remaining entries. The prior one is its *predecessor* if it held more than half of the new one's
-    entries that existed before. Because of "more than half", no community has two successors or two
-    predecessors, and there are no ties.
+    Only entries in both clusterings count. A new community is the *successor* of a prior one if it
+    holds more than half of the prior one's remaining entries. The prior one is its *predecessor* if it
+    held more than half of the new one's entries that existed before. So no community has two successors
+    or two predecessors, and there are no ties.
 
     - kept: successor and predecessor; the new community is the prior one;
-    - merged: successor only; most of the prior one is now in a community with at least as many others;
+    - merged: successor only; most of the prior one is in one with at least as many others;
     - split: predecessor only; the new one is a part of the prior one, which lost at least as much;
-    - new: the new one has no predecessor and is nobody's successor;
-    - gone: the prior one has no successor and is nobody's predecessor.
+    - new: the new one has no predecessor and is not a successor;
+    - gone: the prior one has no successor and is not a predecessor.
 
-    So every community has a row. A prior one that is kept may also be the predecessor of parts that
-    split off, and a new one that is kept the successor of others that merged into it. Rows: pairs by
-    old, then new; then new; then gone.
+    Every community has a row. A kept community may also be the predecessor of parts that split off, or
+    the successor of others that merged into it.
+
+    Args:
+        old_labels: The prior community of each entry.
+        new_labels: The new community of each entry.
+        existed: Which entries the prior clustering contained.
+        n_old: The number of prior communities.
+        n_new: The number of new communities.
+
+    Returns:
+        The changes: pairs by old, then new; then new; then gone.
     """
     both = (old_labels >= 0) & (new_labels >= 0)
     pairs, common = np.unique(
@@ -90,7 +98,15 @@ def compare_communities(
 
 
 def new_and_gone(added: Labels, gone: Labels) -> CommunityChanges:
-    """Rows of the communities `added`, then of those that are `gone`."""
+    """Make the rows of added communities, then of those that are gone.
+
+    Args:
+        added: The added communities.
+        gone: The communities that are gone.
+
+    Returns:
+        The changes.
+    """
     none = np.full(len(added) + len(gone), -1)
     return CommunityChanges(
         np.concatenate([none[: len(added)], gone]),

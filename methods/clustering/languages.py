@@ -30,7 +30,12 @@ class Tokenized:
     """Known tokens with a letter that is no Chinese character."""
 
     def add(self, text: str, tokens: Iterable[tuple[int, int, bool]]) -> None:
-        """Count the tokens of a text: of each where it begins and ends, and whether it is unknown."""
+        """Count the tokens of a text.
+
+        Args:
+            text: The text.
+            tokens: For each token its begin, its end, and whether it is unknown.
+        """
         for start, end, unknown in tokens:
             letters = [letter for letter in text[start:end] if letter.isalnum()]
             self.n_letters += len(letters)

@@ -62,7 +62,15 @@ class PairFilter:
     def candidates(
         self, left: Heads, right: Heads
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Positions in `left` and `right` of the pairs that can be within tau, tile by tile."""
+        """Yield the pairs that can be within tau, tile by tile.
+
+        Args:
+            left: The heads of the first vectors.
+            right: The heads of the second vectors.
+
+        Yields:
+            Positions in `left` and in `right`.
+        """
         import torch
 
         height = TILE_ROWS * max(1, TILE_COLUMNS // max(1, len(right)))
@@ -113,7 +121,15 @@ class FullProducts(PairFilter):
     def candidates(
         self, left: Heads, right: Heads
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Positions of the pairs that can be within tau, all at once."""
+        """Yield the pairs that can be within tau, all at once.
+
+        Args:
+            left: The heads of the first vectors.
+            right: The heads of the second vectors.
+
+        Yields:
+            Positions in `left` and in `right`.
+        """
         near, other = np.nonzero(left @ right.T >= np.float32(self.bound))
         yield near, other
 

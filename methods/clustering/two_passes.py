@@ -59,7 +59,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class Membership:
-    """Of n entries in one pass the number of the community, and why: a number of `HOW`, -1 for none."""
+    """The community of each of n entries in one pass (-1 for none), and the reason, a number of
+    `HOW`.
+    """
 
     community: Labels
     how: NDArray[np.int8]

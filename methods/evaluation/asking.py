@@ -1,9 +1,9 @@
-"""Asking a model about an item, without I/O: what a benchmark yields, and what it is sent back.
+"""Asking a model about an item, without I/O: the requests of a benchmark and their replies.
 
 A benchmark's `ask` is a generator. It yields an `AnswerRequest` and is sent the `Answer`; it yields an
-`ExtractionRequest` and is sent what was read from an answer. A driver sends the requests
-(`assets/evaluate/inference.py`), a test sends plain values. What is yielded names a trial, which tells
-askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
+`ExtractionRequest` and is sent the value extracted from an answer. A driver sends the requests
+(`assets/evaluate/inference.py`); tests send plain values. Each request names a trial, which tells the
+requests on one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -58,7 +58,7 @@ def _no_prompts(name: str) -> PromptTemplate:
 
 @dataclass(frozen=True)
 class AskingLimits:
-    """What asking one candidate keeps to; `prompt` reads the prompt file `<method>/<task>`."""
+    """The limits of the requests to one model; `prompt` reads the prompt file `<method>/<task>`."""
 
     context_policy: ContextPolicy = "fail"
     prompt: Callable[[str], PromptTemplate] = _no_prompts
@@ -109,12 +109,14 @@ class SkippedTurn:
 
 @dataclass(frozen=True)
 class ExtractionRequest:
-    """A reading of an answer: by rule, or by the extractor where no rule reads it.
+    """Extraction from an answer: by rule, or by the extractor if no rule applies.
 
-    `by_rule` is the reading where a rule found one; then no model is asked. Else the extractor is sent
-    the prompt `prompt` with `data` filled in, and `read` makes the reading of its reply or raises
-    ParseError. The generator is sent the reading; None where there is none. Where a letter is read,
-    `choices` are the texts that were asked, in order of letter.
+    Attributes:
+        by_rule: The value that a rule extracted. If there is one, no model is asked.
+        prompt: The prompt of the extractor.
+        data: The fields of the prompt.
+        read: Parses the extractor's reply, or raises ParseError.
+        choices: The texts of the choices in the order of their letters, if a letter is extracted.
     """
 
     trial: str
@@ -128,10 +130,13 @@ class ExtractionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of an `AnswerRequest`; `text` is None unless it can be judged and stand in a history.
+    """The reply to an `AnswerRequest`.
 
-    `call_key` names the call that gave it. `too_long`: the server refused the request for its length,
-    its number of images, or a reason that it does not name, so that a shorter one may be answered.
+    Attributes:
+        text: The answer; None if it cannot be judged or used as history.
+        call_key: The key of its call.
+        too_long: Whether the server refused the request for its length, for its number of images, or
+            without a known reason, so that a shorter request may be answered.
     """
 
     status: AnswerStatus
@@ -158,7 +163,15 @@ class Transcript:
     context_policy: ContextPolicy = "fail"
 
     def answer(self, trial: str, turn: int) -> Answer:
-        """The answer of a trial and turn; `not_asked` where there is none."""
+        """Return the answer of a trial and turn; `not_asked` if there is none.
+
+        Args:
+            trial: The trial.
+            turn: The turn.
+
+        Returns:
+            The answer.
+        """
         return self.answers.get((trial, turn), Answer("not_asked"))
 
     @property

@@ -1,7 +1,7 @@
 """The protocol that every benchmark implements.
 
-A benchmark says how an item is asked, how the answers are judged, and what is scored. Everything else
-(sending, resuming, counting, intervals, ranks) is the same for all.
+A benchmark defines how an item is asked, how answers are judged, and the metrics. Sending, resuming,
+counting, intervals and ranks are the same for all.
 """
 
 from collections.abc import Generator, Mapping, Sequence

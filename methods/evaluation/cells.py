@@ -24,11 +24,11 @@ class ImageCells(NamedTuple):
 
 
 def text_of(value: Any) -> str:
-    """A value as a cell has it: empty for what is missing, a number as it is counted with.
+    """Convert a value to the text of a table cell; empty for a missing value.
 
-    None and NaN are missing; the texts "None" and "NA" are texts. A date without a time is its ISO
-    form. A whole number that a tool made a float of (as pandas does where a column lacks one) is whole
-    again. Raises UnicodeDecodeError for bytes that are no text.
+    None and NaN are missing; the texts "None" and "NA" are texts. A date without a time becomes its ISO
+    form. A float with an integer value becomes an integer, because pandas converts integer columns with
+    missing values to floats. Raises UnicodeDecodeError for bytes that are not UTF-8.
     """
     match value:
         case None:

@@ -72,7 +72,12 @@ class UnitColumns:
         self._last: tuple[Column | None, Ends] = (None, (0.0, 0.0))
 
     def add(self, units: Column, ends: Ends) -> None:
-        """One more column, whose units lie between the ends."""
+        """Add a column.
+
+        Args:
+            units: The units of the column.
+            ends: The lowest and the highest value of a unit.
+        """
         if units is self._last[0] and ends == self._last[1]:
             self._added.append(self._added[-1])
             return

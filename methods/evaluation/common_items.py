@@ -1,7 +1,7 @@
-"""A model's score on the items that two releases have in common, on the one and on the other.
+"""A model's scores on the common items of two releases.
 
-Items are common where what is asked and judged by is the same (`methods/release_diff.py`); what is left
-to differ is what the model and the judge said.
+Items are common if requests and references are equal (`methods/release_diff.py`), so that only the
+model's answers and the judgments can differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,15 @@ _BEFORE, _AFTER = "before", "after"
 
 
 class CommonScore(NamedTuple):
-    """One metric of one model on the common items, failures at the floor.
+    """One metric of one model on the common items, with failures as the lowest value.
 
-    `before` is on the first release, `after` on the second; `difference` is `after` less `before` (of
-    the mean that the number is the inverse of, where it is one), with its 95 % interval, None where
-    there is one dialogue or group. `n_items` were observed on both, `n_units` are what is averaged.
+    Attributes:
+        before: The score on the first release.
+        after: The score on the second release.
+        difference: `after` minus `before`, with a 95 % interval; of the mean behind an inverse metric.
+            The interval is None with one dialogue or group.
+        n_items: The number of items observed on both releases.
+        n_units: The number of averaged units.
     """
 
     metric: Metric

@@ -12,13 +12,13 @@ CONSTANT = "constant scores"
 
 
 def constant_scores_sentence(row: Mapping[str, Any]) -> str:
-    """What is known of a judge, and what to do.
+    """Describe a judge that gives nearly all answers the same score.
 
     Args:
-        row: a row of `evaluate.constant_judges`.
+        row: A row of `evaluate.constant_judges`.
 
     Returns:
-        A sentence for people who read the leaderboard, and one that says what to check.
+        A sentence with the finding, and one with the advice.
     """
     share = int(100 * row["constant_share"])
     return (

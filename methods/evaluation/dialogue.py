@@ -1,4 +1,4 @@
-"""A dialogue as one model is asked it: its own history, and what is done where it is too long."""
+"""A dialogue with one model: its history, and the policies for long contexts."""
 
 import random
 from collections.abc import Generator, Sequence
@@ -81,7 +81,12 @@ class Dialogue:
         self._in_a_grid = False
 
     def put(self, question: str, image_ids: Sequence[str]) -> None:
-        """A user turn; the i-th `<ImageHere>` is the i-th image. Raises ValueError (`interleave`)."""
+        """Add a user turn; the i-th `<ImageHere>` is the i-th image. Raises ValueError (`interleave`).
+
+        Args:
+            question: The text.
+            image_ids: The images.
+        """
         self.put_message(Message("user", interleave(question, list(image_ids))))
 
     def put_message(self, question: Message) -> None:
@@ -89,16 +94,15 @@ class Dialogue:
         self._exchanges.append(_Exchange(question))
 
     def reply(self, text: str) -> None:
-        """What the assistant says to the last turn."""
+        """Add the assistant's answer to the last turn."""
         self._exchanges[-1].answer = text
 
     def ask(self, turn: int) -> Generator[AnswerRequest, Answer, Answer]:
-        """The last turn after the others, with less each time that it is too long.
+        """Ask the last turn with the earlier turns, and shorten the request while it is too long.
 
-        `truncate` leaves out the oldest turn, until the question is alone; `tile` sends all images as
-        one; `sample` leaves out images, each time a tenth of those that were sent, until one is left
-        (MMIU, 4.1: images are sampled until the model can be tested). Returns the last answer, which
-        may be too long all the same.
+        `truncate` drops the oldest turn until only the question is left; `tile` sends all images as
+        one; `sample` drops a tenth of the sent images each time until one is left (MMIU, 4.1: images
+        are sampled until the model can be tested). The last answer may still be too long.
         """
         while True:
             answer = yield AnswerRequest(

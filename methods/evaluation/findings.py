@@ -8,12 +8,15 @@ from methods.evaluation.statistics.estimates import Estimate
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One row of `evaluate.findings`, but for its analysis and release.
+    """One row of `evaluate.findings` without its analysis and release.
 
-    `judge` is whose scores or readings the figure is of, where an analysis is of several; `subject` is
-    what it is of (a model; empty for all), `other` what either is compared with, `unit` what `n`
-    counts, `method` how the interval was made. Without a value there is the `reason`; with one it says
-    why there is no interval.
+    Attributes:
+        judge: The judge or reader of the figure.
+        subject: The model or other subject; empty for all.
+        other: What the subject is compared with.
+        unit: The unit that `n` counts.
+        method: The method of the interval.
+        reason: Why there is no value, or no interval.
     """
 
     measure: str = ""

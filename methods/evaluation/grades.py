@@ -1,9 +1,8 @@
-"""A grade in a judge's reply: a whole number from 1 to 10, or a refusal with its reason.
+"""A grade in a judge's reply: an integer from 1 to 10, or a parse error with its reason.
 
-MMDU (2.3), AlignMMBench (4.1) and ConvBench (4.1, direct grading) have the same scale and ask for
-integers, so one rule reads all three, whatever the reply around the grade looks like. What is refused
-is asked again. The table of what is read, beside what released code makes of it, is in
-docs/guides/judges.md.
+MMDU (2.3), AlignMMBench (4.1) and ConvBench (4.1, direct grading) ask for integers on the same scale,
+so one rule parses all three. A parse error is repaired by asking again. docs/guides/judges.md compares
+the rule with the released scorers.
 """
 
 import re

@@ -51,11 +51,11 @@ REASONS: Mapping[Reason, str] = {
 
 
 class HumanScoresError(UserError):
-    """A file of scores cannot be taken; the message names what is wrong, or says what to do."""
+    """A file of scores cannot be imported; the message says what to do."""
 
 
 class HumanScoreKey(NamedTuple):
-    """What one rater scored: a dimension of a model's answer to a turn. `rater` is empty if unnamed."""
+    """The key of a score: rater, answer and dimension. `rater` is empty if it is not named."""
 
     item_id: str
     model: str
@@ -66,7 +66,7 @@ class HumanScoreKey(NamedTuple):
 
 @dataclass(frozen=True)
 class RatingScope:
-    """What may be scored: items, models with answers, dimensions (the overall one last), the scale."""
+    """The valid items, models, dimensions (the overall one last) and the scale of scores."""
 
     items: Sequence[Item]
     models: Collection[str]
@@ -77,9 +77,9 @@ class RatingScope:
 
 @dataclass(frozen=True)
 class HumanScores:
-    """What a file says on a release; `counts` are its other records by why they are no score.
+    """The scores of a file on a release; `counts` are its other records by reason.
 
-    `reasons` are the raters', of those scores that have one.
+    `reasons` are the raters' explanations.
     """
 
     scores: Mapping[HumanScoreKey, float]

@@ -1,7 +1,6 @@
-"""Asking and judging an item without a model, so that what is wrong with it is known at import.
+"""A dry run of an item without a model, so that invalid items are found at import.
 
-The dry run finds an item that its benchmark cannot ask, and a benchmark that does not keep to its
-protocol.
+It finds items that their benchmark cannot ask, and benchmarks that violate the protocol.
 """
 
 from methods.evaluation.asking import (
@@ -23,7 +22,7 @@ MOST_STEPS = 1_000
 
 
 class ItemDryRunError(Exception):
-    """An item cannot be asked or judged; the message is a clause that says what is wrong."""
+    """An item cannot be asked or judged; the message is a clause."""
 
 
 def dry_run_item(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:

@@ -28,16 +28,20 @@ class Turn:
 
     @property
     def reference(self) -> str | None:
-        """The reference answer; None where there is none."""
+        """The reference answer; None if there is none."""
         return self.references.get("answer")
 
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a release; `image_ids` in order of position, `choices` in order of letter.
+    """One item of a release.
 
-    `group_id` names what belongs together, such as the rewrites of one question. `labels` are what
-    scores are split by: category, task, ability. `language` is that of its texts, None if not known.
+    Attributes:
+        image_ids: The images in order of position.
+        choices: The choices in order of letter.
+        group_id: The group of related items, such as rewrites of one question.
+        labels: The labels by which scores are split: category, task, ability.
+        language: The language of the texts; None if unknown.
     """
 
     item_id: str
@@ -50,5 +54,5 @@ class Item:
 
     @property
     def cluster(self) -> str:
-        """What is drawn as a whole when intervals are made: the group, else the item."""
+        """The unit of resampling for intervals: the group, else the item."""
         return self.group_id or self.item_id

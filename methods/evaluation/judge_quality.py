@@ -61,7 +61,7 @@ class AnswerKey(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeScale:
-    """What a judge scores, the overall dimension last, and its lowest and highest score."""
+    """The dimensions of a judge, the overall one last, and the ends of its scale."""
 
     dimensions: Sequence[str]
     lowest: float
@@ -69,7 +69,7 @@ class JudgeScale:
 
     @property
     def overall(self) -> str:
-        """The dimension that stands for the whole answer."""
+        """The dimension of the whole answer."""
         return self.dimensions[-1]
 
     @property
@@ -83,16 +83,18 @@ class JudgeScale:
 
     @property
     def has_verdicts(self) -> bool:
-        """Whether a score says who wins: 1 for the answer, 0 for what it is compared with."""
+        """Whether a score is a verdict: 1 if the answer wins, 0 if it loses."""
         return (self.lowest, self.highest) == (0, 1)
 
 
 @dataclass(frozen=True)
 class ReferenceMeasures:
-    """What scores are compared with: words of each answer, people's mean scores by dimension.
+    """The measures that scores are compared with: lengths of answers, and people's mean scores by
+    dimension.
 
-    `people` are theirs by where they come from (`INTERNAL`, `EXTERNAL`), `sides` those of a critic's
-    training pairs (`train`, `test`).
+    Attributes:
+        people: People's scores by source (`INTERNAL`, `EXTERNAL`).
+        sides: People's scores of a critic's training pairs (`train`, `test`).
     """
 
     lengths: Mapping[AnswerKey, int]

@@ -1,8 +1,8 @@
-"""Judging the answers to an item, without I/O: what a benchmark yields, and what it is sent back.
+"""Judging the answers to an item, without I/O: the requests of a benchmark and their replies.
 
-A benchmark's `judge` is a generator. It yields requests to a judge, several at once where none needs
-another's reply, is sent a `Judgment` or None for each, and returns observations. A benchmark that is
-scored by rule yields nothing.
+A benchmark's `judge` is a generator. It yields judge requests, several at once if they are independent,
+is sent a `Judgment` or None for each, and returns observations. A benchmark scored by rule yields
+nothing.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
 
 
 class JudgmentKey(NamedTuple):
-    """Which judgment of an item: its trial, its turn, and which of several of that turn."""
+    """The key of a judgment of an item: its trial, its turn and its part."""
 
     trial: str
     turn: int
@@ -95,9 +95,9 @@ def own_judgment(judgment: Judgment, request: Sequence[Message]) -> Judgment:
 
 @dataclass(frozen=True)
 class Observation:
-    """One scored fact; `value` on the judge's own scale, None unless the status is `judged`.
+    """One scored fact; `value` is on the judge's scale, None unless the status is `judged`.
 
-    `part` is that of the judgment it rests on; empty where it rests on none.
+    `part` is that of its judgment; empty without a judgment.
     """
 
     metric: str

@@ -33,9 +33,9 @@ SPLIT_BY = ("l2-category",)
 
 
 class ItemPairing(NamedTuple):
-    """Ids of the items that two releases have alike, and how many others there are.
+    """The ids of the items that two releases have in common, and the number of others.
 
-    `n_unlike` have an id that both have, and are another item but for it.
+    `n_unlike` is the number of items with the same id and different contents.
     """
 
     paired: frozenset[str]
@@ -54,8 +54,9 @@ class ReleaseObservations:
 
 
 class GapScores(NamedTuple):
-    """One model by one metric: both scores on common units, the units' differences in each term of the
-    metric, why there are none."""
+    """One model's scores in both languages by one metric: both scores on common units, the units'
+    differences in each term of the metric, and why there are none.
+    """
 
     first_value: float | None
     second_value: float | None

@@ -1,6 +1,6 @@
-"""Whether each model has each item right: what filters, item analysis and subsets are made of.
+"""Right and wrong items by model: the input of filters, item analysis and subsets.
 
-An item is right by the metric that ranks: in MMBench under circular evaluation, in all passes.
+An item is right by the ranking metric: in MMBench under CircularEval if all passes are right.
 """
 
 from collections.abc import Mapping, Sequence

@@ -42,7 +42,7 @@ class PredictionError(UserError):
 
 
 class PredictionKey(NamedTuple):
-    """What is answered: a turn of a pass of an item; it is 1 where only one turn is asked at all."""
+    """The key of a prediction: item, pass and turn; the turn is 1 if only one is asked."""
 
     item_id: str
     trial: str
@@ -70,19 +70,26 @@ class PredictionFormats(Protocol):
     def places(
         self, items: Sequence[Item], rows: Sequence[FileRow]
     ) -> list[PredictionKey | Unplaced]:
-        """Which pass each row has the prediction of, or why none.
+        """Match each row to its pass.
 
-        Raises PublishedError for an index that is no whole number.
+        Args:
+            items: The items of the release.
+            rows: The rows of the file.
+
+        Returns:
+            For each row the key of its prediction, or why there is none.
+
+        Raises:
+            PublishedError: An index is not an integer.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a file says on a release: a text for each pass, empty where it has none.
+    """The predictions of a file on a release: a text per pass, empty if it has none.
 
-    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction
-    which is not empty.
+    `counts` are rows by outcome (`REASONS`), `n_items` the number of items with a non-empty prediction.
     """
 
     texts: Mapping[PredictionKey, str]

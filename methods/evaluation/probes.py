@@ -92,7 +92,9 @@ _CLOSING = {"en": "That is my answer.", "zh": "以上是我的回答。"}
 
 
 class BiasTestPair(NamedTuple):
-    """Two scores of one answer, the second under what is probed; `cluster` is that of its item."""
+    """Two scores of one answer, the second with the irrelevant change; `cluster` is that of its
+    item.
+    """
 
     cluster: str
     before: float
@@ -131,10 +133,14 @@ def plant_in_transcript(
 
 
 class ShiftTestDesign(NamedTuple):
-    """What is looked for: a shift of `least` or more, of at most `span`, which is found in the share
-    `power` of cases by a test of the level `alpha`, all probes of a judge together.
+    """The design of a bias test.
 
-    `n_probes` is how many probes of a judge share the level.
+    Attributes:
+        least: The smallest relevant shift.
+        span: The largest possible shift.
+        power: The share of cases in which a shift of `least` is found.
+        alpha: The level of all tests of a judge together.
+        n_probes: The number of tests of a judge that share the level.
     """
 
     least: float
@@ -194,7 +200,7 @@ def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:
 
 
 class SampledAnswer(NamedTuple):
-    """An answer that may be asked about: what names it, and what is balanced."""
+    """An answer that may be used for a test: its key, and the labels to balance."""
 
     key: tuple[str | int, ...]
     cluster: str

@@ -8,7 +8,7 @@ from methods.evaluation.items import Turn
 
 
 class BrokenImage(str):
-    """Stands for an image that a record should have and has not: a clause that says what is wrong.
+    """An image that a record names but that cannot be used: a clause with the error.
 
     `reason` is a short code, like that of ImageRejected.
     """
@@ -24,10 +24,10 @@ class BrokenImage(str):
 
 @dataclass(frozen=True)
 class PublishedItem:
-    """One item of a published file; `images` in order of position.
+    """One item of a published file; `images` are in order of position.
 
-    An image is the path that the file names, a data URL, the bytes that the file has inside, or a
-    `BrokenImage`. The other fields are those of methods.evaluation.items.Item.
+    An image is a path in the file, a data URL, bytes, or a `BrokenImage`. The other fields are those of
+    methods.evaluation.items.Item.
     """
 
     item_id: str
@@ -41,17 +41,17 @@ class PublishedItem:
 
 
 class PublishedTable(NamedTuple):
-    """A table of a published file as texts, its header first; `name` is that of the sheet or file."""
+    """A table of a published file as texts with its header; `name` is that of the sheet or file."""
 
     name: str
     rows: Sequence[Sequence[str]]
 
 
 class PublishedError(Exception):
-    """A file is not in a form that its benchmark is published in.
+    """A file does not have a published format of its benchmark.
 
-    The message is a clause that names the record and what is wrong, for example "record 2 ('d7') has 3
-    <ImageHere> for 2 images"; who reads the file puts it into a sentence.
+    The message is a clause that names the record and the error, for example "record 2 ('d7') has 3
+    <ImageHere> for 2 images"; the importing code makes a sentence of it.
     """
 
 
@@ -60,24 +60,35 @@ class PublishedFormats(Protocol):
 
     @property
     def PUBLISHED_FILES(self) -> Mapping[str, str]:
-        """Name of each file that `write_published` makes, and what is in it, in words."""
+        """The names of the files that `write_published` makes, with descriptions."""
         ...
 
     def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-        """Items of the file `name`, whose text comes line by line with its line ends as they are.
+        """Read the items of a file.
 
-        The table of a `.parquet` comes as the lines of a TSV.
+        Args:
+            name: The name of the file.
+            lines: Its lines with their line ends; a `.parquet` as the lines of a TSV.
 
-        Raises PublishedError for a file without records, and for a record that is not as it has to be.
+        Yields:
+            The items.
+
+        Raises:
+            PublishedError: There are no records, or a record is not valid.
         """
         ...
 
     def write_published(
         self, items: Sequence[PublishedItem], picture: Callable[[str], bytes]
     ) -> Mapping[str, Iterable[str]]:
-        """The text of each file, in pieces, by name; `picture` gives the bytes of an image's path.
+        """Write items as published.
 
-        That of a `.parquet` is the TSV, line by line, whose rows it is to have.
+        Args:
+            items: The items.
+            picture: Returns the bytes of an image's path.
+
+        Returns:
+            The text of each file, in pieces, by name; that of a `.parquet` as a TSV, line by line.
         """
         ...
 
@@ -89,8 +100,16 @@ class TableFormats(Protocol):
     def read_tables(
         self, tables: Sequence[PublishedTable], say: Callable[[str], None]
     ) -> Iterator[PublishedItem]:
-        """Items of the tables; `say` is told in a clause what of them is left out.
+        """Read the items of several tables.
 
-        Raises PublishedError for tables without items, and for a row that is not as it has to be.
+        Args:
+            tables: The tables.
+            say: Is called with a clause for everything that is left out.
+
+        Yields:
+            The items.
+
+        Raises:
+            PublishedError: There are no items, or a row is not valid.
         """
         ...

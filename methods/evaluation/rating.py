@@ -1,8 +1,8 @@
-"""One rating from 1 to 10 and its reason, as JSON (AlignMMBench, 4.1 and A.8).
+"""One rating from 1 to 10 with its explanation, as JSON (AlignMMBench, 4.1 and A.8).
 
-The released scorer turns a quoted rating, a decimal or keys in the other order into -1, takes 95 for a
-rating, and leaves rows with -1 out of the mean. Here a reply is read by one rule or refused with a
-reason, and what is refused is asked again.
+The released scorer turns a quoted rating, a decimal or keys in the other order into -1, accepts 95 as a
+rating, and excludes rows with -1 from the mean. Here one rule parses a reply or raises a parse error,
+which is repaired by asking again.
 """
 
 from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade

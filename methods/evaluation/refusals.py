@@ -1,6 +1,6 @@
-"""Answers that decline.
+"""Refusals in answers.
 
-A refusal by a provider's filter has no text; it is told by its outcome.
+A refusal by a provider's filter has no text; its outcome shows it.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Whether a candidate took part in making the release or in judging, itself or by a relative.
+"""Relations of a candidate to the release and its judges, directly or by a model of the same family.
 
-A judge may favour its own answers and those of models like it, so that a reader has to know.
-models.yaml has the families of models.
+A judge may prefer its own answers and those of related models, so readers must know. models.yaml has
+the families of models.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""The bands of scores that a judge is told, for people who score the same answers."""
+"""The score descriptions of a judge's prompt, for people who score the same answers."""
 
 import re
 from collections.abc import Sequence

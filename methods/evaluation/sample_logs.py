@@ -12,7 +12,9 @@ item, its trial and its turns."""
 
 
 def as_predictions(record: Record) -> list[Record]:
-    """`{item_id, trial, turn, prediction}` of each answer of such a log; any other record as it is."""
+    """Convert a record of a sample log to `{item_id, trial, turn, prediction}` of each answer; other
+    records do not change.
+    """
     metric = record.get(METRIC)
     if "filtered_resps" not in record or not isinstance(metric, dict):
         return [record]

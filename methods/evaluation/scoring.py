@@ -32,7 +32,7 @@ ALL_ITEMS = "all_items"
 
 
 class ScoreKey(NamedTuple):
-    """What one score is of; `place` is that of the metric in its benchmark's list."""
+    """The key of a score; `place` is the position of the metric in its benchmark's list."""
 
     metric: Metric
     place: int
@@ -176,7 +176,7 @@ def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
 
 
 def mean(units: Sequence[Unit]) -> float | None:
-    """The mean of the units, or of the means of their strata; None where there are none."""
+    """The mean of units, or of the means of their strata; None without units."""
     return Units.of(units).mean()
 
 

@@ -1,6 +1,6 @@
-"""Subsets of a release that scores are split by: what an item is labelled, and what a turn is like.
+"""The slices of a release's scores: labels of items, and properties of turns.
 
-A benchmark's own labels (category, task, language) stand in `release.items`.
+A benchmark's own labels (category, task, language) are in `release.items`.
 """
 
 import re
@@ -22,11 +22,12 @@ CHOICES = "choices"
 
 
 def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
-    """Labels of each turn of an item, beside the item's own, which come first where names are equal.
+    """Return the labels of each turn of an item in addition to the item's own labels, which take
+    precedence.
 
-    `turn`; `question` (about one image, several, or none: those that enter with the turn or that it
-    names as `<image-i>`); `images so far`; `words so far` (of the questions, the model's own left out,
-    so that it is the same for every model); `choices`, their number where there are any.
+    `turn`; `question` (about one image, several or none: those that enter with the turn or that it
+    names as `<image-i>`); `images so far`; `words so far` (of the questions only, so that it is the
+    same for every model); `choices`, their number.
     """
     offered = {CHOICES: str(len(item.choices))} if item.choices else {}
     labels = {}
@@ -47,7 +48,15 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 
 
 def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """Labels, and one for each of the pairs that both labels are there of: `task, answerable`."""
+    """Add labels that combine two labels, such as `task, answerable`.
+
+    Args:
+        labels: The labels.
+        pairs: The names of labels to combine.
+
+    Returns:
+        The labels.
+    """
     together = {
         ", ".join(pair): ", ".join(labels[label] for label in pair)
         for pair in pairs

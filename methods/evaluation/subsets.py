@@ -59,10 +59,11 @@ class Subset:
 
 @dataclass(frozen=True)
 class Subsets:
-    """Subsets by growing size; `why`: why there are none.
+    """Subsets by increasing size; `why` says why there are none.
 
-    `smallest` is the place of the first one that keeps the ranking, `smallest_random` that of the size
-    from which random subsets do; None if none does.
+    Attributes:
+        smallest: The index of the first subset that keeps the ranking; None if none does.
+        smallest_random: The index of the size from which random subsets keep it; None if none does.
     """
 
     of_sizes: tuple[Subset, ...]

@@ -1,7 +1,7 @@
-"""Which of two answers a judge prefers: its reply as read, and what it is worth (ConvBench, 4.1).
+"""A judge's verdict on two answers: parsing of its reply, and shares of wins (ConvBench, 4.1).
 
-The released scorer looks for a phrase and counts whatever lacks it as a loss, ties too. Here a reply is
-read by one rule or refused with a reason, and what is refused is asked again.
+The released scorer searches for a phrase and counts replies without it as a loss, ties included. Here
+one rule parses a reply or raises a parse error, which is repaired by asking again.
 """
 
 import re
@@ -102,9 +102,10 @@ def order_of(part: str) -> str | None:
 
 
 def won_by_first_place(shares: Mapping[str, float]) -> float | None:
-    """What the first place has of a win, of the model's share in each order; None if one is not judged.
+    """Return the first position's share of a win from the model's share in each order; None if an order
+    is not judged.
 
-    Who is better cancels out: a judge without a preference for a place gives the first half.
+    The models' quality cancels out: a judge without position bias gives 0.5.
     """
     if len(shares) < len(ORDERS):
         return None

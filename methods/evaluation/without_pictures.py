@@ -20,7 +20,7 @@ IMAGE_PATH = "image_path"
 
 
 def path_label(image: str) -> dict[str, str]:
-    """The label of an item whose record names this image; no label of an image that stands in it."""
+    """Return the label with the path of an image; empty for an embedded image."""
     return {IMAGE_PATH: image} if image and not is_data_url(image) else {}
 
 

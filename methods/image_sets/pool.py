@@ -1,9 +1,9 @@
-"""The unused entries of one cluster, and which of them form the next set.
+"""The unused entries of one cluster, and the selection of the next set.
 
-The candidates are one entry from each of the first-ranked pages, no two of them near-duplicates. A set
-starts with candidates of pages (or image groups) so frequent that some of their entries would be left
-over if the set did without them; if there are none, with the first-ranked candidate. Then it takes, one
-by one, the candidate farthest from all it has: the one whose largest similarity to them is smallest.
+The candidates are one entry from each of the first-ranked pages, without near-duplicates. A set starts
+with candidates of pages (or image groups) that are so frequent that entries would be left over
+otherwise; else with the first-ranked candidate. Then it adds, one by one, the candidate farthest from
+the set: the one whose largest similarity to its members is smallest.
 """
 
 import heapq

@@ -148,10 +148,11 @@ class Cluster:
 
 @dataclass(frozen=True)
 class SamplingSpec:
-    """What to sample for one kind: set sizes, number of sets, uses of an entry.
+    """What to sample for one kind: set sizes, the number of sets, and uses of an entry.
 
-    `weights` are relative shares of set sizes, from `size_weights`; only these sizes are made.
-    `n_sets` None: as many as the entries allow.
+    Attributes:
+        weights: Relative shares of set sizes, from `size_weights`; other sizes are not sampled.
+        n_sets: The number of sets; None for as many as possible.
     """
 
     kind: Kind
@@ -162,7 +163,13 @@ class SamplingSpec:
     seed: int = 0
 
     def rank(self, member: Member, use: int = 0) -> str:
-        """Sampling rank of a member's n-th use: a hash of page and image, independent of its text."""
+        """Return the sampling rank of a member's n-th use: a hash of page and image, independent of its
+        text.
+
+        Args:
+            member: The member.
+            use: The number of the use, from 0.
+        """
         return content_id(self.seed, self.kind, member.page_id, member.image_id, use)
 
     def allows(self, members: Sequence[Member]) -> bool:

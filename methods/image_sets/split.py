@@ -1,7 +1,7 @@
-"""The train/test split of a corpus: what benchmarks and what instruction sets are made of.
+"""The train/test split of a corpus between benchmarks and instruction sets.
 
-A model that was trained on the instruction set should meet nothing of it in a benchmark again, so the
-corpus is divided before anything is sampled.
+A model that was trained on the instruction set must not meet its contents in a benchmark, so the corpus
+is divided before anything is sampled.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ BOTH: frozenset[Kind] = frozenset({"benchmark", "instruction"})
 
 
 class SplitImage(NamedTuple):
-    """One image of one page, whatever the texts around it are, with what it is compared by."""
+    """One image on one page, with the keys by which it is grouped."""
 
     page_id: str
     image_id: str
@@ -36,7 +36,7 @@ class SplitImage(NamedTuple):
 
     @property
     def name(self) -> Key:
-        """What it is known by from run to run."""
+        """The identity of the image across runs: page and image."""
         return self.page_id, self.image_id
 
 
@@ -58,8 +58,9 @@ class SplitSpec:
 
 @dataclass(frozen=True)
 class ExternalContent:
-    """What benchmarks that were made elsewhere have: ids of pages, and of images that are one of theirs
-    or look like it."""
+    """The contents of imported benchmarks: ids of pages, and of images that are equal or similar to
+    theirs.
+    """
 
     pages: Collection[str] = ()
     images: Collection[str] = ()

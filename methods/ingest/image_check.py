@@ -86,11 +86,21 @@ class CheckedImage:
 
 
 def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS) -> CheckedImage:
-    """Accept an image or raise ImageRejected.
+    """Check an image. JPEG, PNG, WebP and GIF are accepted, whatever their stated type.
 
-    The reasons are, in the order of the checks: empty, oversized_bytes, unsupported_format,
-    not_an_image, oversized_pixels, too_many_scans, truncated. JPEG, PNG, WebP and GIF are accepted,
-    whatever they were said to be; of an animated image only the first frame is checked.
+    Only the first frame of an animated image is checked.
+
+    Args:
+        data: The bytes.
+        max_bytes: The largest size in bytes.
+        max_pixels: The largest number of pixels.
+
+    Returns:
+        The image.
+
+    Raises:
+        ImageRejected: In the order of the checks: empty, oversized_bytes, unsupported_format,
+            not_an_image, oversized_pixels, too_many_scans, truncated.
     """
     header, image = open_checked(data, max_bytes, max_pixels)
     with truncated_on_error(header.mime):

@@ -16,8 +16,8 @@ _LISTED = re.compile(r"\\?([0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?:\s.*)?")
 class ImageLimits:
     """Limits for images; None is no limit, and a value equal to its limit passes.
 
-    The defaults leave out what nobody can be asked about; what they leave out of real pictures is in
-    docs/results/image-limits.md.
+    The defaults drop images about which nobody can be asked; docs/results/image-limits.md shows what
+    they drop.
     """
 
     max_aspect: float | None = 5

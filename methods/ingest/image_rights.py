@@ -1,4 +1,4 @@
-"""What an image's file itself says of rights: its EXIF, XMP and IPTC fields, and texts of a PNG.
+"""Rights statements in an image file: EXIF, XMP and IPTC fields, and texts of a PNG.
 
 Sources: Exif 3.0 (tag 8298, Copyright), XMP part 1 (8.3 and 8.4: dc:rights, xmpRights), ccREL (9.2:
 cc:license in XMP), IPTC IIM 4.2 (2:116), PNG (11.3.3: keywords).
@@ -25,9 +25,9 @@ _PNG_KEYWORDS = ("Copyright", "License", "Licence")
 
 
 def rights_of(image: Image.Image) -> str | None:
-    """The texts, each once and in lines of their own; None if there is none that can be read.
+    """Return the distinct rights statements of an image, one per line; None if there are none.
 
-    `image` is loaded, as texts may stand behind the pixels.
+    The image is loaded, because texts may follow the pixels.
     """
     texts: dict[str, None] = {}
     for reader in (_xmp, _exif, _iptc, _png):

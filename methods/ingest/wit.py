@@ -160,12 +160,12 @@ def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
 
 
 def caption(row: WitRow) -> str | None:
-    """The caption of the image: reference, else alt text, else attribution, else None.
+    """Return the caption of the image: reference, else alt text, else attribution, else None.
 
-    The reference is printed under the image on this page, the alt text is for readers who cannot see
-    the image, the attribution belongs to the file wherever it is used. The attribution may begin with a
-    language tag, which is removed. A text of invisible characters alone is none, and neither is a
-    credit line alone, which many unrelated images share.
+    The reference is printed under the image on this page, the alt text describes the image, and the
+    attribution belongs to the file wherever it is used. A language tag at the beginning of the
+    attribution is removed. Texts of invisible characters are ignored, and so are credit lines alone,
+    which many unrelated images share.
     """
     attribution = (row.caption_attribution_description or "").strip()
     candidates = (

@@ -26,14 +26,20 @@ _FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)"([^\t]*+)|((?!")[^\t]*+))(\t|\Z)')
 
 
 def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejection]:
-    """Read numbered lines, each with or without its line end (LF or CR LF).
+    """Parse numbered lines, each with or without its line end (LF or CR LF).
 
-    Quoting is that of Python's csv: quotes mean something at the beginning of a field alone, and what
-    follows the quotes that close a field belongs to its text. A line is a record, unless it ends
-    inside quotes: then the following lines, up to the one that closes the quotes, belong to the record
-    if together they are a row and each field ends with its quotes. If they are not, the quote is stray,
-    and only its own line is rejected. So every line is part of one row or is one rejection. Only lines
-    with consecutive numbers are joined, and no line that is a row by itself.
+    Quoting follows Python's csv: quotation marks only count at the beginning of a field, and text after
+    the closing ones belongs to the field. A line is a record, unless it ends inside quotation marks:
+    then the lines up to the closing ones are joined, if together they form a row whose fields end with
+    their quotation marks. Otherwise the quotation mark is stray, and only its line is rejected. So
+    every line is part of one row or is one rejection. Only consecutive lines are joined, and never a
+    line that is a row by itself.
+
+    Args:
+        lines: The numbers and bytes of lines.
+
+    Yields:
+        Rows and rejections.
     """
     ahead = _Lookahead(lines)
     for line in ahead:

@@ -62,18 +62,27 @@ class Mmdu:
     as the text has it."""
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Answer, None]:
-        """Turn by turn over the model's own answers.
+        """Ask turn by turn with the model's own answers as history.
 
-        The paper says nothing of dialogues that are too long: what is done about them is the limits'.
+        The paper does not mention dialogues that are too long; the limits define a policy.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
         """
         yield from ask_dialogue(item, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """The dialogue up to the turn, its reference, the images shown up to it; all seven scores.
+        """Judge each turn with the dialogue up to it, its reference and the images shown so far, on
+        seven scores.
 
-        The dialogue is the one that the model had: its own earlier answers, and given turns. The
-        released scorer sends question, reference and answer alone, and all images of the dialogue,
-        those of later turns too.
+        The judge sees the dialogue as the model had it: its own earlier answers, and given turns. The
+        released scorer sends only question, reference and answer, and all images of the dialogue, also
+        those of later turns.
+
+        Args:
+            item: The item.
+            transcript: The answers.
         """
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
@@ -96,6 +105,6 @@ class Mmdu:
 
 
 def read_judgment(reply: str) -> Judgment:
-    """All seven scores; the overall score is that of the turn. Raises ParseError."""
+    """Read all seven scores of a reply; the overall score is that of the turn. Raises ParseError."""
     grades = parse_grades(reply)
     return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

@@ -203,9 +203,11 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
 
 @dataclass(frozen=True)
 class ComposedDialogue:
-    """A composed dialogue; `positions` are the set positions of its images, in order of entry.
+    """A composed dialogue.
 
-    `lost` are the questions that are no turns of it, with what is wrong with each.
+    Attributes:
+        positions: The set positions of its images, in the order in which they enter.
+        lost: The questions that are not turns of it, with the reason of each.
     """
 
     turns: tuple[ComposedTurn, ...]
@@ -299,5 +301,5 @@ def place_images(question: str, numbers: Sequence[int]) -> str:
 
 
 def without_places(question: str) -> str:
-    """`question` as it was before `place_images`; one that has no places before it stays as it is."""
+    """Undo `place_images`; a question without image places does not change."""
     return _PLACES.sub("", question)

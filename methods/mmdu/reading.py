@@ -16,7 +16,7 @@ from methods.words import n_words
 
 
 class Angle(NamedTuple):
-    """What a question is after: a name to count by, and the words that a writer is told."""
+    """The angle of a question: a name for counts, and the words for the writer."""
 
     name: str
     says: str

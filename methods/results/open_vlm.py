@@ -49,7 +49,16 @@ BOARD_METRICS: Mapping[str, BoardMetric] = {
 
 
 def models_without_score(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[str]:
-    """The models that have other scores but not this one under any judge, in the order of the rows."""
+    """List the models that have other scores but not this one under any judge, in the order of the
+    rows.
+
+    Args:
+        scores: The rows of scores.
+        metric: The metric.
+
+    Returns:
+        The models.
+    """
     models: dict[str, bool] = {}
     for row in scores:
         if is_model(row["model"]):

@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 
 
 class MetricKey(NamedTuple):
-    """What tells a metric from the other metrics of a benchmark: its name, and how it is averaged."""
+    """The key of a metric within a benchmark: its name and aggregation."""
 
     name: str
     aggregation: str
@@ -102,10 +102,7 @@ class JudgeResults:
 
     @property
     def slices(self) -> list[Row]:
-        """The scores of subsets by the first metric that is split, or by that of their label.
-
-        The first is the metric that ranks, unless that is a mean over the values of a label itself.
-        """
+        """The scores of subsets by the ranking metric, or by another metric of their label."""
         parts = [row for row in self.scores if row["subset_label"] and row["form"] == FLOOR]
         first = min(parts, key=lambda row: row["place"], default=None)
         return [
@@ -118,12 +115,21 @@ class JudgeResults:
 
     @property
     def n_clusters(self) -> int:
-        """Of how many clusters most intervals are: rows of an earlier version have none."""
+        """The number of clusters behind most intervals; rows of an earlier version have none."""
         rows = (*self.models, *self.pairs(self.leading).values())
         return most_clusters(rows)
 
     def row(self, model: str, metric: MetricKey, form: str = FLOOR) -> Row | None:
-        """The row of the score of everything, of one model."""
+        """Return the row of a model's score on all items.
+
+        Args:
+            model: The model.
+            metric: The metric.
+            form: The form.
+
+        Returns:
+            The row; None if there is none.
+        """
         return self.whole.get((model, *metric, form))
 
     def pairs(self, metric: MetricKey) -> dict[Pair, Row]:
@@ -172,7 +178,7 @@ def by_judge(
 
 
 def descriptions(row: Row) -> list[str]:
-    """What models.yaml says of the model of a row, in words."""
+    """Return the metadata of a row's model from models.yaml, as texts."""
     words = {
         "access": "{}",
         "parameters": "{:g}B",
@@ -185,7 +191,16 @@ def descriptions(row: Row) -> list[str]:
 
 
 def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[Row, int] | None:
-    """The row of two models in either order, and the sign of the first less the second in it."""
+    """Find the row of two models in either order.
+
+    Args:
+        pairs: The rows by pair.
+        model: A model.
+        other: Another model.
+
+    Returns:
+        The row, and the sign of the first model minus the second in it; None if there is none.
+    """
     if (model, other) in pairs:
         return pairs[model, other], 1
     if (other, model) in pairs:

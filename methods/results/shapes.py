@@ -1,4 +1,4 @@
-"""What pictures of results show beside the scores: radars, and two scores against each other."""
+"""The data of figures: radars, and planes of two scores."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -28,9 +28,9 @@ QUADRANTS_OF_STEADINESS = (("worse", "better"), ("less steady", "steadier"))
 
 
 class RadarData(NamedTuple):
-    """A line for each model over the same axes; None where a model has no score.
+    """A line per model over the same axes; None for a missing score.
 
-    `ends` are those of every axis: the middle and the rim.
+    `ends` are the values at the centre and at the rim of every axis.
     """
 
     name: str
@@ -57,10 +57,11 @@ class PlaneAxis(NamedTuple):
 
 
 class ScorePlane(NamedTuple):
-    """Two scores of each model; `middle` are the medians of the models, the lines between quadrants.
+    """Two scores of each model; `middle` are their medians, the lines between quadrants.
 
-    `corners` are in words what is low and what is high on both axes. An end is None where the scale has
-    none. `without` counts the models that lack one of the scores.
+    Attributes:
+        corners: Descriptions of low and high values on both axes.
+        without: The number of models that lack one of the scores.
     """
 
     name: str
@@ -73,9 +74,14 @@ class ScorePlane(NamedTuple):
 
 
 def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[RadarData]:
-    """A radar for each level of ability that has as many values as a radar can show.
+    """Make a radar for each level of ability with a suitable number of values.
 
-    Where a benchmark has no abilities, the axes are its metrics on the scale of the one that ranks.
+    Args:
+        results: The results of a judge.
+        benchmark: The benchmark.
+
+    Yields:
+        The radars.
     """
     if benchmark is None:
         return

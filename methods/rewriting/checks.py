@@ -1,4 +1,4 @@
-"""Whether a rewrite can stand for its question (AlignMMBench, 3.2: same meaning, another style)."""
+"""Checks of a rewrite: the same meaning in another style (AlignMMBench, 3.2)."""
 
 import re
 import unicodedata
@@ -37,8 +37,9 @@ SURPLUS = "more_than_needed"
 
 
 class SimilarityBand(NamedTuple):
-    """Cosine similarities: a rewrite's to its question is in [`lowest`, `highest`], and that of two
-    rewrites is at most `between`."""
+    """Limits of cosine similarities: a rewrite and its question between `lowest` and `highest`, two
+    rewrites at most `between`.
+    """
 
     lowest: float
     highest: float
@@ -90,9 +91,17 @@ def says_nothing_new(reference: str, question: str) -> bool:
 
 
 def leaks(rewrite: str, question: str, reference: str) -> bool:
-    """Whether a rewrite says of the reference what its question does not.
+    """Tell whether a rewrite reveals parts of the reference that its question does not contain.
 
-    That is a number, or at least `LEAKED_SHARE` of what only the reference says.
+    That is a number, or at least `LEAKED_SHARE` of the reference's own words.
+
+    Args:
+        rewrite: The rewrite.
+        question: The question.
+        reference: The reference answer.
+
+    Returns:
+        Whether it does.
     """
     return gives_number_away(rewrite, question, reference) or gives_words_away(
         rewrite, question, reference
@@ -161,9 +170,18 @@ def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) ->
 
 
 def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]) -> str | None:
-    """Why a rewrite cannot stand for its question beside `earlier` ones, by its words; None if it can.
+    """Return the reason to reject a rewrite by its words; None if it is accepted.
 
-    Case, width, articles, quotes and the last stop do not make another text.
+    Case, width, articles, quotation marks and the final full stop do not make a different text.
+
+    Args:
+        rewrite: The rewrite.
+        question: The question.
+        reference: The reference answer.
+        earlier: Earlier rewrites of the question.
+
+    Returns:
+        The reason.
     """
     comparable = _comparable(rewrite)
     if comparable == _comparable(question):

@@ -59,7 +59,15 @@ _LEADERBOARD = "leaderboard"
 
 
 def render_report(data: Report, image_store: ImageStore) -> str:
-    """The page of one release, evaluated or not. An image that is not stored is shown as missing."""
+    """Render the page of one release, evaluated or not. A missing image is shown as missing.
+
+    Args:
+        data: The data of the page.
+        image_store: The image store.
+
+    Returns:
+        The HTML.
+    """
     panes = panes_of(data)
     parts = _linked_parts(panes)
     data = _labelled(data)
@@ -223,9 +231,14 @@ def n_models(panes: Sequence[JudgePane]) -> int:
 
 
 def write_report(path: Path, html: str) -> str:
-    """Write the page, whole or not at all, and return the SHA-256 of the file.
+    """Write a page atomically, also to the shared files if machines share them.
 
-    Where machines share files it is one of them, as it is below the home.
+    Args:
+        path: The path of the file.
+        html: The page.
+
+    Returns:
+        The SHA-256 of the file.
     """
     content = html.encode()
     write_atomically(path, content)

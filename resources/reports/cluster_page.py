@@ -73,7 +73,15 @@ class ClusterPage(NamedTuple):
 
 
 def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> ClusterPage:
-    """The page; images that are not stored are left out. Raises ImageDamaged."""
+    """Render the page. Missing images are left out. Raises ImageDamaged.
+
+    Args:
+        clustering: The data of the page.
+        image_store: The image store.
+
+    Returns:
+        The page.
+    """
     points = clustering.points
     thumbnails = [_thumbnail(point.image_id, image_store) for point in points[:MAX_THUMBNAILS]]
     of_map = layers(points)
@@ -171,7 +179,7 @@ def sizes_chart(sizes: Sequence[int]) -> BarChart | None:
 
 
 def categories_chart(counts: Mapping[str, int]) -> BarChart | None:
-    """The most frequent categories by number of entries (MMDU, Figure 11); None if there is none."""
+    """Make the chart of the most frequent categories (MMDU, Figure 11); None without categories."""
     named = {name: n for name, n in counts.items() if name.strip()}
     if not named:
         return None

@@ -39,7 +39,7 @@ MAX_IMAGES = 20
 
 
 class ScoreDifference(NamedTuple):
-    """One score on the common items as a line shows it; `interval` is that of the difference."""
+    """A line with the scores on common items; `interval` is that of the difference."""
 
     before: str
     after: str
@@ -65,12 +65,28 @@ class LeaderboardDifference(NamedTuple):
 
 
 def page_of(first_id: str, second_id: str) -> Path:
-    """Where the page of a comparison stands."""
+    """Return the path of the page of a comparison.
+
+    Args:
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        The path.
+    """
     return reports_path() / FOLDER / first_id / f"{second_id}.html"
 
 
 def diff_link(first_id: str, second_id: str) -> str:
-    """The link to that page from the index of reports."""
+    """Return the link from the index of reports to a comparison.
+
+    Args:
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        The link.
+    """
     return f"{FOLDER}/{quote(first_id)}/{quote(second_id)}.html"
 
 
@@ -88,7 +104,19 @@ def render_diff(
     image_store: ImageStore,
     generated: str,
 ) -> str:
-    """The page. An image that is not stored is shown as missing."""
+    """Render the page of a comparison. A missing image is shown as missing.
+
+    Args:
+        first: The contents of the first release.
+        second: The contents of the second release.
+        difference: Their difference.
+        common: Scores on common items.
+        image_store: The image store.
+        generated: The time, ISO 8601.
+
+    Returns:
+        The HTML.
+    """
     listed = listed_changes(difference)
     sides = (first.card["release_id"], second.card["release_id"])
     return render_page(

@@ -51,7 +51,7 @@ class Scale(NamedTuple):
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     def closed(self, values: Iterable[float | None]) -> "Scale":
-        """The scale with ends where it had none: those of the finite `values`."""
+        """Replace missing ends of the scale by those of the finite `values`."""
         finite = [value for value in values if value is not None and math.isfinite(value)]
         if (self.low is not None and self.high is not None) or not finite:
             return Scale(self.low or 0.0, 1.0 if self.high is None else self.high)
@@ -60,13 +60,21 @@ class Scale(NamedTuple):
 
 
 def over(ends: str, n_clusters: int | None) -> str:
-    """The ends of an interval with the number of clusters, marked where these are few."""
+    """Format an interval with the number of clusters, marked if they are few.
+
+    Args:
+        ends: The text of the interval.
+        n_clusters: The number of clusters.
+
+    Returns:
+        The text.
+    """
     shown = mark_indicative(ends, n_clusters)
     return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"
 
 
 class ReportEstimate(NamedTuple):
-    """A score with its interval; None where there is none."""
+    """A score with its interval; None for missing values."""
 
     value: float | None = None
     low: float | None = None

@@ -86,7 +86,16 @@ EAST_ASIAN_FONTS = (
 
 
 def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
-    """An empty figure of so many inches, whose parts make room for each other."""
+    """Make an empty figure with automatic layout.
+
+    Args:
+        width: The width in inches.
+        height: The height in inches.
+        dpi: The resolution.
+
+    Returns:
+        The figure.
+    """
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
@@ -94,7 +103,9 @@ def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
 
 @contextmanager
 def in_print() -> Iterator[None]:
-    """Texts of what is drawn meanwhile are in fonts of print, each sign in the first that has it."""
+    """A context in which texts are drawn in print fonts, each character in the first font that has
+    it.
+    """
     from matplotlib import rc_context
 
     families = [family for family, _ in _print_fonts()]
@@ -111,12 +122,23 @@ def printable(text: str) -> str:
 
 
 def set_title(axes: Any, title: str) -> None:
-    """A title above the left end of the axes."""
+    """Set a left-aligned title.
+
+    Args:
+        axes: The axes.
+        title: The title.
+    """
     axes.set_title(title, loc="left", color=INK, fontsize=TITLE)
 
 
 def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
-    """Axes with lines across `grid` ("x", "y", "both") and no frame but the line at the bottom."""
+    """Style axes with grid lines and only a bottom spine.
+
+    Args:
+        axes: The axes.
+        grid: The axes with grid lines: "x", "y" or "both".
+        size: The font size.
+    """
     axes.tick_params(colors=SOFT, length=0, labelsize=size)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(RULE)
@@ -132,12 +154,22 @@ def page_colour(colour: str) -> str:
 
 
 def label_marks(artist: Any, words: Iterable[str]) -> None:
-    """Give each mark of an artist a text that a page shows when the mark is pointed at."""
+    """Set the tooltip of each mark of an artist.
+
+    Args:
+        artist: The artist.
+        words: The texts.
+    """
     artist.set_gid(json.dumps(["title", *words]))
 
 
 def number_marks(artist: Any, numbers: Iterable[int]) -> None:
-    """Give each mark of an artist a number that the script of a page reads as `data-n`."""
+    """Set the number of each mark of an artist, which scripts read as `data-n`.
+
+    Args:
+        artist: The artist.
+        numbers: The numbers.
+    """
     artist.set_gid(json.dumps(["data-n", *numbers]))
 
 
@@ -252,7 +284,15 @@ def _saved(
 
 
 def cut(name: str, most: int) -> str:
-    """`name`, of at most so many characters."""
+    """Shorten a name.
+
+    Args:
+        name: The name.
+        most: The most characters.
+
+    Returns:
+        The name.
+    """
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
@@ -300,7 +340,15 @@ def can_draw(path: str, text: str) -> bool:
 
 
 def drawable(path: str, text: str) -> str:
-    """`text` with a question mark for each character that the font has no sign for."""
+    """Replace each character that a font lacks by a question mark.
+
+    Args:
+        path: The path of the font.
+        text: The text.
+
+    Returns:
+        The text.
+    """
     return "".join(character if can_draw(path, character) else "?" for character in text)
 
 

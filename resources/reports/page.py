@@ -1,4 +1,4 @@
-"""The environment of the templates that the site's pages are made of, and what all pages have."""
+"""The Jinja environment of all pages, and their common parts."""
 
 import base64
 import hashlib
@@ -16,9 +16,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def environment(*more: Path) -> Environment:
-    """The templates of the site's pages, with those of more folders.
+    """Return the Jinja environment with the templates of the site and of further folders.
 
-    Everything is escaped: nearly all of a page's text comes from outside.
+    Autoescaping is on, because nearly all texts come from outside.
     """
     return Environment(
         loader=FileSystemLoader([TEMPLATES, *more]),

@@ -20,7 +20,15 @@ BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percen
 
 
 def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[block.Block]:
-    """How much each model declined, and the upper bound; nothing where the benchmark has no bound."""
+    """Make the section on refusals and the upper bound; empty if the benchmark has no bound.
+
+    Args:
+        judged: The scores of a judge.
+        models: The models.
+
+    Returns:
+        The blocks.
+    """
     counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
     finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"
@@ -59,7 +67,16 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
 
 
 def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Section:
-    """Boxes of words: the references, the models in this order, others; none without an answer."""
+    """Make box plots of answer lengths in words: references, models in order, others; empty without
+    answers.
+
+    Args:
+        answer_lengths: The rows of lengths.
+        order: The order of models.
+
+    Returns:
+        The section.
+    """
     rows = {row["model"]: row for row in answer_lengths}
     blocks: list[block.Block] = []
     if len(rows) > 1:
@@ -104,7 +121,15 @@ def _length(row: Row, end: float) -> list[Cell]:
 
 
 def letters(data: MultipleChoiceInput | None, order: Sequence[str]) -> block.Section:
-    """The letters that each model named, those of `order` first, and the calls that were saved."""
+    """Make the section on the letters that each model chose, and the calls that were saved.
+
+    Args:
+        data: The data; None without multiple choice.
+        order: The order of models.
+
+    Returns:
+        The section.
+    """
     blocks = list(_letters(data, order)) if data else []
     finding = _liked(list(data["shares"].values())) if data else ""
     return block.Section("letters", "Letters", "Letters", blocks, finding=finding)

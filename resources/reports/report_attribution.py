@@ -31,7 +31,16 @@ Change = tuple[str, str, str]
 def attribution(
     rows: Sequence[Row], terms: Terms | None, panes: Sequence[JudgePane]
 ) -> block.Section:
-    """A pane for each judge that has rows, in the order of the leaderboards."""
+    """Make a pane for each judge with rows, in the order of the leaderboards.
+
+    Args:
+        rows: The rows of `evaluate.error_attribution`.
+        terms: The benchmark's terms.
+        panes: The leaderboards by judge.
+
+    Returns:
+        The section.
+    """
     by_judge = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version
@@ -147,7 +156,15 @@ def _counts(row: Row) -> tuple[str, str]:
 
 
 def sentence(row: Row, phrases: Cause) -> str:
-    """What a row says, in plain words; a cause is named only where its test does."""
+    """Describe a row; a cause is only named if its test is significant.
+
+    Args:
+        row: The row.
+        phrases: The words of the benchmark.
+
+    Returns:
+        The sentence.
+    """
     cause, when, which = phrases
     errors = f"errors in {row['dimension'].lower()}"
     if not row["n_items"]:

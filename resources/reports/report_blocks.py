@@ -1,6 +1,6 @@
-"""What a section of a report consists of, as data: notes, tables, sentences, panes.
+"""The blocks of a report's section as data: notes, tables, sentences, panes.
 
-The template of all blocks is `templates/report_blocks.html`.
+`templates/report_blocks.html` renders all blocks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside the section; `level` is that of HTML, `id` is what links to it name."""
+    """A heading within a section; `level` is that of HTML, `id` the link target."""
 
     kind: ClassVar = "heading"
     text: str
@@ -50,7 +50,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentences:
-    """What there is to say, a sentence a line."""
+    """A list of sentences, one per line."""
 
     kind: ClassVar = "sentences"
     of: Sequence[str]
@@ -75,10 +75,14 @@ class TableSection(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `label` is what it is of, `style` its class; `marks` are classes of lines by place.
+    """A table.
 
-    `parts` stand below `lines`; `filter` asks for the text that lines are filtered by. A table of the
-    style `sorted` is sorted by its heads.
+    Attributes:
+        label: The caption for screen readers.
+        style: The CSS class. A table of the style `sorted` can be sorted by its heads.
+        marks: CSS classes of lines by index.
+        parts: Blocks below `lines`.
+        filter: The label of the input that filters lines.
     """
 
     kind: ClassVar = "table"
@@ -93,7 +97,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Bars, dots or pictures: the macro of `templates/report_plots.html`, and what it shows."""
+    """Bars, dots or images: a macro of `templates/report_plots.html` and its data."""
 
     kind: ClassVar = "drawing"
     name: str
@@ -125,7 +129,7 @@ class FoldedBlocks:
 
 @dataclass(frozen=True)
 class Pane:
-    """Blocks that stand together, in a frame of their own if `style` is not another class."""
+    """Blocks in a frame; `style` is another CSS class."""
 
     kind: ClassVar = "pane"
     blocks: Sequence["Block"]
@@ -148,10 +152,10 @@ Block = (
 
 
 class Section(NamedTuple):
-    """A section: its title in the contents, its heading, its blocks; without any it is not there.
+    """A section: its title in the contents, its heading and its blocks. Without blocks it is left out.
 
-    One with a `finding`, what it says in a line, is folded below it. One that is no data is shown by a
-    `template` of its own, or is `html`.
+    A section with a `finding`, its result in one line, is folded below it. A section without blocks as
+    data has its own `template` or `html`.
     """
 
     id: str
@@ -165,7 +169,15 @@ class Section(NamedTuple):
 
 
 def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
-    """Blocks that begin with a heading, folded below it and what they say in a line; none of none."""
+    """Fold blocks below their heading and a one-line result; empty without blocks.
+
+    Args:
+        blocks: The blocks; the first one is a heading.
+        finding: The result in one line.
+
+    Returns:
+        The blocks.
+    """
     parts = list(blocks)
     if not parts:
         return []
@@ -176,17 +188,42 @@ def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
 
 
 def note(name: str, /, style: str = "note", **values: object) -> Note:
-    """A paragraph of `templates/report_sentences.html`, made of these values."""
+    """Make a paragraph of `templates/report_sentences.html`.
+
+    Args:
+        name: The name of the template block.
+        style: The CSS class.
+        **values: The values of the template.
+
+    Returns:
+        The note.
+    """
     return Note(sentences(name, **values), style)
 
 
 def markup(text: str, /, **values: object) -> Markup:
-    """A text of ours, which is HTML, with values that are none in the place of its {names}."""
+    """Format HTML with escaped values in the place of its {names}.
+
+    Args:
+        text: The HTML.
+        **values: The values.
+
+    Returns:
+        The markup.
+    """
     return Markup(" ".join(text.split())).format(**values)
 
 
 def count(n: int, noun: str) -> str:
-    """How many of what."""
+    """Format a number with its noun.
+
+    Args:
+        n: The number.
+        noun: The noun in the singular.
+
+    Returns:
+        The text.
+    """
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -196,7 +233,15 @@ def bold(shown: str) -> Markup:
 
 
 def heads(first: str, *others: str | Cell) -> list[Cell]:
-    """The heads of a table of figures; the first one is that of what its lines are of."""
+    """Make the heads of a table of numbers; the first one is that of the line labels.
+
+    Args:
+        first: The first head.
+        *others: The other heads.
+
+    Returns:
+        The cells.
+    """
     return [Cell(first, kind="l who"), *(o if isinstance(o, Cell) else Cell(o) for o in others)]
 
 
@@ -206,17 +251,42 @@ def clamped(name: str) -> Cell:
 
 
 def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list[Cell]:
-    """The heads of a table with a column for each model."""
+    """Make the heads of a table with a column per model.
+
+    Args:
+        first: The first head.
+        models: The models.
+        *before: Heads before the models.
+
+    Returns:
+        The cells.
+    """
     return heads(first, *before, *(clamped(candidate.label) for candidate in models))
 
 
 def model(name: str, small: Sequence[str] = ()) -> Cell:
-    """The model that a line is of."""
+    """Make the line label of a model.
+
+    Args:
+        name: The name.
+        small: Small remarks.
+
+    Returns:
+        The cell.
+    """
     return Cell(markup('<span class="model">{name}</span>', name=name), small, "who")
 
 
 def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
-    """The candidate that a line is of, with the remarks on it."""
+    """Make the line label of a candidate with its remarks.
+
+    Args:
+        label: The candidate.
+        small: Further remarks.
+
+    Returns:
+        The cell.
+    """
     named = model(label.label, small)
     return (
         named._replace(text=named.text + Markup("<br>") + tags(label.tags)) if label.tags else named

@@ -34,8 +34,9 @@ MEASURES = {
 
 
 class CorpusPageInput(TypedDict):
-    """What the page is made of: `counts` is a row, the others are rows of the queries
-    `sql/evaluate/corpus_*.sql` and of tables."""
+    """The data of the page: `counts` is a row; the others are rows of the queries
+    `sql/evaluate/corpus_*.sql` and of tables.
+    """
 
     counts: Row
     languages: Rows
@@ -69,7 +70,16 @@ class CorpusImageGroup(NamedTuple):
 
 
 def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: str) -> str:
-    """The page. A picture that is not stored is shown as missing. Raises ImageDamaged."""
+    """Render the page. A missing image is shown as missing. Raises ImageDamaged.
+
+    Args:
+        corpus: The data of the page.
+        image_store: The image store.
+        generated: The time, ISO 8601.
+
+    Returns:
+        The HTML.
+    """
     counts = corpus["counts"]
     has_content = bool(counts["n_shards"] or counts["n_entries"])
     sections = [

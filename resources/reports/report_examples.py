@@ -20,9 +20,16 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def example(number: int, item: Row, best: float | None, image_store: ImageStore) -> dict[str, Any]:
-    """One item as the page shows it; `best` is the highest grade of a judge.
+    """Make the data of one example item. A missing image is shown as missing.
 
-    An image that is not stored is shown as missing.
+    Args:
+        number: The number of the example.
+        item: The item.
+        best: The highest grade of a judge.
+        image_store: The image store.
+
+    Returns:
+        The data of the template.
     """
     return {
         **item,
@@ -78,9 +85,14 @@ def _rest(text: str, call_key: str | None) -> dict[str, Any]:
 
 
 def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | int | None]]:
-    """`text` cut at its image tokens: ("text", str), ("entry", number or None), ("image", number).
+    """Split a text at its image tokens: ("text", str), ("entry", number or None), ("image", number).
 
-    The i-th `<ImageHere>` is the i-th of `positions`.
+    Args:
+        text: The text.
+        positions: The number of the i-th `<ImageHere>`.
+
+    Returns:
+        The pieces.
     """
     entering = iter(positions)
     parts: list[tuple[str, str | int | None]] = []
@@ -114,9 +126,14 @@ def _reviewer(name: str) -> str:
 
 
 def source_of(image_id: str, image_store: ImageStore) -> str | None:
-    """A thumbnail as an address that has it inside; None if the image is not stored.
+    """Return a thumbnail as a data URL; None if the image is not stored. Raises ImageDamaged.
 
-    Raises ImageDamaged.
+    Args:
+        image_id: The image.
+        image_store: The image store.
+
+    Returns:
+        The URL.
     """
     thumbnail = image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE)
     return thumbnail and f"data:image/jpeg;base64,{thumbnail}"

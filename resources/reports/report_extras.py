@@ -13,10 +13,14 @@ from resources.settings.extras import extras
 
 
 class ExtraSection(NamedTuple):
-    """A section; `html` makes it of the data of a page (`benchmark_report.py`), empty without any.
+    """A section of an extra.
 
-    `finding` is what it says in a line. `rows` are tables of `evaluate` whose rows of the release are
-    `of_extras` of the data, with their order. A failure of the `steps` is said above the section.
+    Attributes:
+        html: Renders the section from the data of a page (`benchmark_report.py`); empty without data.
+        finding: The result in one line.
+        rows: Tables of `evaluate` with their order, whose rows of the release are in `of_extras` of the
+            data.
+        steps: Steps whose failure is shown above the section.
     """
 
     id: str
@@ -27,7 +31,15 @@ class ExtraSection(NamedTuple):
     finding: Callable[[Report], str]
 
     def of(self, data: Report, panes: Sequence[JudgePane]) -> Section:
-        """The section of a page."""
+        """Make the section of a page.
+
+        Args:
+            data: The data of the page.
+            panes: The leaderboards by judge.
+
+        Returns:
+            The section.
+        """
         html = self.html(data, panes)
         return Section(self.id, self.title, html=html, finding=self.finding(data) if html else "")
 

@@ -63,7 +63,15 @@ class ReleaseLine(NamedTuple):
 
 
 def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
-    """The line of a release whose page is made of `data` (`render_report`)."""
+    """Make the index line of a release.
+
+    Args:
+        data: The data of its page.
+        page: The path of its page.
+
+    Returns:
+        The line.
+    """
     panes = panes_of(data)
     first = panes[0] if panes else None
     return ReleaseLine(
@@ -84,7 +92,7 @@ def _scored_by(pane: JudgePane) -> str:
 
 
 def state_of(lines: Sequence[ReleaseLine]) -> State:
-    """What is remembered of the page."""
+    """Return the state of the index that is stored for the next comparison."""
     return {
         line.release["release_id"]: {
             NAME: line.release["name"],
@@ -105,10 +113,17 @@ def render_index(
     diffs: Sequence[tuple[str, str]] = (),
     since: ChangesSinceLast | None = None,
 ) -> str:
-    """The page: what changed, models by benchmarks, current releases first, then by name, the latest
-    first; then the comparisons.
+    """Render the index: changes, models by benchmarks, current releases first (by name, the latest
+    first), then comparisons.
 
-    `diffs` are the ids of the two releases of each comparison that has a page.
+    Args:
+        lines: The releases.
+        generated: The time, ISO 8601.
+        diffs: The ids of the two releases of each comparison with a page.
+        since: The changes since the last state.
+
+    Returns:
+        The HTML.
     """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
     ordered = sorted(

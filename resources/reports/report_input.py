@@ -1,4 +1,4 @@
-"""What the report of a release is made of, as plain data."""
+"""The input of a release's report as plain data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -19,7 +19,7 @@ Cause = tuple[str, str, str]
 
 
 class ReportBenchmark(TypedDict):
-    """What a page says of the benchmark."""
+    """The data of the benchmark."""
 
     name: str
     by_rule: bool
@@ -37,7 +37,7 @@ class ReportBenchmark(TypedDict):
 
 
 class LeaderboardInput(TypedDict):
-    """What the leaderboard and the index are made of."""
+    """The data of the leaderboard and of the index."""
 
     release: Row
     """The row of `release.releases`, and `is_current`."""
@@ -95,7 +95,7 @@ class Pairwise(TypedDict):
 
 
 class ItemAnalysisInput(TypedDict):
-    """What was found of the items."""
+    """The results of the item analyses."""
 
     filters: Rows
     statistics: Rows
@@ -105,7 +105,7 @@ class ItemAnalysisInput(TypedDict):
 
 
 class Report(LeaderboardInput):
-    """All that the page of a release is made of."""
+    """The data of a release's page."""
 
     calls: EvaluationCalls
     """The calls behind the scores."""

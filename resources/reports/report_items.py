@@ -1,7 +1,7 @@
-"""The items of a report: what is flagged, difficulty against discrimination, the curve of subsets.
+"""The items of a report: flagged items, difficulty and discrimination, and the curve of subsets.
 
-The data are gathered by `assets/evaluate/item_report_data.py`; the section is
-`templates/report_items.html`.
+`assets/evaluate/item_report_data.py` collects the data; `templates/report_items.html` renders the
+section.
 """
 
 import math
@@ -26,7 +26,15 @@ DECISIONS = {"pending": "not decided", "keep": "kept", "edit": "edited", "reject
 
 
 def item_section(data: ItemAnalysisInput | None, image_store: ImageStore) -> dict[str, Any] | None:
-    """The section as the template takes it; None where the items were not analysed."""
+    """Make the data of the template; None if the items were not analysed.
+
+    Args:
+        data: The results.
+        image_store: The image store.
+
+    Returns:
+        The data.
+    """
     if data is None:
         return None
     statistics, subsets = data["statistics"], data["subsets"]

@@ -20,7 +20,9 @@ FEW_CLUSTERS = 60
 
 
 class ModelDifference(NamedTuple):
-    """The model of the line less that of the column; `verdict` is `better`, `worse` or empty."""
+    """The score of the line's model minus that of the column's; `verdict` is `better`, `worse` or
+    empty.
+    """
 
     difference: str
     interval: str
@@ -31,7 +33,17 @@ class ModelDifference(NamedTuple):
 def difference_between(
     rows: Mapping[Pair, Row], model: str, other: str, metric: DisplayedMetric
 ) -> ModelDifference | None:
-    """The first model less the second, from rows of comparisons by pair, in either order."""
+    """Return the difference of two models from rows of comparisons in either order.
+
+    Args:
+        rows: The rows by pair.
+        model: The first model.
+        other: The second model.
+        metric: The metric.
+
+    Returns:
+        The difference, first minus second; None if there is none.
+    """
     comparison = pair_difference(rows, model, other)
     return None if comparison is None else difference_of(comparison[0], metric, comparison[1])
 
@@ -39,9 +51,16 @@ def difference_between(
 def difference_of(
     row: Row, metric: DisplayedMetric, sign: int = 1, column: str = "difference"
 ) -> ModelDifference | None:
-    """The difference of a row, or with `sign` -1 that of the second less the first; None without one.
+    """Return the difference of a row.
 
-    It stands in the column `column`.
+    Args:
+        row: The row.
+        metric: The metric.
+        sign: -1 for second minus first.
+        column: The column of the difference.
+
+    Returns:
+        The difference; None if there is none.
     """
     difference = row[column]
     if difference is None:
@@ -76,7 +95,17 @@ def in_words(p: float | None) -> str:
 
 
 def difference_cell(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
-    """A difference with its interval and p, marked where it counts; or a dot where there is none."""
+    """Make the cell of a difference with interval and p, marked if significant; a dot without a
+    difference.
+
+    Args:
+        difference: The difference.
+        *below: Small texts.
+        link: The link of the cell.
+
+    Returns:
+        The cell.
+    """
     if difference is None:
         return Cell("·")
     small = [difference.interval or "no interval", difference.p, *below]
@@ -87,15 +116,33 @@ def difference_cell(difference: ModelDifference | None, *below: str, link: str =
 
 
 def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
-    """The difference that a finding is."""
+    """Make the cell of a finding's difference.
+
+    Args:
+        finding: The row of the finding.
+        metric: The metric.
+
+    Returns:
+        The cell.
+    """
     return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 
 
 def pairs(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], release: Row
 ) -> Iterator[block.Block]:
-    """Every two models by this metric, each with a link to the items that make the difference; nothing
-    where no two were compared."""
+    """Make the table of every two models by a metric, with links to the items that explain the
+    difference.
+
+    Args:
+        judged: The scores of a judge.
+        metric: The metric.
+        order: The order of models.
+        release: The row of the release.
+
+    Yields:
+        The blocks; none without comparisons.
+    """
     noun = noun_of(release)
     rows = {pair: row for pair, row in judged.pairs(metric.key).items() if all(map(is_model, pair))}
     if not rows:
@@ -149,7 +196,17 @@ def pairs(
 def image_ablation(
     judged: ScoresByJudge, metric: DisplayedMetric, order: Sequence[CandidateLabel], noun: str
 ) -> list[block.Block]:
-    """Every model that was asked without its images, too; nothing where none was."""
+    """Make the table of models that were also asked without their images; empty if none was.
+
+    Args:
+        judged: The scores of a judge.
+        metric: The metric.
+        order: The order of models.
+        noun: The noun for items.
+
+    Returns:
+        The blocks.
+    """
     rows = judged.pairs(metric.key)
     differences = [
         difference_between(rows, model, without.name, metric)

@@ -23,7 +23,15 @@ OF_STYLE = "logits for one standard deviation more than the other answer; 0 is n
 
 
 def pairwise(data: Pairwise, noun: str) -> block.Section:
-    """A pane for each judge and version of comparing; `noun` is what items are called."""
+    """Make a pane for each judge and version of pairwise comparison.
+
+    Args:
+        data: The data.
+        noun: The noun for items.
+
+    Returns:
+        The section.
+    """
     panes = [block.Pane(list(_pane(data, design, noun))) for design in data["designs"]]
     title = "Answers compared"
     return block.Section("pairwise", title, title, panes, finding=_found(data))

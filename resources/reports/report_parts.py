@@ -112,10 +112,17 @@ def abilities(
     above: Mapping[str, str],
     anchor: str,
 ) -> list[block.Block]:
-    """The abilities by the first metric that is split; nothing where nothing is split by them.
+    """Make the section on abilities by the first metric with slices; empty without any.
 
-    `labels` are the levels from the coarsest to the finest, `above` is finest ability -> the one that
-    it is part of, `anchor` is what links to them name.
+    Args:
+        judged: The scores of a judge.
+        order: The order of models.
+        labels: The levels from the coarsest to the finest.
+        above: The coarser ability of each finest ability.
+        anchor: The id that links to the section use.
+
+    Returns:
+        The blocks.
     """
     label_names = ", ".join(labels)
     blocks = list(_abilities(judged, order, labels, above))
@@ -181,7 +188,16 @@ def heat(
     groups: Sequence[tuple[str, Sequence[SubsetScores]]],
     models: Sequence[CandidateLabel],
 ) -> block.Table:
-    """The scores as a map: a line a part, in groups of what the parts are part of."""
+    """Make a heat map of scores: a line per slice, in groups.
+
+    Args:
+        label: The label.
+        groups: The slices by group.
+        models: The models.
+
+    Returns:
+        The table.
+    """
 
     def cell(who: CandidateLabel, estimate: ReportEstimate) -> Cell:
         interval = f" ({estimate.interval})" if estimate.interval else ""
@@ -210,7 +226,16 @@ def split_metric(judged: ScoresByJudge, label: str | None = None) -> DisplayedMe
 def slices_by_label(
     judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
 ) -> dict[str, list[SubsetScores]]:
-    """The scores of these models by a metric, by label."""
+    """Return the scores of models by label.
+
+    Args:
+        judged: The scores of a judge.
+        metric: The metric.
+        models: The models.
+
+    Returns:
+        The slices of each label.
+    """
     rows: dict[str, list[Row]] = {}
     for row in judged.scores:
         if row["subset_label"] and key_of(row) == metric.key:

@@ -34,7 +34,7 @@ DOT = '<i class="dot" style="left:{at}%"></i>'
 
 
 class ChartMark(NamedTuple):
-    """One line of a chart: the dot and both ends of its bar in percent; None where there is none."""
+    """One line of a chart: the dot and both ends of its bar in percent; None for a missing score."""
 
     who: CandidateLabel
     estimate: ReportEstimate
@@ -63,7 +63,15 @@ class Chart(NamedTuple):
 def chart(
     metric: DisplayedMetric, scores: Sequence[tuple[CandidateLabel, ReportEstimate]]
 ) -> Chart:
-    """The chart of a metric; an axis without an end ends with the scores."""
+    """Make the chart of a metric; an open axis ends with the scores.
+
+    Args:
+        metric: The metric.
+        scores: The score of each model.
+
+    Returns:
+        The chart.
+    """
     scale = _closed(metric.scale, (estimate for _, estimate in scores))
     note = "" if metric.higher_is_better else "lower is better"
     return _chart(metric.name, note, metric.scale, scale, scores)
@@ -218,7 +226,15 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
 
 
 def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
-    """The plot of one judge's scores with the numbers of it below; nothing where there is no plot."""
+    """Make the plot of two scores by one judge, with its numbers below; empty without a plot.
+
+    Args:
+        judged: The scores of a judge.
+        order: The order of models.
+
+    Returns:
+        The blocks.
+    """
     plot = quadrants_of(judged, order)
     if plot is None:
         return []

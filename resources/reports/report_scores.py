@@ -41,7 +41,7 @@ class DisplayedMetric(NamedTuple):
 
     @property
     def key(self) -> MetricKey:
-        """What tells it from the benchmark's other metrics."""
+        """The key of the metric within its benchmark."""
         return MetricKey(self.name, self.aggregation)
 
 
@@ -59,7 +59,7 @@ class CandidateLabel(NamedTuple):
 
     @property
     def ablation(self) -> str | None:
-        """What is done about the images of a model that does not see them."""
+        """The image ablation of the candidate; None if it gets its images."""
         return ablation_of(self.name)
 
     @property
@@ -77,26 +77,43 @@ class ScoresByJudge(JudgeResults):
 
     @property
     def title(self) -> str:
-        """What the judge is called where several are shown."""
+        """The name of the judge on a page with several judges."""
         if self.judge == PANEL:
             return "Panel"
         return "Rule" if self.judge == RULE else self.judge
 
     def estimate(self, model: str, metric: DisplayedMetric, form: str = FLOOR) -> ReportEstimate:
-        """The score of everything, of one model."""
+        """Return a model's score on all items.
+
+        Args:
+            model: The model.
+            metric: The metric.
+            form: The form.
+
+        Returns:
+            The score.
+        """
         row = self.row(model, metric.key, form)
         return estimate_of(row, metric.scale) if row else ReportEstimate(scale=metric.scale)
 
 
 def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
-    """The score of a row with its interval."""
+    """Return the score of a row with its interval.
+
+    Args:
+        row: The row.
+        scale: The scale of the metric.
+
+    Returns:
+        The score.
+    """
     return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 
 def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
-    """What each judge and version says: the profile's judges first, the panel last.
+    """Return the scores by judge and version: the profile's judges first, the panel last.
 
-    `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
+    Of one judge's versions the one with the most judgments is first.
     """
     benchmark = data["benchmark"]
     results = by_judge(
@@ -139,7 +156,15 @@ def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str])
 def metrics_of(
     declared: Sequence[Row], keys: Iterable[tuple[int, str, str]]
 ) -> Iterator[DisplayedMetric]:
-    """The metrics of these places, names and aggregations, with what their benchmark says of them."""
+    """Return metrics with their declarations.
+
+    Args:
+        declared: The metrics of the benchmark.
+        keys: Position, name and aggregation of each metric.
+
+    Yields:
+        The metrics.
+    """
     by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
     for place, name, aggregation in sorted(keys):
         # A benchmark may have changed since: then the scale is that of the scores.

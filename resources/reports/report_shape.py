@@ -1,4 +1,4 @@
-"""What a release consists of, as a report shows it: histograms, shares and the card."""
+"""The shape of a release in a report: histograms, shares and the dataset card."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _IN_HEAD = ("Name", "Dialogues", "Items", "Turns", "Images", "Review policy")
 
 
 class Bar(NamedTuple):
-    """One bar: what it is of, its number, its length in percent of the longest, its share in words."""
+    """One bar: its label, number, length in percent of the longest, and share."""
 
     label: str
     n: int
@@ -36,7 +36,7 @@ class BarChart(NamedTuple):
 
 
 def noun_of(release: Row) -> str:
-    """What an item of the release is called."""
+    """The noun for the release's items."""
     return "dialogue" if release["n_turns"] > release["n_items"] else "item"
 
 
@@ -123,7 +123,15 @@ def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:
 
 
 def bars_of(counts: Sequence[tuple[str, int]], total: int | None = None) -> list[Bar]:
-    """A bar for each value, with its share of the total if that is given."""
+    """Make a bar for each value.
+
+    Args:
+        counts: The values with their numbers.
+        total: The total for shares; None for no shares.
+
+    Returns:
+        The bars.
+    """
     longest = max(n for _, n in counts)
     return [
         Bar(value, n, round(100 * n / longest, 1), f"{100 * n / total:.1f} %" if total else "")

@@ -69,7 +69,7 @@ _PROBES = {
 
 
 def trust(data: Report) -> block.Section:
-    """What is known of the judges' overall scores; no blocks where no model has judged."""
+    """Make the section on the quality of judges' overall scores; empty without a judge."""
     overall = data["benchmark"]["overall"] if data["benchmark"] else ""
     rows = [
         row

@@ -17,7 +17,15 @@ from resources.reports.report_scores import DisplayedMetric
 
 
 def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
-    """One pane for each judge that has rated groups, in the order of the leaderboards."""
+    """Make a pane for each judge with rated groups, in the order of the leaderboards.
+
+    Args:
+        data: The data of the page.
+        panes: The leaderboards by judge.
+
+    Returns:
+        The section.
+    """
     by_judge = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version

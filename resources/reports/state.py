@@ -1,4 +1,4 @@
-"""What changed since the site was made the last time."""
+"""The changes since the site was last generated."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class ScoreChange(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs between two states: ids of releases, and scores."""
+    """The differences of two states: ids of releases, and scores."""
 
     new: list[str]
     gone: list[str]
@@ -36,18 +36,24 @@ class Changes(NamedTuple):
 
 
 class ChangesSinceLast(NamedTuple):
-    """What changed, and when the page was made to which it is compared."""
+    """The changes, and the time of the page that they are relative to."""
 
     made: str
     changes: Changes
 
 
 def difference(before: State, after: State) -> Changes:
-    """What differs from one state to the next.
+    """Compare two states.
 
-    `gone` are releases that were in force and are not, `back` those that are again. Where another
-    judge, version of a prompt or metric ranks, scores are not compared: the release is
-    `scored_otherwise`.
+    `gone` are releases that are no longer current, `back` those that are current again. If the ranking
+    judge, prompt version or metric changed, scores are not compared: the release is `scored_otherwise`.
+
+    Args:
+        before: The earlier state.
+        after: The later state.
+
+    Returns:
+        The changes.
     """
     both = [name for name in after if name in before]
     otherwise = [
@@ -82,9 +88,14 @@ def _scores(
 
 
 def since_last(path: Path, state: State) -> ChangesSinceLast | None:
-    """What changed to `state` from what the file says; where nothing did, what changed the last time.
+    """Compare a state with the stored one; without a change return the last changes.
 
-    None the first time, and where the file cannot be read.
+    Args:
+        path: The file.
+        state: The new state.
+
+    Returns:
+        The changes; None the first time, or if the file cannot be read.
     """
     last = _read(path)
     if last is None:
@@ -97,9 +108,13 @@ def since_last(path: Path, state: State) -> ChangesSinceLast | None:
 
 
 def keep_state(path: Path, state: State, since: ChangesSinceLast | None, date: str) -> None:
-    """Remember the state of a page that was made, and what it says has changed.
+    """Store the state of a page with its changes. An unchanged state keeps its time.
 
-    Where the state is the one that was kept, the time stays the one when it came about.
+    Args:
+        path: The file.
+        state: The state.
+        since: The changes.
+        date: The time, ISO 8601.
     """
     last = _read(path)
     if last is not None and last["state"] == state:

@@ -1,5 +1,6 @@
-"""What is done beside deciding: taking a decision back, opening an item again, commenting; and the file
-with all that was done."""
+"""Actions besides deciding: take back a decision, reopen an item, comment; and the file with all
+actions.
+"""
 
 from collections.abc import Callable
 from typing import cast

@@ -1,4 +1,4 @@
-"""What all pages share: templates and languages."""
+"""The common parts of all pages: templates and languages."""
 
 import re
 from functools import cache

@@ -127,7 +127,7 @@ def history(request: Request) -> Response:
 
 @require("annotator")
 def image(request: Request) -> Response:
-    """An image of the store, as it is or, with `side`, in the size that pages show it.
+    """An image of the store, unchanged or, with `side`, in the display size.
 
     Its address is its content hash, so that browsers cache it for ever.
     """

@@ -49,8 +49,9 @@ class LeadFigures:
         self._known: tuple[float, tuple[int, str], Overview] | None = None
 
     def now(self) -> Overview:
-        """The figures as they are now; of a large review, while decisions alone change it, those of the
-        last minute or so."""
+        """The current figures; for a large review with new decisions only, figures of up to a minute
+        ago.
+        """
         with self._turn:
             changes, began = self._store.changes(), time.monotonic()
             if self._known is not None:

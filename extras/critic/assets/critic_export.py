@@ -20,7 +20,7 @@ class CriticError(UserError):
 
 
 def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
-    """What pairs for training and pairs for testing have in common: nothing, if all is well."""
+    """Find the contents that training and test pairs share; none if the split is correct."""
     sides: dict[str, list[PairQuestion]] = {"train": [], "test": [], "external": []}
     for row in pairs:
         question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])

@@ -1,4 +1,4 @@
-"""What the training side of a critic's pairs may not share with the test side."""
+"""The contents that training and test pairs of a critic must not share."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ Kind = Literal["group", "image", "question", "near_question"]
 
 
 class PairQuestion(NamedTuple):
-    """What a pair is about: the wordings of one question are a group; `images` may be empty."""
+    """The question of a pair; `group` has the wordings of one question, and `images` may be empty."""
 
     group: str
     images: tuple[str, ...]
@@ -26,7 +26,7 @@ class PairQuestion(NamedTuple):
 
 
 class SplitOverlap(NamedTuple):
-    """Something that both sides have; of nearly the same questions that of the training side."""
+    """A content in both parts of the split; of near-duplicate questions that of the training part."""
 
     kind: Kind
     what: str

@@ -36,7 +36,9 @@ Render = Callable[[JudgeRequest], Sequence[Message]]
 
 @dataclass(frozen=True)
 class HumanRating:
-    """What one person gave an answer: scores by dimension, and why. `source` is where it was stored."""
+    """One person's rating of an answer: scores by dimension, and the reason. `source` is where it
+    was stored.
+    """
 
     rater: str
     origin: str
@@ -172,10 +174,17 @@ def _pair(
 
 
 def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | None:
-    """The person whose overall score is the median of all, the lower of two, and who said why.
+    """Select the rating with the median overall score (the lower of two) among people who gave a
+    reason.
 
-    Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of
-    several the first by name; None where none of them said why.
+    Score and reason must be of one person. Of several the first by name is taken.
+
+    Args:
+        ratings: The ratings.
+        overall: The overall dimension.
+
+    Returns:
+        The rating; None if nobody with that score gave a reason.
     """
     score = median_low([person.scores[overall] for person in ratings])
     of_score = [

@@ -1,7 +1,7 @@
-"""The sides of a critic's pairs: what it is trained on, and what it is tested on (AlignMMBench, 4.1).
+"""The train/test split of a critic's pairs (AlignMMBench, 4.1).
 
-The paper draws nine tenths of each category; drawn one by one, a question would be on one side in one
-wording and on the other in another.
+The paper samples nine tenths of each category. Sampling single pairs would put wordings of one question
+into both parts.
 """
 
 from collections import Counter, defaultdict

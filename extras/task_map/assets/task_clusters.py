@@ -29,10 +29,10 @@ def task_clusters(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> AnalysisResult:
-    """How near the tasks of each cluster of a task map are, and how models do on them.
+    """The similarity of tasks within each cluster of a task map, and the models' scores by cluster.
 
-    Scores are of the metric of the map, with what a model failed as the lowest value; tasks have
-    equal weights if the benchmark has such a mean.
+    Scores are of the map's metric, with failures as the lowest value; tasks have equal weights if the
+    benchmark has such a mean.
     """
     isolation = Isolation("evaluate.task_clusters")
     rows: list[Row] = []

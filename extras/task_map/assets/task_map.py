@@ -25,7 +25,7 @@ OF_MAP = ("benchmark", "release_id", "judge", "judge_version", "metric")
 
 
 class TaskMapSettings(AssetConfig):
-    """What the tasks are, and how they are clustered."""
+    """The label that defines tasks, and the clustering."""
 
     label: str = Field("task", min_length=1, description="Label whose values are the tasks.")
     n_clusters: int | None = Field(
@@ -44,11 +44,11 @@ class TaskMapSettings(AssetConfig):
 def task_map(
     config: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.MaterializeResult:
-    """Tasks by how alike they are to the models: clusters, places on a picture, mean scores.
+    """A map of tasks by similarity to models: clusters, positions and mean scores.
 
-    Two tasks are near where the same models do well on both (1 - correlation of the models' scores).
-    A release without the label has no rows; with fewer than three models or tasks it has no map, and
-    the rows say why.
+    Two tasks are near if the same models score well on both (1 - correlation of the models' scores). A
+    release without the label has no rows; with fewer than three models or tasks it has no map, and the
+    rows say why.
     """
     isolation = Isolation("evaluate.task_map")
     scored = [

@@ -28,10 +28,13 @@ class TooFewTasks(UserError):
 
 @dataclass(frozen=True)
 class TaskMap:
-    """Tasks in order of name, n of them, with what was made of their distances.
+    """The n tasks in order of name, with their distances and clusters.
 
-    `distances` is n x n, `places` n x 2, in the same unit. `clusters` are counted from 1 in the order
-    of `leaves`, the tasks from the top of the dendrogram down.
+    Attributes:
+        distances: The distances, shape (n, n).
+        places: The positions on a plane, shape (n, 2), in the same unit.
+        clusters: The cluster of each task, counted from 1 in the order of `leaves`.
+        leaves: The tasks from the top of the dendrogram down.
     """
 
     tasks: tuple[str, ...]

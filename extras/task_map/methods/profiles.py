@@ -26,9 +26,9 @@ SAME = "All models have the same score on it, so it has no profile to compare."
 
 @dataclass(frozen=True)
 class TaskProfiles:
-    """Scores, tasks x models; tasks and models that are not in it, with the reason.
+    """Scores, shape (tasks, models), with the tasks and models that are left out and why.
 
-    `why_no_map` says why no map can be made of it; None where one can.
+    `why_no_map` says why no map can be made; None if one can.
     """
 
     tasks: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A table of accuracies by task, after fine-tuning: what is read, and what is refused."""
+"""Reads a table of accuracies by task after fine-tuning."""
 
 import math
 from collections.abc import Iterator

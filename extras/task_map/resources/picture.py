@@ -60,7 +60,15 @@ def picture_of(
 
 
 def plane_figure(task_map: TaskMap, order: Sequence[int]) -> "Figure":
-    """The tasks on a plane, numbered in `order`; both directions have the same scale."""
+    """Draw the tasks on a plane with equal scales.
+
+    Args:
+        task_map: The map.
+        order: The order in which tasks are numbered.
+
+    Returns:
+        The figure.
+    """
     figure = figures.new_figure(COLUMN, 0.75 * COLUMN)
     axes = figure.add_subplot(aspect="equal")
     axes.set_axis_off()

@@ -20,9 +20,20 @@ again while they are read."""
 def products_of_weights(
     tasks: Mapping[str, TensorFiles], base: TensorFiles, *, most_numbers: int = NUMBERS
 ) -> Floats:
-    """The products of every two task vectors, in the order of `tasks`. Raises TaskVectorError.
+    """Compute the inner products of every two task vectors, in the order of `tasks`.
 
-    Buffers that are no weights (counts) must be those of the base.
+    Integer buffers must equal those of the base.
+
+    Args:
+        tasks: The fine-tuned weights by task.
+        base: The base weights.
+        most_numbers: How many numbers are read at once.
+
+    Returns:
+        The products, shape (tasks, tasks).
+
+    Raises:
+        TaskVectorError: The weights do not match the base.
     """
     for task, weights in tasks.items():
         _require_comparable(task, weights, base)

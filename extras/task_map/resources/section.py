@@ -23,9 +23,10 @@ Row = Mapping[str, Any]
 
 
 class TaskMapSection(NamedTuple):
-    """The tasks of one judge, the hardest first, and the map; None, and why, where there is none.
+    """The tasks of one judge, the hardest first, and the map; None with the reason if there is none.
 
-    `decimals` are those of scores; `few_models` says that chance has much to say.
+    `decimals` is the precision of scores; `few_models` marks maps of few models, whose correlations are
+    noisy.
     """
 
     title: str

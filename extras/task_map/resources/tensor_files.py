@@ -1,6 +1,6 @@
 """The tensors of a folder of safetensors files, read in parts.
 
-Pickled weights are refused: to read a pickle is to run what is in it.
+Pickled weights are refused, because reading a pickle executes code.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,16 @@ class TensorFiles:
         return kind in FLOATS
 
     def rows(self, name: str, start: int, stop: int) -> Floats:
-        """Some of a tensor's rows (its first dimension), each as a row of numbers."""
+        """Read some rows of a tensor (along its first dimension), each flattened.
+
+        Args:
+            name: The tensor.
+            start: The first row.
+            stop: The row after the last one.
+
+        Returns:
+            The rows.
+        """
         if not self.shape(name):
             return self.whole(name)
         return self._numbers(name, self._files[name].get_slice(name)[start:stop])

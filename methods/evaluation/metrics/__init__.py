@@ -1,8 +1,8 @@
-"""Metrics: how the observations of one model become one number, one file a metric.
+"""Metrics: how the observations of one model become a score, one module per metric.
 
-A metric makes units of observations: a unit is what is averaged (a turn, an item, a group). All that
-follows is the same for every metric: the mean of the units' values, its interval over clusters of
-units, the forms for failures, comparisons and ranks (`methods/evaluation/scoring.py`).
+A metric turns observations into units, which are averaged: turns, items or groups. Everything else is
+the same for every metric: the mean of the units, its interval over clusters, the forms for failures,
+comparisons and ranks (`methods/evaluation/scoring.py`).
 """
 
 from abc import ABC, abstractmethod
@@ -25,11 +25,15 @@ Key = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ScoredObservation:
-    """One observation of one model with what its item is; `value` is None unless it was judged.
+    """One observation of one model with the labels of its item.
 
-    `status` is that of the observation; `refused`: the model declined, in words or by a filter.
-    `part` tells several judgments of a turn apart. `replicates` are the values of the judge's
-    repetitions, whose mean is `value`; empty where there is one, or where `value` is made otherwise.
+    Attributes:
+        value: The value; None unless it was judged.
+        status: The status of the observation.
+        refused: Whether the model refused, in words or by a filter.
+        part: Tells several judgments of a turn apart.
+        replicates: The values of the judge's repetitions, whose mean is `value`; empty without
+            repetitions.
     """
 
     item_id: str
@@ -47,10 +51,12 @@ class ScoredObservation:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is averaged. `key` tells it from the model's other units, and finds it with other models.
+    """A value that is averaged.
 
-    `cluster` is drawn as a whole. The mean is over all units, or, where strata are named, over the
-    means of the strata.
+    Attributes:
+        key: Identifies the unit among the model's units and across models.
+        cluster: The unit of resampling.
+        stratum: If strata are named, the mean is over the means of strata.
     """
 
     key: Key
@@ -68,12 +74,13 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(ABC):
-    """One way to make a number of observations.
+    """A metric.
 
-    `lowest` is the value of a unit that the model failed, the worst one, and `highest` the best one
-    that a unit can have, both as they are shown; where less is better, `lowest` is the larger number.
-    `aggregation` says what is averaged: `micro` (units alike), `macro` (items alike), `macro by
-    <label>` (the values of that label alike).
+    Attributes:
+        lowest: The value of a failed unit, the worst one; the larger number if less is better.
+        highest: The best value of a unit.
+        aggregation: `micro` (equal weight of units), `macro` (of items) or `macro by <label>` (of the
+            values of a label).
     """
 
     name: str
@@ -90,9 +97,14 @@ class Metric(ABC):
 
     @abstractmethod
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """The units of one model's observations, of which it takes those it is about.
+        """Make the units of one model.
 
-        With `floor` an observation without a value counts as the lowest one.
+        Args:
+            observed: The model's observations; the metric selects its own.
+            floor: Whether an observation without a value counts as the lowest value.
+
+        Returns:
+            The units.
         """
 
     @property
@@ -123,8 +135,15 @@ class Metric(ABC):
     def strata(
         self, observations: "Observations", first: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], Sequence[str]]:
-        """The stratum of each unit, by number, and their names: the value of the label that is averaged
-        by, on the unit's `first` observation."""
+        """Return the stratum of each unit: the value of the averaged label on its first observation.
+
+        Args:
+            observations: The observations.
+            first: The first observation of each unit.
+
+        Returns:
+            The number of the stratum of each unit, and the names of the strata.
+        """
         label = self.aggregation.removeprefix(BY_LABEL)
         if label == self.aggregation:
             return np.zeros(len(first), dtype=np.int32), ("",)

@@ -35,7 +35,15 @@ class AllRight(Metric):
     highest: float = 100.0
 
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """A unit an item."""
+        """Make one unit per item.
+
+        Args:
+            observed: The model's observations.
+            floor: Whether an observation without a value counts as wrong.
+
+        Returns:
+            The units.
+        """
         every = Observations.of(observed)
         of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)
         is_pass = of_trial[every.column("trials")] if len(every) else np.zeros(0, bool)
@@ -52,7 +60,16 @@ class AllRight(Metric):
         )
 
     def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
-        """The value of each item, NaN where there is none."""
+        """Return the value of each item; NaN if it is unknown.
+
+        Args:
+            observations: The observations of the passes.
+            groups: The observations by item.
+            floor: Whether an observation without a value counts as wrong.
+
+        Returns:
+            The values.
+        """
         wrong = self.any_wrong(observations, groups, floor, np.ones(len(observations), dtype=bool))
         values = np.full(len(groups), np.nan)
         values[wrong] = self.lowest
@@ -71,7 +88,17 @@ class AllRight(Metric):
     def any_wrong(
         self, observations: Observations, groups: Groups, floor: bool, counted: Flags
     ) -> Flags:
-        """Whether a pass of each item, of those that are counted, is wrong."""
+        """Tell for each item whether one of its counted passes is wrong.
+
+        Args:
+            observations: The observations of the passes.
+            groups: The observations by item.
+            floor: Whether an observation without a value counts as wrong.
+            counted: Which observations count.
+
+        Returns:
+            Flags, one per item.
+        """
         lost = ~observations.known if floor else np.zeros(len(observations), dtype=bool)
         return groups.count(((observations.column("values") == 0) | lost) & counted) > 0
 
@@ -87,7 +114,16 @@ class AllRightOrRefused(AllRight):
     refusals_are_right: bool = True
 
     def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
-        """The value of each item: of one that was declined, right unless another pass is wrong."""
+        """Return the value of each item; a refused item is right unless another pass is wrong.
+
+        Args:
+            observations: The observations of the passes.
+            groups: The observations by item.
+            floor: Whether an observation without a value counts as wrong.
+
+        Returns:
+            The values.
+        """
         refused = observations.column("refused")
         declined = groups.count(refused) > 0
         wrong = self.any_wrong(observations, groups, floor, ~refused)

@@ -43,9 +43,16 @@ class Composite(Metric):
         )
 
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
-        """The formula applied to each item (or group) by itself, for views of single items.
+        """Apply the formula to each item or group, for views of single items.
 
-        Its number is not the mean of these, which have no value where a term has none.
+        The score is not the mean of these values, which are missing where a term has none.
+
+        Args:
+            observed: The model's observations.
+            floor: Whether an observation without a value counts as the lowest value.
+
+        Returns:
+            The units.
         """
         weights = [term.weight for term in self.terms]
         columns = [_by_item(term.metric.units(observed, floor=floor)) for term in self.terms]

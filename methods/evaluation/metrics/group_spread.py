@@ -32,10 +32,10 @@ def _deviation(values: tuple[float, ...]) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSpread(Metric):
-    """Mean standard deviation of `observation` inside groups, or with `inverse` 1 by it.
+    """Mean standard deviation of `observation` within groups, or its inverse.
 
-    `lowest` is the largest standard deviation that there can be, half the range of the observations:
-    that of a group with a failed item, where failures count; `highest` is 0.
+    `lowest` is the largest possible standard deviation, half the range of the observations, which a
+    group with a failed item gets if failures count; `highest` is 0.
     """
 
     observation: str
@@ -44,7 +44,15 @@ class GroupSpread(Metric):
     inverse: bool = True
 
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
+        """Make one unit per group of at least two items.
+
+        Args:
+            observed: The model's observations.
+            floor: Whether an observation without a value counts as the lowest value.
+
+        Returns:
+            The units.
+        """
         every = Observations.of(observed)
         turns = every.take(
             every.having("metrics", self.observation) & every.having("trials", self.trial)

@@ -31,7 +31,15 @@ class Mean(Metric):
     scale: float = 1.0
 
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """A unit a turn; a unit an item where items are averaged."""
+        """Make one unit per turn; one per item if items are averaged.
+
+        Args:
+            observed: The model's observations.
+            floor: Whether an observation without a value counts as the lowest value.
+
+        Returns:
+            The units.
+        """
         every = Observations.of(observed)
         scored = every.take(
             every.having("metrics", self.observation or self.name)
@@ -61,7 +69,7 @@ class Mean(Metric):
         )
 
     def values_of(self, observations: Observations) -> Floats:
-        """The value of each observation as it counts, NaN where there is none."""
+        """Return the counted value of each observation; NaN if there is none."""
         values: Floats = observations.column("values") * self.scale
         return values
 
@@ -73,7 +81,7 @@ class MeanOrRefused(Mean):
     refusals_are_right: bool = True
 
     def values_of(self, observations: Observations) -> Floats:
-        """As of a mean; the best value where the model declined."""
+        """Return the values of observations, with the best value for refusals."""
         best = self.highest / self.scale * self.scale
         return np.where(observations.column("refused"), best, super().values_of(observations))
 
@@ -83,6 +91,14 @@ class MeanWithoutRefused(Mean):
     """The same without the turns that the model declined (MMIU, 4.1)."""
 
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """As of a mean of the other turns."""
+        """Make the units of all turns without refusals.
+
+        Args:
+            observed: The model's observations.
+            floor: Whether an observation without a value counts as the lowest value.
+
+        Returns:
+            The units.
+        """
         every = Observations.of(observed)
         return super().units(every.take(~every.column("refused")), floor=floor)

@@ -30,9 +30,9 @@ class Numbering(dict[T, int]):
 
 
 class ObservationNames:
-    """What observations have in common, by number: labels alike are one mapping.
+    """The names behind the numbers in the columns of observations; equal labels are stored once.
 
-    `keys` are those of units that are made of `ScoredObservation`, one by one.
+    `keys` are those of units that were made from single `ScoredObservation`s.
     """
 
     def __init__(self) -> None:
@@ -55,9 +55,9 @@ class ObservationNames:
 
 
 class ObservationColumns(NamedTuple):
-    """One value for each observation; a value is NaN where there is none.
+    """One value per observation in each column; a missing value is NaN.
 
-    `replicates` has tuples; None where no observation has any.
+    `replicates` has tuples; None if no observation has replicates.
     """
 
     items: NDArray[np.int32]
@@ -74,7 +74,7 @@ class ObservationColumns(NamedTuple):
 
 
 class Observations(Sequence[ScoredObservation]):
-    """Observations in columns; `rows` are those of a part, all where it is None."""
+    """Observations in columns; `rows` selects a part, None all of them."""
 
     def __init__(
         self, names: ObservationNames, columns: ObservationColumns, rows: Numbers | None = None
@@ -87,7 +87,15 @@ class Observations(Sequence[ScoredObservation]):
     def of(
         cls, scored: Sequence[ScoredObservation], names: ObservationNames | None = None
     ) -> "Observations":
-        """The same observations in columns, with these names if they are given."""
+        """Convert observations to columns.
+
+        Args:
+            scored: The observations.
+            names: The names to number by; None for new ones.
+
+        Returns:
+            The observations.
+        """
         if isinstance(scored, Observations) and (names is None or scored.names is names):
             return scored
         names = names or ObservationNames()
@@ -121,7 +129,7 @@ class Observations(Sequence[ScoredObservation]):
 
     @property
     def known(self) -> Flags:
-        """Which observations have a value."""
+        """Flags of the observations that have a value."""
         return ~np.isnan(self.column("values"))
 
     def take(self, which: Flags) -> "Observations":
@@ -134,7 +142,15 @@ class Observations(Sequence[ScoredObservation]):
         )
 
     def having(self, column: str, name: str) -> Flags:
-        """Which observations have this name in that column."""
+        """Flag the observations with a name in a column.
+
+        Args:
+            column: The column.
+            name: The name.
+
+        Returns:
+            Flags, one per observation.
+        """
         number = getattr(self.names, column).get(name, -1)
         return np.asarray(self.column(column) == number)
 
@@ -188,7 +204,7 @@ _AT_ONCE = 10_000
 
 
 def replicates_of(values: Sequence[tuple[float, ...]]) -> NDArray[np.object_] | None:
-    """The column of replicates; None where there are none."""
+    """Return the column of replicates; None if there are none."""
     if not any(values):
         return None
     column = np.empty(len(values), dtype=object)

@@ -1,6 +1,6 @@
-"""The units that the number of a metric is made of, term by term.
+"""The terms of a metric and their units.
 
-A metric that is no composite has one term of weight 1, its own units.
+A metric that is not a composite has one term of weight 1.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,11 +66,14 @@ class WeightedTerms:
 def in_common(
     columns: Mapping[str, WeightedTerms], decides: Callable[[str], bool]
 ) -> dict[str, WeightedTerms]:
-    """The units of each candidate that every one has which has any, term by term.
+    """Select the units that every candidate with units has, term by term.
 
     Args:
         columns: The terms of one metric by candidate.
-        decides: Whether a candidate decides what is common; the units of the others follow.
+        decides: Whether a candidate determines the common units; others only use them.
+
+    Returns:
+        The common units by candidate.
     """
     common: dict[str, list[Units]] = {name: [] for name in columns}
     for of_term in by_term(columns.values()):

@@ -32,7 +32,15 @@ class Units(Sequence[Unit]):
 
     @classmethod
     def of(cls, units: Sequence[Unit], names: ObservationNames | None = None) -> "Units":
-        """The same units in columns, with these names if they are given."""
+        """Convert units to columns.
+
+        Args:
+            units: The units.
+            names: The names to number by; None for new ones.
+
+        Returns:
+            The units.
+        """
         if isinstance(units, Units) and (names is None or units.names is names):
             return units
         names = names or ObservationNames()
@@ -109,7 +117,7 @@ class Units(Sequence[Unit]):
         ]
 
     def mean(self) -> float | None:
-        """The mean of the values, or of the means of their strata; None where there are none."""
+        """The mean of the values, or of the means of their strata; None without values."""
         valued = self.valued()
         means = [fmean(valued.values[rows].tolist()) for _, rows in valued.of_strata()]
         return fmean(means) if means else None

@@ -28,9 +28,10 @@ ONE_CLUSTER = "All common units are of one cluster: nothing is known of others."
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two models, by their rows in `values`: mean of first - second on common units, what it is worth.
+    """A comparison of two models, by their rows in `values`: the mean difference on common units and
+    its test.
 
-    `p_adjusted` is Holm's over all pairs compared together. `reason` says why anything is None.
+    `p_adjusted` is Holm's over all pairs. `reason` says why a field is None.
     """
 
     first: int
@@ -69,10 +70,16 @@ def sides(values: Floats, clusters: Clusters) -> PairTotals:
 def compare_pairs(
     values: Floats, clusters: Clusters, aggregation: Aggregation, span: float
 ) -> list[Comparison]:
-    """Every pair of models compared, in the order of `itertools.combinations`.
+    """Compare every pair of models, in the order of `itertools.combinations`.
 
-    `values` is models x units with NaN where a model has no value, `clusters` units. `span` is the
-    largest difference that two models can have on a unit.
+    Args:
+        values: Values, shape (models, units); NaN for a missing value.
+        clusters: The cluster of each unit.
+        aggregation: How units are averaged.
+        span: The largest possible difference on a unit.
+
+    Returns:
+        The comparisons.
     """
     pairs, counted = paired_totals(values, clusters)
     compared = compared_sides(PairTotals(pairs, counted.by(aggregation)), span)

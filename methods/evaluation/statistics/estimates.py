@@ -17,8 +17,7 @@ PERCENTILES = "bootstrap percentiles"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval, from how many clusters and by which method; None for each
-    where there is none."""
+    """A value with its 95 % interval, the number of clusters and the method; each may be None."""
 
     value: float | None
     ci_low: float | None

@@ -26,9 +26,10 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class ItemStatistics:
-    """One item: models whose result is known, those that are right, both figures, what stands out.
+    """The statistics of one item: the models with a known result, those that are right, difficulty,
+    discrimination and remarks.
 
-    `share_right` is None where no result is known, `discrimination` is None where there is none;
+    `share_right` is None without a known result, `discrimination` is None if it cannot be computed;
     `why` says why.
     """
 
@@ -62,7 +63,7 @@ def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
 
 
 def discriminations(right: Floats) -> Floats:
-    """The corrected item-total correlation of each column; NaN where there is none."""
+    """Compute the corrected item-total correlation of each column; NaN if it is undefined."""
     is_known = ~np.isnan(right)
     item = np.where(is_known, right, 0.0)
     others = is_known.sum(axis=1, keepdims=True) - is_known

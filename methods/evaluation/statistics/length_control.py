@@ -39,7 +39,7 @@ ALL_THE_SAME = "The scores are all the same, or the lengths are."
 
 @dataclass(frozen=True)
 class LengthControl:
-    """Length-controlled scores of the models, a row each; `reason` says why there are none."""
+    """Length-controlled scores, one row per model; `reason` says why there are none."""
 
     scores: list[Estimate]
     slope: Estimate

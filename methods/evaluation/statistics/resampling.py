@@ -33,13 +33,15 @@ Clusters = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ClusterTotals:
-    """Two arrays, rows x clusters: the mean of a row is the sum of its sums over that of its sizes."""
+    """Sums and sizes, shape (rows, clusters): the mean of a row is the sum of its sums over that of
+    its sizes.
+    """
 
     sums: Floats
     sizes: Floats
 
     def by(self, aggregation: Aggregation) -> "ClusterTotals":
-        """These totals, of sums and numbers of values, as those of a micro or a macro mean."""
+        """Convert totals of values to those of a micro or a macro mean."""
         if aggregation == "micro":
             return self
         present = self.sizes > 0

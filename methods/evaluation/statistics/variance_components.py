@@ -25,10 +25,10 @@ from methods.evaluation.statistics.resampling import Floats
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Variances of scores, squared points.
+    """Variance components of scores, in squared points.
 
     `judge` and `interaction` (of item and judge) are None with one judge. With one replicate,
-    `replicate` is None and its variance part of `interaction`. `reason` says why there are none.
+    `replicate` is None and its variance is part of `interaction`. `reason` says why there are none.
     """
 
     item: float | None
@@ -40,7 +40,7 @@ class VarianceComponents:
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each component that there is; empty where the total variance is 0."""
+        """The share of each component; empty if the total variance is 0."""
         names = ("item", "judge", "interaction", "replicate")
         components = {
             name: getattr(self, name) for name in names if getattr(self, name) is not None
@@ -50,10 +50,14 @@ class VarianceComponents:
 
 
 def variance_components(scores: Floats) -> VarianceComponents:
-    """Components of `scores`, items x judges x replicates, NaN where there is none.
+    """Estimate the variance components of scores.
 
-    An item is whatever is scored, such as one model's answer to one turn. Only items that all judges
-    have scored in all replicates count; `n_items` is their number.
+    Args:
+        scores: Scores, shape (items, judges, replicates), NaN for a missing score. An item is any
+            scored unit, such as a model's answer to a turn. Only complete items count.
+
+    Returns:
+        The components; `n_items` is the number of complete items.
     """
     complete = scores[~np.isnan(scores).any(axis=(1, 2))]
     n_i, n_j, n_r = complete.shape

@@ -6,7 +6,7 @@ FROM (
     UNION ALL
     SELECT
         'dialogue.questions',
-        'set ' || set_id || coalesce(', image ' || position, ', all images') || ', question ' || ordinal
+        'set ' || set_id || ', image ' || array_to_string(positions, ' and ') || ', question ' || ordinal
     FROM dialogue.questions WHERE call_key = $key
     UNION ALL
     SELECT 'dialogue.answers', 'set ' || set_id || ', question ' || question_id

@@ -190,6 +190,12 @@ def test_bad_rows_and_images_of_the_corpus_are_counted_with_their_reasons(main_j
     ]
 
 
+def test_the_demo_has_smaller_dialogues_and_its_settings_say_so(main_job: Run) -> None:
+    assert (main_job.home / "settings.yaml").read_text() == (SAMPLE / "settings.yaml").read_text()
+    turns = rows(main_job, "SELECT DISTINCT n_turns - n_images AS n FROM dialogue.dialogues")
+    assert [row["n"] for row in turns] == [3]
+
+
 def test_sets_have_the_sizes_of_the_paper_and_no_page_twice(main_job: Run) -> None:
     sets = rows(
         main_job,

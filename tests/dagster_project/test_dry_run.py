@@ -92,11 +92,11 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         if stage == "dialogue.summaries":
             assert answer == 180 * calls, "120 words were asked for"
         elif stage == "dialogue.questions":
-            assert calls * 47 <= answer <= calls * 140, (
-                "31 words for each of one to three questions"
+            assert calls * 47 <= answer <= calls * 24 * 47, (
+                "31 words for each of one to 24 questions"
             )
         elif stage == "dialogue.answers":
-            assert answer % 750 == 0 and answer > 750 * calls, "500 words for each question"
+            assert answer == 750 * calls, "500 words for each question"
         elif stage == "evaluate.answers":
             # Nothing was ever answered here: a dialogue's answer counts as 500 tokens, a letter as 15.
             assert (answer - 15 * calls) % (500 - 15) == 0 and 15 * calls < answer < 500 * calls

@@ -159,9 +159,9 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
 @pytest.mark.parametrize(
     ("command", "built"),
     [
-        (["build", "--profile", "openai"], ("/its/shards", "openai", False)),
-        (["build", "--all"], ("/its/shards", "local", True)),
-        (["demo"], (None, None, False)),
+        (["build", "--profile", "openai"], ("/its/shards", "openai", False, False)),
+        (["build", "--all"], ("/its/shards", "local", True, False)),
+        (["demo"], (None, None, False, True)),
     ],
 )
 def test_a_demo_is_a_build_of_the_sample_with_offline_models_whatever_the_environment_says(
@@ -169,8 +169,9 @@ def test_a_demo_is_a_build_of_the_sample_with_offline_models_whatever_the_enviro
 ) -> None:
     began: list[object] = []
 
-    def run_main_job(_embedder: object, everything: bool) -> int:
-        began.append((os.environ.get("LOOM_CORPUS"), os.environ.get("LOOM_PROFILE"), everything))
+    def run_main_job(_embedder: object, everything: bool, sample_settings: bool) -> int:
+        of_environment = (os.environ.get("LOOM_CORPUS"), os.environ.get("LOOM_PROFILE"))
+        began.append((*of_environment, everything, sample_settings))
         return 0
 
     monkeypatch.setenv("LOOM_CORPUS", "/its/shards")

@@ -89,9 +89,8 @@ def test_decisions_reach_the_release_and_what_stands_on_it(automation: Automatio
 def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(
     automation: Automation,
 ) -> None:
-    (automation.home / "settings.yaml").write_text(
-        "cluster: {cohesion: {min_mean_similarity: 0.6}}"
-    )
+    with (automation.home / "settings.yaml").open("a") as settings:
+        settings.write("cluster: {cohesion: {min_mean_similarity: 0.6}}\n")
     assert automation.requested() == {"cluster/cohesion", "cluster/pictures"}
     assert automation.requested() == set()
 

@@ -178,6 +178,12 @@ def test_what_it_cost_is_in_the_warehouse_call_by_call(main_job: Run) -> None:
     assert rows(main_job, sql_text("ledger/unknown_calls")) == []
 
 
+def test_the_demo_has_smaller_dialogues_and_its_settings_say_so(main_job: Run) -> None:
+    assert (main_job.home / "settings.yaml").read_text() == (SAMPLE / "settings.yaml").read_text()
+    turns = rows(main_job, "SELECT DISTINCT n_turns - n_images AS n FROM dialogue.dialogues")
+    assert [row["n"] for row in turns] == [3]
+
+
 def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) -> None:
     found = rows(
         main_job,

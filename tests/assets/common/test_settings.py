@@ -19,7 +19,7 @@ from assets.common.settings import (
     with_file_defaults,
 )
 from dagster_project.definitions import defs
-from resources.settings.asset_settings import SettingsError
+from resources.settings.asset_settings import SettingsError, non_default_settings
 
 CLUSTERS, IMAGE_SETS = "cluster.clusters", "cluster.image_sets"
 
@@ -196,6 +196,14 @@ def test_a_value_beyond_its_limits_ends_the_first_step_with_its_sentence(
     assert reason in str(refused.value)
     assert failure.value.description == str(refused.value)
     assert not failure.value.allow_retries
+
+
+def test_a_default_is_no_setting_of_a_run_and_gives_way_to_the_file() -> None:
+    given = {
+        table: non_default_settings(section, section().model_dump())
+        for table, section in SECTIONS.items()
+    }
+    assert not any(given.values())
 
 
 def test_a_value_may_come_from_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -319,11 +319,13 @@ def show_site() -> None:
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The models of one table, best first."""
     width = max(20, *(len(row["label"]) for row in rows))
+    ranks = [_rank(row) for row in rows]
+    rank_width = max(7, *map(len, ranks))
     print(
-        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'interval':<15} {'clusters':>8} "
+        f"{'model':<{width}} {'rank':>{rank_width}} {'score':>6}  {'interval':<15} {'clusters':>8} "
         f"{'judged only':>11} {'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
     )
-    for row in rows:
+    for row, rank in zip(rows, ranks, strict=True):
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
         score = "-" if value is None else f"{value:z.1f}"
         interval = mark_indicative(
@@ -331,12 +333,8 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         )
         clusters = "" if row["n_clusters"] is None else row["n_clusters"]
         judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:z.1f}"
-        rank = (
-            "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
-        )
-        rank += "*" if row["mark"] else ""
         print(
-            f"{row['label']:<{width}} {rank:>7} {score:>6}  {interval:<15} {clusters:>8} "
+            f"{row['label']:<{width}} {rank:>{rank_width}} {score:>6}  {interval:<15} {clusters:>8} "
             f"{judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
@@ -356,3 +354,8 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
             print(f"*: {row['label']}: {row['mark']}")
     if reasons := sorted({row["why"] for row in rows if row["why"]}):
         print(f"-: none. {' '.join(reasons)}")
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    shown = "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
+    return f"{shown}{'*' if row['mark'] else ''}"

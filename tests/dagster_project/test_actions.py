@@ -59,7 +59,7 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     assert isinstance(op, dg.OpDefinition)
     fields = op.config_field.config_type.fields
     # The corpus is an option of the command, and a resource of the job.
-    assert set(fields) == taken - {"corpus"} == {*action.model_fields}
+    assert set(fields) == taken - {"corpus", "profile"} == {*action.model_fields}
     assert (op.name, job.name) == (action.op(), action.job())
     # What the command requires, the job requires, and they say the same of it.
     assert {each.name for each in command.params if each.required} == {

@@ -462,6 +462,10 @@ def test_words_of_the_search_are_marked_in_the_item_and_unfolded(page: Page) -> 
     shows(page, "1 of 60 items")
     expect(page.locator(".judged", has_text="reason12").first).to_be_visible()
     assert page.evaluate("CSS.highlights.get('found').size") > 0
+    page.wait_for_function(
+        "(() => { const { top } = [...CSS.highlights.get('found')][0].getBoundingClientRect();"
+        " return top >= 0 && top < innerHeight; })()"
+    )
 
 
 # --- Links -------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     (op,) = job.graph.node_defs
     assert isinstance(op, dg.OpDefinition)
     fields = op.config_field.config_type.fields
-    # The corpus is an option of the command, and a resource of the job.
+    # The corpus and the profile are options of the command, and resources of the job.
     assert set(fields) == taken - {"corpus", "profile"} == {*action.model_fields}
     assert (op.name, job.name) == (action.op(), action.job())
     # What the command requires, the job requires, and they say the same of it.

@@ -201,6 +201,7 @@ def test_a_task_that_cannot_compute_the_score_prints_none_and_says_why(
     folder = written(released(items, edition=edition), tmp_path / "out", form)
     page = (folder / "README.md").read_text()
     assert f"The task prints no score: {why}" in page and "of 100" not in page
+    assert ("responses_api=false" in page) == (form == "inspect-ai")
     assert not (folder / "letter_scores.py").exists()
     if form == "lmms-eval":
         task = yaml.load((folder / "mmdu.yaml").read_text(), Tasks)

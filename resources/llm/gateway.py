@@ -12,6 +12,7 @@ from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
 from resources.llm.clients import Launcher
+from resources.llm.interruption import run_until_interrupted
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
@@ -100,7 +101,7 @@ class Gateway:
         results failed for one reason, BudgetReached when the next call could exceed the run's budget,
         WaitingForBatch when items wait for a batch, BatchError when a batch cannot be submitted,
         StoreError as soon as the ledger cannot be read or written, or is no longer in its place.
-        Answers that came before stay in the ledger.
+        Answers that came before stay in the ledger, and those that were under way are waited for.
 
         `apart` gives the model that an item asks, where several models are asked side by side. Each
         has its own workers then, so that a slow one does not hold up the others, and one that refuses
@@ -111,7 +112,9 @@ class Gateway:
         with _less_garbage_collection():
             for retries in reversed(range(1 + OUTAGES)):
                 try:
-                    return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
+                    return run_until_interrupted(
+                        self._map(stage, items, work, on_progress, apart, by_prompt)
+                    )
                 except StoreUnavailable as error:
                     if not retries:
                         raise

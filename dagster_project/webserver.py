@@ -83,7 +83,7 @@ def main() -> None:
     """Run as `python -m dagster_webserver` does, with this webserver."""
     # Dagster's command takes no other webserver.
     app.DagsterWebserver = _watching  # type: ignore[misc,assignment]
-    cli.uvicorn.run = _run_or_exit  # type: ignore[assignment]
+    cli.uvicorn.run = _run_or_exit
     cli.main()
 
 

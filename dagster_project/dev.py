@@ -1,10 +1,12 @@
 """`dagster dev` with the project's webserver (`webserver.py`).
 
-`dagster dev` starts webserver, daemon and code server. It has no setting for another webserver, and its
-services go on if it is killed (docs/decisions/0077).
+`dagster dev` starts webserver, daemon and code server. It has no setting for another webserver, its
+services go on if it is killed, and it ends with exit code 0 if one of them is killed
+(docs/decisions/0077).
 """
 
 import ctypes
+import logging
 import signal
 import sys
 import warnings
@@ -21,9 +23,32 @@ _SET_PARENT_DEATH_SIGNAL = 1
 DAGSTERS, OURS = "dagster_webserver", "dagster_project.webserver"
 
 
+class _EndOfService(logging.Filter):
+    """Replaces the traceback with which `dagster dev` logs that one of its services ended.
+
+    Attributes:
+        is_logged: Whether a service ended by itself.
+    """
+
+    is_logged = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the record of such an end; every record is logged."""
+        if record.exc_info and record.levelno == logging.ERROR:
+            self.is_logged = True
+            record.msg = (
+                f"The UI ends ({record.exc_info[1]}): start vlm-loom ui again. The log above has the "
+                "reason, unless the process was killed or the memory ran out."
+            )
+            record.args, record.exc_info = (), None
+        return True
+
+
 def main() -> int:
-    """Run `dagster dev` until it is stopped; 1 if one of its services ended with an error."""
+    """Run `dagster dev` until it is stopped; 1 if one of its services ended by itself."""
     warnings.filterwarnings("ignore", category=dg.SupersessionWarning)
+    end = _EndOfService()
+    logging.getLogger("dagster").addFilter(end)
     services: list[Popen[bytes]] = []
     dev: Any = module_of_dagster_dev()
     start = dev.open_ipc_subprocess
@@ -35,7 +60,7 @@ def main() -> int:
 
     dev.open_ipc_subprocess = start_ours
     dev.dev_command(standalone_mode=False)
-    return int(any((service.returncode or 0) > 0 for service in services))
+    return int(end.is_logged or any((service.returncode or 0) > 0 for service in services))
 
 
 def _end_with_parent() -> None:

@@ -4,6 +4,8 @@ The guard refuses requests of other sites, whose mutations Dagster's own webserv
 is used like `python -m dagster_webserver`; `dev.py` starts it (docs/decisions/0077).
 """
 
+import os
+import sys
 import threading
 from typing import Any
 
@@ -20,9 +22,10 @@ from dagster_project.run_tags import LOCATION
 from resources.calls_page.pages import routes_of
 from resources.files.home import home
 from resources.publishing.server import files_of
-from resources.web.ports import UI_VARIABLE
+from resources.web.ports import UI_VARIABLE, PortError, require_free
 from resources.web.request_guard import SAFE_METHODS, RequestGuard
 
+_uvicorn_run = cli.uvicorn.run
 _ONLY_POST = (
     "GET /graphql answers queries only. Send mutations by POST, as JSON: "
     '{"query": "...", "variables": {}}.'
@@ -80,7 +83,23 @@ def main() -> None:
     """Run as `python -m dagster_webserver` does, with this webserver."""
     # Dagster's command takes no other webserver.
     app.DagsterWebserver = _watching  # type: ignore[misc,assignment]
+    cli.uvicorn.run = _run_or_exit
     cli.main()
+
+
+def _run_or_exit(*arguments: Any, **options: Any) -> None:
+    """Run uvicorn, and end the process where it cannot listen on its port.
+
+    Dagster's command would join a thread that reads its shutdown pipe until `dagster dev` ends.
+    """
+    try:
+        _uvicorn_run(*arguments, **options)
+    except SystemExit as error:
+        try:
+            require_free(options["port"])
+        except PortError as refused:
+            print(refused, file=sys.stderr, flush=True)
+        os._exit(int(error.code or 0))
 
 
 if __name__ == "__main__":

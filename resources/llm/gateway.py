@@ -13,6 +13,7 @@ from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
 from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
+from resources.llm.interruption import run_until_interrupted
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
@@ -111,7 +112,7 @@ class Gateway:
     ) -> tuple[list[R], Usage]:
         """Run `work` on every item concurrently; `work` may make several calls for an item.
 
-        Answers that arrived before an error stay in the ledger.
+        Answers that arrived before an error stay in the ledger, and replies under way are waited for.
 
         Args:
             stage: The stage that asks.
@@ -139,7 +140,9 @@ class Gateway:
         with _less_garbage_collection():
             for retries in reversed(range(1 + OUTAGES)):
                 try:
-                    return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
+                    return run_until_interrupted(
+                        self._map(stage, items, work, on_progress, apart, by_prompt)
+                    )
                 except StoreUnavailable as error:
                     if not retries:
                         raise

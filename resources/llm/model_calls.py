@@ -1,6 +1,7 @@
 """The model calls of one stage: from a request to its outcome."""
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterable
@@ -26,6 +27,7 @@ from resources.llm.canary import (
 from resources.llm.circuit_breaker import CircuitBreaker, ProviderDown
 from resources.llm.clients import Clients, ProxyNotSupported
 from resources.llm.estimate import highest_cost
+from resources.llm.interruption import GRACE_SECONDS, finish_sent
 from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import BatchItem
 from resources.llm.ledger.writer import LedgerWriter
@@ -55,6 +57,7 @@ from resources.llm.store_calls import StoreCalls
 from resources.llm.usage import Usage
 
 R = TypeVar("R")
+_LOG = logging.getLogger(__name__)
 
 LOOK_UPS_AT_ONCE = 8
 """In a ledger on a server, each in a session of its own."""
@@ -100,6 +103,7 @@ class ModelCalls:
         self._readings: dict[str, bool] = {}
         self._breakers: dict[tuple[str, bool], CircuitBreaker] = {}
         self._refused_keys: Counter[str] = Counter()
+        self._is_ending = False
 
     async def __aenter__(self) -> "ModelCalls":
         context = self.context
@@ -354,7 +358,7 @@ class ModelCalls:
         )
 
         request, spec, canonical, key = keyed
-        context, started, attempts = self.context, time.monotonic(), 0
+        context, started, attempts, is_sent = self.context, time.monotonic(), 0, False
         trial = self.trials.of(spec, request.prompt_version)
         try:
             client = await self._clients.of(spec)
@@ -383,9 +387,7 @@ class ModelCalls:
             self.usage.sent_again += attempts > 1
             fitting = context.refused_schemas.fitting(request)
             try:
-                reply = await attempt(
-                    client.chat, fitting, spec, context, breaker, self._writer.usable
-                )
+                reply = await attempt(client.chat, fitting, spec, context, breaker, may_send)
             except ANY_TROUBLE as error:
                 self.usage.failed_attempts += 1
                 self.usage.timeouts += failure_kind(error) == "timeout"
@@ -401,11 +403,21 @@ class ModelCalls:
             context.refused_schemas.add(request)
             return await answer()
 
+        async def may_send() -> None:
+            nonlocal is_sent
+            await self._writer.usable()
+            is_sent = True
+
+        async def answer_and_keep() -> Outcome:
+            reply = await answer()
+            seconds = round(time.monotonic() - started, 4)
+            return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
+
         async def once() -> Outcome:
+            nonlocal is_sent
+            is_sent = False
             async with self._unsaved_place(spec):
-                reply = await answer()
-                seconds = round(time.monotonic() - started, 4)
-                return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
+                return await finish_sent(answer_and_keep(), lambda: is_sent, self._tell_of_wait)
 
         try:
             try:
@@ -445,6 +457,15 @@ class ModelCalls:
                 await self._writer.add(unanswered(lost, spec, sent))
             return lost
         raise AssertionError("retrying ends with an outcome or an error")
+
+    def _tell_of_wait(self) -> None:
+        """Log, once, that the stage ends and waits for replies."""
+        if not self._is_ending:
+            self._is_ending = True
+            _LOG.warning(
+                f"{self.stage} ends. It waits up to {GRACE_SECONDS:.0f} s for the replies that are "
+                "under way, which may be billed."
+            )
 
     def _breaker(self, keyed: KeyedRequest) -> CircuitBreaker:
         """The circuit breaker of a model's server in this stage, one for requests with images.

@@ -18,10 +18,14 @@ _LOG = logging.getLogger(__name__)
 _waited_for: "WeakKeyDictionary[asyncio.Task[object], str]" = WeakKeyDictionary()
 
 
-def waits_for(what: str) -> None:
-    """Note what the current task waits for from now on."""
+def waits_for(what: str | None) -> None:
+    """Note what the current task waits for from now on; None: another task, which notes it."""
     task = asyncio.current_task()
-    if task is not None:
+    if task is None:
+        return
+    if what is None:
+        _waited_for.pop(task, None)
+    else:
         _waited_for[task] = what
 
 

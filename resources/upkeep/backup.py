@@ -140,7 +140,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
         )
     if target.is_relative_to(source):
         raise BackupError(
-            f"{target} is inside the workspace {source}: give a folder outside (TO=folder)."
+            f"{target} is inside the workspace {source}: give a folder outside with --to."
         )
     failed = f"{source} was not backed up to {target}"
     with _in_one_sentence(failed), draft_folder(target, "backing-up") as draft:

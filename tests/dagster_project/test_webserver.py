@@ -1,6 +1,9 @@
 """The UI's webserver: pages of other sites start nothing, programs and its own pages go on working."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,6 +58,30 @@ def ui(instance: dg.DagsterInstance, loom_home: Path) -> Iterator[str]:
         listening(Webserver(context).create_asgi_app()) as port,
     ):
         yield f"http://127.0.0.1:{port}"
+
+
+def test_a_port_that_was_taken_meanwhile_ends_the_webserver(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    # As `dagster dev` starts it, which stops it by a word in this pipe.
+    shutdown, _ = pipe = os.pipe()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = ["-m", "dagster_project.webserver", "--host", "127.0.0.1", "--port", port]
+        done = subprocess.run(
+            [sys.executable, *command, "--empty-workspace", "--shutdown-pipe", str(shutdown)],
+            env={**os.environ, "DAGSTER_HOME": str(tmp_path), "LOOM_HOME": str(tmp_path)},
+            pass_fds=[shutdown],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    for end in pipe:
+        os.close(end)
+    assert done.returncode > 0
+    assert f"The port {port} of 127.0.0.1 cannot be used (Address already in use)" in done.stderr
 
 
 def changed(instance: dg.DagsterInstance) -> bool:

@@ -47,10 +47,7 @@ def require_sound(path: Path) -> None:
         try:
             wrong = _looked_at(connection, path)
         except sqlite3.DatabaseError as error:
-            if not is_damaged(error):
-                raise StoreError(
-                    f"{path} cannot be read ({error}). Fix the cause, and start again."
-                ) from error
+            _require_damaged(path, error)
             wrong = str(error)
     if wrong:
         raise StoreError(f"{path} is damaged ({wrong}): {LEDGER.if_damaged}.")
@@ -75,6 +72,7 @@ def check_all(path: Path) -> LedgerCheckResult:
         except sqlite3.DatabaseError as error:
             if not is_writable(path):
                 raise StoreError(unwritable(path, error)) from error
+            _require_damaged(path, error)
             return LedgerCheckResult(0, 0, [str(error)])
         for table in counts:
             try:
@@ -83,8 +81,17 @@ def check_all(path: Path) -> LedgerCheckResult:
                     if damaged and len(wrong) < _SHOWN:
                         wrong.append(damaged)
             except sqlite3.DatabaseError as error:
+                _require_damaged(path, error)
                 wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
     return LedgerCheckResult(counts["calls"], counts["charges"], wrong[:_SHOWN])
+
+
+def _require_damaged(path: Path, error: sqlite3.DatabaseError) -> None:
+    """Raise StoreError if an error says nothing about the file, such as a full disk."""
+    if not is_damaged(error):
+        raise StoreError(
+            f"{path} cannot be read ({error}). Fix the cause, and start again."
+        ) from error
 
 
 def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:

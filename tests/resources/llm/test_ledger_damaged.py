@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,26 @@ def test_the_whole_check_names_what_is_wrong(harm: str, path: Path) -> None:
     findings = check_all(path)
 
     assert findings.wrong and all("\n" not in each for each in findings.wrong)
+
+
+@pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])
+def test_a_full_disk_is_not_taken_for_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    """Restoring a backup, which is the advice for a damaged ledger, would lose paid answers."""
+    fill(path)
+    full = sqlite3.OperationalError("disk I/O error")
+    full.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+
+    class OnFullDisk(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
+            if statement in sql:
+                raise full
+            return super().execute(sql, *parameters)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=OnFullDisk))
+    with pytest.raises(StoreError, match=r"cannot be read \(disk I/O error\)"):
+        check_all(path)
 
 
 def test_a_request_that_does_not_unpack_is_found(path: Path) -> None:

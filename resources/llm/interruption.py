@@ -1,0 +1,89 @@
+"""The end of a stage before its time, by Ctrl-C or an error: replies that are paid for are kept.
+
+A request that was sent may be billed, whether or not somebody waits for its reply.
+"""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from resources.llm.watchdog import waits_for
+
+GRACE_SECONDS = 20.0
+"""How long replies are waited for that are under way when their stage ends. Terminate in the UI and a
+container that is stopped end the process after 60 and 30 seconds."""
+T = TypeVar("T")
+
+
+async def finish_sent(
+    work: Coroutine[Any, Any, T], is_sent: Callable[[], bool], on_wait: Callable[[], None]
+) -> T:
+    """Await work that sends a request and keeps the reply; if this task is cancelled, finish it first.
+
+    Args:
+        work: The work, which is cancelled after GRACE_SECONDS, or at once if the request was not sent.
+        is_sent: Whether the request was sent.
+        on_wait: Is called when the wait after a cancellation begins.
+
+    Returns:
+        The result of the work.
+
+    Raises:
+        CancelledError: The task was cancelled, whatever the work came to.
+    """
+    task = asyncio.ensure_future(work)
+    waits_for(None)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if is_sent() and not task.done():
+            on_wait()
+            await asyncio.wait([task], timeout=GRACE_SECONDS)
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            # Retrieved, so that asyncio does not log it as never retrieved.
+            task.exception()
+        raise
+
+
+def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as `asyncio.run` does, also where a handler of SIGINT is set that raises.
+
+    The first SIGINT or SIGTERM cancels the coroutine, the second one ends it at once. After it the
+    earlier handler of SIGINT is called. Such a handler, as Dagster sets it, would raise in the middle
+    of the event loop, and all tasks would end at once.
+
+    Args:
+        work: The coroutine.
+
+    Returns:
+        Its result.
+
+    Raises:
+        BaseException: What the coroutine or the earlier handler raises; else KeyboardInterrupt.
+    """
+    numbers = signal.SIGINT, signal.SIGTERM
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in numbers}
+    if not (is_main and callable(before[signal.SIGINT])):
+        return asyncio.run(work)
+
+    async def with_both() -> T:
+        if callable(before[signal.SIGTERM]):
+            signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+        return await work
+
+    try:
+        # The only handler that asyncio replaces by its own.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            return asyncio.run(with_both())
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    except KeyboardInterrupt:
+        signal.raise_signal(signal.SIGINT)
+        raise

@@ -1,0 +1,97 @@
+"""A stage that ends before its time: replies that are under way are paid for, and kept."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from dagster import DagsterExecutionInterruptedError
+from dagster._utils.interrupts import raise_interrupts_as
+
+from dagster_project.job_runs import restore_signal_handlers
+from resources.llm import interruption
+from resources.llm.model_calls import ModelCalls
+from resources.llm.request import ChatRequest, Outcome
+from tests.doubles.openai_api import Api, serving
+from tests.resources.llm.loopback import ask, gateway_of, questions
+
+N = 12
+CONCURRENCY = 4
+NEVER_MS = 120_000
+NUMBERS = signal.SIGINT, signal.SIGTERM
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """The texts of the requests that arrived."""
+    return []
+
+
+def asked_and_interrupted(
+    folder: Path, heard: list[str], *signals: signal.Signals, latency_ms: float = 300
+) -> int:
+    """The answers that are kept of a stage that signals end while its first requests are under way."""
+
+    def hear(_key: str, text: str) -> None:
+        heard.append(text)
+        if len(heard) == CONCURRENCY:
+            for place, number in enumerate(signals):
+                threading.Timer(0.1 * place, os.kill, [os.getpid(), number]).start()
+
+    with serving(Api((latency_ms, latency_ms), hear)) as url:
+        gateway = gateway_of(folder, {"it": {"base_url": url, "concurrency": CONCURRENCY}})
+        # As Dagster runs a step.
+        with (
+            restore_signal_handlers(),
+            pytest.raises(DagsterExecutionInterruptedError),
+            raise_interrupts_as(DagsterExecutionInterruptedError),
+        ):
+            ask(gateway, N)
+        kept = len(gateway.ledger)
+        gateway.close()
+    return kept
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_an_interrupt_keeps_the_replies_that_are_under_way(
+    tmp_path: Path, heard: list[str], number: signal.Signals, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = asked_and_interrupted(tmp_path, heard, number)
+    assert kept == len(heard) == CONCURRENCY
+    assert caplog.text.count("waits up to 20 s for the replies that are under way") == 1
+
+
+def test_the_wait_for_replies_has_an_end(
+    tmp_path: Path, heard: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interruption, "GRACE_SECONDS", 0.2)
+    assert asked_and_interrupted(tmp_path, heard, signal.SIGINT, latency_ms=NEVER_MS) == 0
+
+
+def test_a_second_interrupt_ends_the_wait(tmp_path: Path, heard: list[str]) -> None:
+    begun = time.monotonic()
+    interrupts = signal.SIGINT, signal.SIGINT
+    assert asked_and_interrupted(tmp_path, heard, *interrupts, latency_ms=NEVER_MS) == 0
+    assert time.monotonic() - begun < interruption.GRACE_SECONDS
+
+
+def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(
+    tmp_path: Path, heard: list[str]
+) -> None:
+    async def work(calls: ModelCalls, request: ChatRequest) -> Outcome:
+        if request == requests[-1]:
+            while len(heard) < CONCURRENCY:
+                await asyncio.sleep(0.01)
+            raise ValueError("a fault of the stage")
+        return await calls.complete(request)
+
+    requests = questions(CONCURRENCY + 1)
+    with serving(Api((300, 300), lambda _key, text: heard.append(text))) as url:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": url, "concurrency": CONCURRENCY}})
+        with pytest.raises(ValueError, match="a fault of the stage"):
+            gateway.map("stage", requests, work)
+        assert len(gateway.ledger) == CONCURRENCY
+        gateway.close()

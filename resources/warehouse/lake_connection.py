@@ -190,7 +190,7 @@ def attached(
         finally:
             connection.close()
     except duckdb.Error as error:
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
     finally:
         if instance is not None:
             instance.close()
@@ -256,7 +256,7 @@ def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress)
     try:
         instance.execute(f"SELECT count(*) FROM glob({quoted(f'{address.files}*')})").fetchall()
     except duckdb.Error as error:
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
@@ -338,7 +338,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
                 f"{address.files}: set {FILES} as it is on the other machines (or LOOM_HOME, where "
                 f"{FILES} is not set)."
             ) from error
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
 
 
 # --- Locks -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, UndefinedError
-from jinja2.exceptions import SecurityError
+from jinja2.exceptions import TemplateRuntimeError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -81,6 +81,18 @@ _ENVIRONMENT = ImmutableSandboxedEnvironment(
 _ENVIRONMENT.filters["data"] = _data
 
 
+_FAULTS = (
+    TemplateRuntimeError,
+    ArithmeticError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What an expression of a template raises: it may divide by zero, call itself, or include a file."""
+
+
 class TemplateError(PromptUnusable):
     """A prompt is not a valid template, or uses an unknown field; the message names the position."""
 
@@ -117,6 +129,10 @@ class PromptTemplate:
     def _template(self) -> Template:
         try:
             return _ENVIRONMENT.from_string(self.text)
+        except RecursionError:
+            raise TemplateError(
+                f"The prompt {self.name} is not a template: an expression is nested too deep."
+            ) from None
         except TemplateSyntaxError as error:
             line = error.lineno + self.source.count("\n") - self.text.count("\n")
             raise TemplateError(
@@ -154,11 +170,12 @@ class PromptTemplate:
             raise TemplateError(
                 f"The prompt {self.name} cannot be filled in: {error.message}; it is given {names}."
             ) from None
-        except (SecurityError, OverflowError) as error:
+        except _FAULTS as error:
+            reason = str(error).rstrip(".") or type(error).__name__
             raise TemplateError(
-                f"The prompt {self.name} cannot be filled in: {str(error).rstrip('.')}. Remove the "
-                "expression from the prompt file."
-            ) from None
+                f"The prompt {self.name} cannot be filled in: {reason}. Remove the expression from the "
+                "prompt file."
+            ) from error
         system, user = _DIVIDER.split(text, maxsplit=1)
         user_message = Message("user", _parts(user.strip(), images))
         return (

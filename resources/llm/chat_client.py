@@ -48,6 +48,9 @@ class ChatClient:
             raise openai.APITimeoutError(request=request) from error
         except (httpx2.RequestError, ssl.SSLError) as error:
             raise openai.APIConnectionError(request=request) from error
+        except UnicodeEncodeError:
+            # The transport encodes what follows the status, as it came.
+            raise httpx2.RemoteProtocolError("The status line is not UTF-8.") from None
         if not response.is_success:
             raise _status_error(response)
         return response

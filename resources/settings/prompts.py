@@ -86,7 +86,8 @@ def _load(name: str, override: str | None) -> PromptTemplate:
     method, task = name.split("/")
     own = _folder(method) / f"{task}.md"
     candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]
-    path = next((path for path in candidates if path.is_file()), None)
+    # Also what cannot be read, such as a broken link: nothing else may be used in its place.
+    path = next((path for path in candidates if os.path.lexists(path)), None)
     if path is None:
         raise PromptError(
             f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."

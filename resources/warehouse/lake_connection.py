@@ -195,7 +195,7 @@ def attached(
         finally:
             connection.close()
     except duckdb.Error as error:
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
     finally:
         if instance is not None:
             instance.close()
@@ -261,7 +261,7 @@ def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress)
     try:
         instance.execute(f"SELECT count(*) FROM glob({quoted(f'{address.files}*')})").fetchall()
     except duckdb.Error as error:
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
@@ -344,7 +344,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
                 "where "
                 f"{FILES} is not set)."
             ) from error
-        raise lake_error(address, error) from error
+        raise lake_error(address, error) from None
 
 
 # --- Locks -----------------------------------------------------------------------------------------

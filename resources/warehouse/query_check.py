@@ -78,12 +78,16 @@ NOT_ALLOWED = frozenset(
         "json_serialize_plan",
         "nextval",
         "setval",
+        "txid_current",
         "write_log",
     ]
 )
-"""Functions of DuckDB itself that show settings, change something, or bind other SQL."""
+"""Functions of DuckDB itself that show settings, change something, bind other SQL, or that a lake does
+not have."""
 _NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?", re.IGNORECASE)
+_RUN_WHILE_SPLIT = re.compile(rb"(PRAGMA|IMPORT)\b", re.IGNORECASE)
+"""Statements that DuckDB computes and replaces while it splits a text, before they could be checked."""
 _QUERIES_ONLY = (
     "The tables are read-only here. Write a query: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, "
     "SUMMARIZE, EXPLAIN, or PIVOT with its values (ON column IN ('a', 'b'))."
@@ -113,6 +117,7 @@ def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]
         raise QueryRefused(
             "The query has a character that is not valid Unicode: write it in UTF-8."
         )
+    _require_no_pragma(text)
     for statement in connection.extract_statements(text):
         _require_query(connection, statement.query)
         yield statement.query
@@ -130,6 +135,16 @@ def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
     """
     if len([*queries(connection, text)]) != 1:
         raise QueryRefused(_QUERIES_ONLY)
+
+
+def _require_no_pragma(text: str) -> None:
+    import duckdb
+
+    source, begins = text.encode(), True
+    for offset, _ in duckdb.tokenize(text):
+        if begins and _RUN_WHILE_SPLIT.match(source, offset):
+            raise QueryRefused(_QUERIES_ONLY)
+        begins = source.startswith(b";", offset)
 
 
 def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:

@@ -15,8 +15,9 @@ import httpx2
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-_OF_CLOUDS = frozenset([ipaddress.IPv4Address("168.63.129.16")])
-"""Addresses that look public and that a cloud answers inside its own network: Azure's wire server."""
+_OF_CLOUDS = frozenset(map(ipaddress.IPv4Address, ("168.63.129.16", "192.0.0.192")))
+"""Addresses that look public and that a cloud answers inside its own network: Azure's wire server and
+Oracle's metadata."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Origin = tuple[str, int]

@@ -305,8 +305,14 @@ def test_the_tables_are_read_as_of_a_snapshot_or_a_time_and_nothing_is_written(
         with read_at(lake.address, moment) as connection:
             assert connection.execute(text).fetchall() == [(answer,)]
     for moment in ("999", "1999-01-01", "long ago"):
-        with pytest.raises(LakeError, match="cannot be read as of"), read_at(lake.address, moment):
+        with (
+            pytest.raises(LakeError, match="cannot be read as of") as caught,
+            read_at(lake.address, moment),
+        ):
             pass
+        # An error that is its own cause has no end for what looks through the causes.
+        cause = caught.value.__cause__
+        assert cause is not None and cause.__cause__ is not cause
     with read_at(lake.address, None) as connection:
         for wrong in (
             f"DELETE FROM {TABLE}",

@@ -35,6 +35,11 @@ ATTACKS = [
     "LOAD postgres_scanner",
     "PRAGMA database_list",
     "PRAGMA enable_logging",
+    # What DuckDB does while it splits a text into statements.
+    "PRAGMA json_execute_serialized_sql(current_setting('memory_limit'))",
+    "SELECT 1 /* é */; /* ; */ pragma json_execute_serialized_sql(current_setting('memory_limit'))",
+    "PRAGMA create_fts_index('a', 'b', 'c')",
+    "IMPORT DATABASE '{folder}'",
     "CHECKPOINT",
     "PREPARE q AS SELECT 1",
     "CREATE SECRET mine (TYPE s3)",
@@ -76,6 +81,7 @@ ATTACKS = [
     "FROM duckdb_secrets(redact => false)",
     "WITH duckdb_databases AS (FROM duckdb_databases) FROM duckdb_databases",
     "SELECT getenv('HOME')",
+    "SELECT txid_current()",
     "FROM duckdb_logs",
 ]
 
@@ -128,6 +134,7 @@ def test_what_is_more_than_reading_the_tables_is_refused(
         "FROM information_schema.tables LIMIT 1",
         "SELECT name FROM (SELECT table_name AS name FROM duckdb_tables()) LIMIT 1",
         "-- a comment\nVALUES (1)",
+        "SELECT 'a; PRAGMA b' AS pragma, $$;IMPORT$$ AS import -- ; PRAGMA c",
     ],
 )
 def test_a_query_is_answered(connection: duckdb.DuckDBPyConnection, query: str) -> None:

@@ -88,6 +88,33 @@ def test_a_prompt_file_cannot_run_python(expression):
         PromptTemplate("t", source).render(page="a", pages=["a"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 1 / 0 }}",
+        "{{ page + 1 }}",
+        "{{ page() }}",
+        "{{ page | int(x=1) }}",
+        "{{ picture() }}",
+        "{{ dict(page) }}",
+        "{{ 2 ** 100000 }}",
+        "{% for i in 5 %}{% endfor %}",
+        "{% include '/etc/passwd' %}",
+        "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}",
+    ],
+)
+def test_an_expression_that_cannot_be_computed_is_a_fault_of_the_prompt(text):
+    template = PromptTemplate("t", f"S\n=== user ===\n{text}\n")
+    with pytest.raises(TemplateError, match="^The prompt t cannot be filled in: .+ Remove the "):
+        template.render(page="a")
+
+
+def test_an_expression_that_is_nested_too_deep_is_a_fault_of_the_prompt():
+    template = PromptTemplate("t", "S\n=== user ===\n{{ " + "(" * 5000 + ")" * 5000 + " }}\n")
+    with pytest.raises(TemplateError, match="^The prompt t is not a template: .* too deep"):
+        template.check()
+
+
 @pytest.mark.parametrize("system", ["", "\n", "{% if n_images > 5 %}Be brief.{% endif %}\n"])
 def test_without_a_system_part_there_is_a_users_message_alone(system):
     (user,) = PromptTemplate("t", f"{system}=== user ===\nHello.\n").render()

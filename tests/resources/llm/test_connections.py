@@ -57,6 +57,17 @@ def test_a_server_that_hangs_up(tmp_path: Path) -> None:
     assert outcome.detail.startswith("The connection to it broke: ")
 
 
+def test_a_server_whose_status_line_is_not_text(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        asked.write(b"HTTP/1.1 500 \xff\xfe\r\nContent-Length: 0\r\n\r\n")
+
+    with answering(answer) as api:
+        outcome = failure(tmp_path, api.url)
+
+    assert outcome.kind == "bad_response"
+    assert outcome.detail == "The status line is not UTF-8."
+
+
 def test_a_server_that_is_slow_names_the_setting_and_the_seconds(tmp_path: Path) -> None:
     with answering(lambda asked: asked.server.ending.wait()) as api:
         outcome = failure(tmp_path, api.url, timeouts={"whole": 0.3})

@@ -1,5 +1,7 @@
 """Prompts: our own, or the ones a user points to, each with a version that says which text it is."""
 
+import os
+
 import pytest
 
 from resources.files.home import REPO_ROOT
@@ -50,7 +52,7 @@ VERSIONS = {
     "mmbench/write_item": ("item", "mmbench/write_item@4953925a"),
     "mmbench/question": ("", "mmbench/question@28b5a7bb"),
     "mmbench/translate": ("translate", "mmbench/translate@57fc92ac"),
-    "mmdu/answers": ("answers", "mmdu/answers@4a22b3ac"),
+    "mmdu/answers": ("answers", "mmdu/answers@89dc615d"),
     "mmdu/judge": ("judge", "mmdu/judge@a4e3a54c"),
     "mmdu/questions": ("questions", "mmdu/questions@5648cbe6"),
     "mmdu/summary": ("summary", "mmdu/summary@680a5121"),
@@ -147,6 +149,28 @@ def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
         assert str(caught.value) == (
             "LOOM_PROMPTS is the relative path 'prompts': give the folder's absolute path."
         )
+
+
+@pytest.mark.parametrize("target", ["missing.md", "judge.md", "/dev/zero"])
+def test_a_users_prompt_that_is_a_broken_link_or_a_device_does_not_leave_the_projects_in_its_place(
+    override, target
+):
+    path = override("mmdu/judge", MINE)
+    path.unlink()
+    path.symlink_to(target)
+
+    with pytest.raises(PromptError) as caught:
+        prompt("mmdu/judge")
+    assert str(caught.value).startswith(f"The prompt {path} cannot be read: ")
+
+
+def test_a_users_prompt_that_is_a_pipe_is_refused(override):
+    path = override("mmdu/judge", MINE)
+    path.unlink()
+    os.mkfifo(path)
+
+    with pytest.raises(PromptError, match="is a pipe or a device"):
+        prompt("mmdu/judge")
 
 
 def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(override):

@@ -243,15 +243,25 @@ def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
     assert version == ("9999",)
 
 
+def store_columns(admin: "psycopg.Connection", table: str) -> set[str]:
+    query = "SELECT column_name FROM information_schema.columns WHERE table_name = %s"
+    return {name for (name,) in admin.execute(query, [table]).fetchall()}
+
+
 def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, admin) -> None:
     PostgresStore(LEDGER, address)
+    admin.execute("DROP VIEW ledger.paid_calls")
+    for table in ("calls", "charges"):
+        admin.execute(f"ALTER TABLE ledger.{table} DROP COLUMN image_tokens")
+    admin.execute("CREATE VIEW ledger.paid_calls AS SELECT key FROM ledger.calls")
     admin.execute("DROP TABLE ledger.alembic_version")
     admin.execute("CREATE TABLE ledger.loom_version AS SELECT 100::bigint AS version")
     admin.execute("INSERT INTO ledger.renewals (model, created_at) VALUES ('m', 't')")
     store = PostgresStore(LEDGER, address)
     assert count(store, "renewals") == 1
     version = admin.execute("SELECT version_num FROM ledger.alembic_version").fetchone()
-    assert version == ("100",)
+    assert version == ("101",)
+    assert store_columns(admin, "charges") >= {"key", "image_tokens"}
 
 
 FORMS = (

@@ -123,6 +123,7 @@ def test_who_configures_it_may_fetch_from_inside(uploads):
         ("64:ff9b::808:808", True),
         ("169.254.169.254", False),
         ("168.63.129.16", False),
+        ("192.0.0.192", False),
         ("::ffff:168.63.129.16", False),
         ("64:ff9b::a83f:8110", False),
         ("100.64.0.1", False),

@@ -25,7 +25,7 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
     "cluster.clusters": ("tau",),
     "cluster.sides": ("benchmark_share",),
     "cluster.image_sets": ("benchmark_sets", "instruction_sets"),
-    "dialogue.questions": ("per_image", "per_set"),
+    "dialogue.questions": ("most_turns",),
     "rewrite.seeds": ("n_seeds",),
     "choice.items": ("n_items",),
     "choice.mmiu_items": ("n_derived",),

@@ -93,7 +93,7 @@ def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(
     answers = [{**place, "turn": turn, "status": "answered", "answer": "A."} for turn in positions]
     put(warehouse, {"evaluate.answers": answers})
     put(warehouse, {"evaluate.judgments": [{**place, "turn": turn} for turn in positions]})
-    drawn = {"n_answers": 5, "n_seed": 0, "apart": ["baseline:"]}
+    drawn = {"n_answers": 5, "n_seed": 0, "apart": ["baseline:"], "orders": ["A"]}
     found = warehouse.read("evaluate/score_candidates", drawn).to_pylist()
     assert [[int(image[-1]) for image in row["image_ids"]] for row in found] == [
         [1, 2],

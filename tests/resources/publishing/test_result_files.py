@@ -133,7 +133,7 @@ def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path:
     text = written("markdown", tmp_path)["results.md"].decode()
     assert "| under 4k | 3 |" in text and "| 4k to 8k | 1 |" in text
     assert "| good | shift-1 | 8 | 37.5 |" in text
-    assert "| good | Circular (micro) | second less strict | -2.5 | [-4.0, -1.0] |" in text
+    assert "| good | Circular (micro) | second less strict | −2.5 | [−4.0, −1.0] |" in text
     names = {"counts-tokens.tex", "letters.tex", "extractors.tex"}
     assert names <= written("latex", tmp_path).keys()
 

@@ -156,7 +156,7 @@ def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
     assert state == {
         "mmdu-0123456789": {
             "name": "mmdu",
-            "is_current": True,
+            "in_force": True,
             "by": f"Overall Score, micro mean, judge gpt-4o, {VERSION}",
             "scores": {"strong": "78.0", "weak": "41.0"},
         }

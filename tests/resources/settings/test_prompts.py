@@ -54,7 +54,7 @@ VERSIONS = {
     "mmbench/translate": ("translate", "mmbench/translate@57fc92ac"),
     "mmdu/answers": ("answers", "mmdu/answers@89dc615d"),
     "mmdu/judge": ("judge", "mmdu/judge@a4e3a54c"),
-    "mmdu/questions": ("questions", "mmdu/questions@5648cbe6"),
+    "mmdu/questions": ("questions", "mmdu/questions@9555c8f5"),
     "mmdu/summary": ("summary", "mmdu/summary@680a5121"),
     "mmiu/question": ("", "mmiu/question@d5b0409d"),
     "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961"),

@@ -390,7 +390,11 @@ class ModelCalls:
                 reply = await attempt(client.chat, fitting, spec, context, breaker, may_send)
             except ANY_TROUBLE as error:
                 self.usage.failed_attempts += 1
-                self.usage.timeouts += failure_kind(error) == "timeout"
+                kind = failure_kind(error)
+                self.usage.timeouts += kind == "timeout"
+                if kind == "text_only":
+                    # At once: the next request in the line is not sent in vain.
+                    context.refused_images.add(request, why(error, spec, attempts))
                 self.usage.last_error = why(error, spec, attempts)
                 is_first = spec.structured_output is None and fitting.schema is not None
                 if not (is_first and is_about_schema(error)):
@@ -449,8 +453,6 @@ class ModelCalls:
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)
             detail = why(error, spec, attempts)
-            if kind == "text_only":
-                context.refused_images.add(request, detail)
             lost = Failure(key, kind, detail)
             # A refused key ends the stage, which says why: nothing more is sent while that is written.
             if kind != "auth":

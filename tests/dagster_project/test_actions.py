@@ -53,7 +53,7 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     group = vlm_loom.commands[group_name]
     assert isinstance(group, click.Group)
     command = group.commands[name]
-    taken = {each.name for each in command.params} - {"home"}
+    taken = {each.name for each in command.params} - {"workspace", "home"}
     job = job_of(action)
     (op,) = job.graph.node_defs
     assert isinstance(op, dg.OpDefinition)

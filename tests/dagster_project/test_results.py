@@ -41,7 +41,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr(
         "resources.publishing.result_files.read_results",
         lambda *_: ReleaseResults(
-            pa.Table.from_pylist([SCORE]), pa.Table.from_pylist(pairs), NONE, NONE
+            pa.Table.from_pylist([SCORE]), pa.Table.from_pylist(pairs), NONE, NONE, NONE
         ),
     )
     return pairs

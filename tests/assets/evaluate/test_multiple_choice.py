@@ -15,7 +15,7 @@ from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
-from tests.resources.reports.test_report_board import board
+from tests.resources.reports.test_report_leaderboard import board
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from markupsafe import Markup
-from tests.resources.reports.test_report_board import board
 
 from methods.choice.letter_shares import LetterShares
 from methods.choice.passes import PassCounts
@@ -24,6 +23,7 @@ from tests.resources.reports.report_rows import (
     scores,
     without_own_script,
 )
+from tests.resources.reports.test_report_leaderboard import board
 
 UNKNOWN = Estimate(None, None, None)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from markupsafe import Markup
-from tests.resources.reports.test_report_board import board
 
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_leaderboard import panes_of
 from resources.reports.report_parts import MOST_PAIRS
 from tests.resources.reports.report_rows import JUDGE, OVERALL, VERSION, Page, metric, part, scores
+from tests.resources.reports.test_report_leaderboard import board
 
 LEAVES = {"style": "look", "topic": "look", "count": "number", "order": "number", "cause": "reason"}
 LEVELS = ["kind", "leaf"]

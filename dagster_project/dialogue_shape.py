@@ -1,4 +1,4 @@
-"""The shape of dialogues with given settings, next to the paper's, and the cost of building them.
+"""Dialogue statistics for given settings, compared with MMDU's, and the estimated cost.
 
 No provider is asked: the mock server writes the texts, and costs are estimated as by `vlm-loom
 dry-run`.

@@ -1,8 +1,7 @@
-"""The process of each run, and the answer to run monitoring whether this process still exists.
+"""Tags each run with its process, so that run monitoring detects runs whose process is gone.
 
-Each run has a tag with its process. Dagster's run monitoring asks the run launcher every 30 seconds; a
-run whose process is gone ends as failed, and can be executed again. A command does the same before it
-begins (docs/decisions/0020).
+Dagster's run monitoring asks the run launcher every 30 seconds. A run whose process is gone ends as
+failed, and can be executed again. A command does the same before it begins (docs/decisions/0020).
 """
 
 import os
@@ -77,7 +76,7 @@ class RunLauncher(dg.DefaultRunLauncher):
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """End the runs whose process is gone, as run monitoring does while a daemon is up.
 
-    Runs that have ended hold no places in pools any more.
+    Also frees the pool slots of finished and deleted runs.
 
     Returns:
         "<job> <run id>" of each run that ended.

@@ -143,7 +143,9 @@ class Isolation:
 
 
 def incomplete_steps(warehouse: Warehouse) -> dict[str, list[str]]:
-    """Table of each step that made not all in its last run -> why, each reason once."""
+    """Return the distinct failure reasons of each step that was incomplete in its last run, by
+    table.
+    """
     by_step: dict[str, list[str]] = {}
     for row in warehouse.select("evaluate.not_made", order="step, release_id").to_pylist():
         reasons = by_step.setdefault(row["step"], [])
@@ -154,7 +156,7 @@ def incomplete_steps(warehouse: Warehouse) -> dict[str, list[str]]:
 
 
 def _reason(error: Exception) -> str:
-    """The sentence of an error; of one that has none, where it was raised and what to do about it."""
+    """The message of an error; for an error without one, where it was raised and what to do."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
     if named := exhaustion_message(error) or package_missing(error):
@@ -164,7 +166,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, UserError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
-    # A benchmark of one's own stands beside the project's code; a library is asked by one of them.
+    # The innermost frame of the project's or a benchmark's own code, rather than a library's.
     own = [frame for frame in frames if _is_own(Path(frame.filename))]
     frame = (own or frames)[-1]
     path = Path(frame.filename)

@@ -37,15 +37,14 @@ from resources.warehouse import Warehouse
 
 QUESTION_WORDS = 31
 """Words of a question on average (MMDU, Table 1)."""
-PER_IMAGE = {"benchmark": [1, 2], "instruction": {"0": 7, "1": 3}}
+PER_IMAGE = {"benchmark": (1, 2), "instruction": {0: 7, 1: 3}}
 PER_SET = {
-    "benchmark": {"3": 9, "8": 24, "13": 43, "17": 24},
-    "instruction": {"3": 8, "5": 18, "7": 30, "8": 22, "12": 13, "16": 6, "24": 3},
+    "benchmark": {3: 9, 8: 24, 13: 43, 17: 24},
+    "instruction": {3: 8, 5: 18, 7: 30, 8: 22, 12: 13, 16: 6, 24: 3},
 }
 """MMDU, Table 1 and Figure 4: 10 % of dialogues have up to 10 turns, 22.7 % 11 to 15, 42.7 % 16 to 20
 and 24.6 % more; 62.9 % of questions are on several images and 27.1 % on one. In the instruction set
-dialogues have 9 turns on average, and 90 % of questions are on several images. As JSON, like
-settings.yaml."""
+dialogues have 9 turns on average, and 90 % of questions are on several images."""
 
 
 class QuestionsSettings(GenerationSettings):

@@ -115,7 +115,9 @@ def winners_by_people(review_store: ReviewStore) -> dict[str, str]:
 
 
 def _queued(answer: Row, benchmark: Benchmark) -> Row | None:
-    """The item of an answer; None if it has no scale, or is the reference itself."""
+    """Build the score or pair item of an answer; None for a comparison whose two answers are equal,
+    or without a comparison.
+    """
     if tuple(benchmark.score_range) != (0, 1):
         return _score_row(answer, benchmark)
     if answer["is_pair"] and answer["answer"] != answer["reference"]:

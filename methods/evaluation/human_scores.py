@@ -1,4 +1,4 @@
-"""Scores that people gave elsewhere, and what a file of them comes to on a release."""
+"""Human ratings from a file, matched to a release's answers."""
 
 import math
 from collections import Counter
@@ -102,8 +102,8 @@ def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
     """Read people's scores from the records of a file.
 
     A record without a turn belongs to the only turn that models are asked, a record without a dimension
-    to the overall one. An answer that one rater gave several different scores has none; of several
-    reasons for one score the alphabetically first counts.
+    to the overall one. A rater's different scores of one answer are all dropped; of several reasons
+    for one score the alphabetically first is kept.
 
     Args:
         rated: The items, models and dimensions that can be scored.

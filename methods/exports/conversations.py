@@ -53,7 +53,7 @@ def conversations(
 ) -> Iterator[Conversation]:
     """List every conversation of an item, as an exported task asks it.
 
-    All passes are there, also those that an earlier miss would end.
+    Includes passes that an evaluation skips after a wrong answer.
 
     Args:
         item: The item.
@@ -180,7 +180,7 @@ def _mark(item: Item, ask: AnswerRequest) -> str:
 def _goes_on(
     before: AnswerRequest, ask: AnswerRequest, marks: Mapping[str, ModelAnswerSlot]
 ) -> bool:
-    """Whether one asks on after the answer to another."""
+    """Whether `ask` continues the conversation of `before`."""
     n = len(before.messages)
     return (
         ask.trial == before.trial

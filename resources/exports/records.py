@@ -139,7 +139,7 @@ def write_page(
         source.agreement(),
         {
             **files,
-            ATTRIBUTION: "whose each picture is",
+            ATTRIBUTION: "the attribution of each image",
             MANIFEST: "size and SHA-256 of each file",
         },
         stated=source.stated_by_all,

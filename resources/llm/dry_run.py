@@ -1,7 +1,7 @@
-"""A gateway for dry runs: what a run would send to providers, and what that is likely to cost.
+"""A gateway for dry runs: forecasts the calls of a run and their likely cost.
 
-Requests that the ledger has answers for get them; all others are answered by the offline server, so
-that later stages have data to work on. Nothing is written to the ledger.
+The ledger answers known requests; the mock model server answers all others, so that later stages have
+data to work on. Nothing is written to the ledger.
 """
 
 import time
@@ -137,7 +137,9 @@ class DryModelCalls(ModelCalls):
         return answer
 
     def _likely_completion(self, request: ChatRequest, spec: ModelSpec, reply: Reply) -> int:
-        """Tokens of the answer: of the offline server's own, of the mean, or of what is asked for."""
+        """Estimate the completion tokens: from the mock reply, the ledger's mean, or the requested
+        length.
+        """
         if spec.provider == "offline":
             return reply.completion_tokens
         if spec.name not in self._means:

@@ -21,7 +21,7 @@ MOST_PICTURES = 6
 N_COLOURS = 8
 """Groups of the map that have a colour of their own."""
 MEASURES = {
-    "raw": "Share alike",
+    "raw": "Raw agreement",
     "cohen_kappa": "Cohen's kappa",
     "fleiss_kappa": "Fleiss' kappa",
     "krippendorff_nominal": "Krippendorff's alpha, nominal",
@@ -358,7 +358,7 @@ def _costs(rows: Rows) -> block.Section:
     by_stage: dict[str, list[Row]] = {}
     for row in rows:
         by_stage.setdefault(row["stage"], []).append(row)
-    # Without prices days have nothing else to show.
+    # If no call has a cost, days show numbers of calls.
     by_calls = not any(row["cost_usd"] for row in rows)
     lines = [
         *(_cost(stage, of, days, by_calls) for stage, of in by_stage.items()),

@@ -1,4 +1,4 @@
-"""How far people are with the review, and hashes that change with what they decide.
+"""Review progress, and hashes of the review state.
 
 Runs and pages compare the hashes to see whether they are up to date.
 """
@@ -60,7 +60,7 @@ def completion(connection: Connection) -> list[ReviewFingerprint]:
 
 
 def decided(connection: Connection) -> str:
-    """A hash of decisions, the items that they are on, and the rules, from one state of the store."""
+    """Return a hash of decisions, their items and the rules, from one snapshot."""
     rows = connection.execute(sql("decided")).all()
     states = []
     for item, decisions in groupby(

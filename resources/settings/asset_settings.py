@@ -21,6 +21,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import to_jsonable_python
 
 from methods.errors import UserError
 from methods.naming import nearest
@@ -104,12 +105,15 @@ def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> d
     Returns:
         Those that differ, and those that the class does not have.
     """
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in model.model_fields
-        or value != model.model_fields[name].get_default(call_default_factory=True)
-    }
+
+    def is_default(name: str, value: object) -> bool:
+        if name not in model.model_fields:
+            return False
+        default = model.model_fields[name].get_default(call_default_factory=True)
+        # A run's config is JSON, which has neither tuples nor numbers as keys.
+        return value in (default, to_jsonable_python(default))
+
+    return {name: value for name, value in values.items() if not is_default(name, value)}
 
 
 def read_section(table: str) -> dict[str, Any]:

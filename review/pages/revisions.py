@@ -22,7 +22,9 @@ class Revision:
 
 @dataclass(frozen=True)
 class ContentVersion:
-    """A content that an expert may take, and the annotators whose it is; empty: as it was queued."""
+    """A content version that an expert can choose. `by` names its annotators; empty for the queued
+    version.
+    """
 
     by: str
     content: dict[str, Any]

@@ -15,7 +15,7 @@ drawn AS (
     FROM judged
     QUALIFY row_number() OVER (
         PARTITION BY benchmark, release_id, model
-        ORDER BY md5(concat_ws(' ', $n_seed, model, item_id, turn)), item_id, turn
+        ORDER BY md5(concat_ws(' ', $n_seed, model, item_id, turn)), item_id, turn, trial
     ) <= $n_answers
 ),
 before AS (
@@ -90,4 +90,4 @@ LEFT JOIN before AS b
     AND b.trial = d.trial
     AND b.turn = d.turn
 WHERE a.answer IS NOT NULL
-ORDER BY d.benchmark, d.model, d.item_id, d.turn;
+ORDER BY d.benchmark, d.model, d.item_id, d.turn, d.trial;

@@ -53,8 +53,8 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """What `vlm-loom build` runs once everything is set up: by default, a demo."""
-    return command(home, "build", **settings)
+    """`vlm-loom demo` on `home`."""
+    return command(home, "demo", **settings)
 
 
 def command(home: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

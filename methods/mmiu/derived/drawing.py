@@ -1,6 +1,6 @@
-"""Changing pictures: cutting, turning, warping, degrading, joining.
+"""Image transforms: crop, rotate, warp, degrade, join.
 
-The same picture gives the same pixels each time.
+The same image gives the same pixels each time.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -236,6 +236,35 @@ def test_every_command_works_on_the_home_that_is_given(
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["home", "check-ledger", "--home", "HERE"],
+        ["--home", "HERE", "workspace", "check-ledger"],
+        ["workspace", "check-ledger", "--workspace", "HERE"],
+    ],
+)
+def test_former_names_of_the_option_and_the_group_are_understood(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("LOOM_WORKSPACE", "another")
+    here = str(tmp_path / "here")
+    assert loom([here if word == "HERE" else word for word in words]) == 2
+    assert f"There is no workspace at {here}" in capsys.readouterr().err
+    assert loom(["model", "ask-anew", "--help"]) == 0
+    assert "--home" not in capsys.readouterr().out, "the former option is not advertised"
+
+
+def test_the_former_variable_names_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOOM_WORKSPACE", raising=False)
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    assert home.home() == tmp_path.resolve()
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "new"))
+    assert home.home() == (tmp_path / "new").resolve()
+
+
+@pytest.mark.parametrize(
     "words", [["--workspace", "HERE", "home"], ["home", "--workspace", "HERE"]]
 )
 def test_the_home_may_be_named_before_the_command(

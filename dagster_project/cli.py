@@ -321,7 +321,7 @@ def show_leaderboards(release: str, as_json: bool) -> None:
     "--as",
     "kind",
     default="",
-    help="csv, parquet, json, openvlm, latex, markdown, svg or png; or submission, the answers.",
+    help="Required: csv, parquet, json, openvlm, latex, markdown, svg, png, pdf or submission.",
 )
 @click.option(
     "--to",

@@ -16,12 +16,12 @@ import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
+    TypeAdapter,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic_core import to_jsonable_python
 
 from methods.errors import UserError
 from methods.naming import nearest
@@ -95,6 +95,9 @@ def check_settings(table: str, model: type[S], values: Mapping[str, Any]) -> S:
         raise SettingsError(sentence(table, model, error)) from None
 
 
+_JSON = TypeAdapter(Any)
+
+
 def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Select the values that differ from the defaults.
 
@@ -111,7 +114,7 @@ def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> d
             return False
         default = model.model_fields[name].get_default(call_default_factory=True)
         # A run's config is JSON, which has neither tuples nor numbers as keys.
-        return value in (default, to_jsonable_python(default))
+        return value in (default, _JSON.dump_python(default, mode="json"))
 
     return {name: value for name, value in values.items() if not is_default(name, value)}
 

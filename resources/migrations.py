@@ -68,12 +68,42 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
     require_kept(path, version)
     newest = current_version(folder)
     if version > newest:
-        raise StoreError(
-            f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
-            "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
-            "the earlier version (vlm-loom workspace restore)."
-        )
+        raise StoreError(newer_version_message(path, version, newest))
     return [step for step in migrations(folder) if step.version > version]
+
+
+def newer_version_message(path: Path | str, version: int, newest: int) -> str:
+    """Describe a store of a later version of the project.
+
+    Args:
+        path: The store.
+        version: Its version.
+        newest: The highest version that is known here.
+
+    Returns:
+        What is wrong, and what to do.
+    """
+    return (
+        f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
+        "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
+        "the earlier version (vlm-loom workspace restore)."
+    )
+
+
+def older_version_message(path: Path | str) -> str:
+    """Describe a store from before the baseline.
+
+    Args:
+        path: The store.
+
+    Returns:
+        What is wrong, and what to do.
+    """
+    return (
+        f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
+        f"versions open: keep {Path(path).parent} for the version that made it, and set LOOM_WORKSPACE "
+        "to another folder."
+    )
 
 
 def other_version_message(version: int) -> str:
@@ -103,9 +133,4 @@ def require_kept(path: Path | str, version: int) -> None:
         StoreError: It is from before the baseline.
     """
     if version < BASELINE:
-        raise StoreError(
-            f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
-            "versions open: keep "
-            f"{Path(path).parent} for the version that made it, and set LOOM_WORKSPACE to another "
-            "folder."
-        )
+        raise StoreError(older_version_message(path))

@@ -134,7 +134,7 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
 
 
 def _letters(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
-    """How often each letter is named in each pass: right choices are spread alike over passes."""
+    """How often each letter is named in each pass; those of right choices are equally frequent."""
     passes: dict[str, Counter[str]] = {}
     for answer in answers:
         passes.setdefault(answer.trial, Counter())[answer.letter or ""] += 1

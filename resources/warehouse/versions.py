@@ -15,6 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from resources.migrations import (
+    newer_version_message,
+    older_version_message,
+    other_version_message,
+)
 from resources.warehouse.declarations import (
     FINDINGS,
     SQL_ROOT,
@@ -144,11 +149,7 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
     _require_version_kept(path, version)
     newest = current_version()
     if version > newest:
-        raise WarehouseError(
-            f"{path} has version {version} and this version of vlm-loom knows versions up to {newest}: "
-            "a newer or another version of vlm-loom made it. Update vlm-loom, or restore a backup of "
-            "the earlier version (vlm-loom workspace restore)."
-        )
+        raise WarehouseError(newer_version_message(path, version, newest))
     if version == BASELINE and FINDINGS not in columns:
         return [*_steps()]
     missing = list(steps_since_baseline()[version - BASELINE :])
@@ -171,21 +172,7 @@ def require_kept(path: Path) -> None:
 
 def _require_version_kept(path: Path | str, version: int) -> None:
     if version < BASELINE:
-        raise WarehouseError(
-            f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
-            "versions open: keep "
-            f"{Path(path).parent} for the version that made it, and set LOOM_WORKSPACE to another "
-            "folder."
-        )
-
-
-def _another_version(version: int) -> str:
-    """The end of a sentence about tables of another version."""
-    return (
-        f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
-        f"releases, whose version {version} had other tables), or restore a backup (vlm-loom workspace "
-        "restore)."
-    )
+        raise WarehouseError(older_version_message(path))
 
 
 def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> str | None:
@@ -317,7 +304,7 @@ def _obstacle(
     return (
         f"{path} cannot be brought to this version, as the step to version {reached} does not fit it "
         f"({str(error).splitlines()[0]}): if you have made what has that name, rename it and start "
-        f"again; otherwise {_another_version(version)}"
+        f"again; otherwise {other_version_message(version)}"
     )
 
 
@@ -335,7 +322,7 @@ def _require_form(
         for difference in _differences(name, columns, actual.get(name))
     ]
     if wrong:
-        advice = _another_version(version)
+        advice = other_version_message(version)
         if version == current_version():
             advice = (
                 "if you changed sql/, add the step that makes that of an existing file, sql/migrations/"

@@ -17,6 +17,10 @@ from methods.mmiu.derived.spatial import homography, jigsaw, spatial_text, trans
 from methods.mmiu.metadata import Sample
 
 Derive = Callable[[SampledEntry, Sequence[SampledEntry], EditableImages, int], Sample]
+"""Makes one sample of a task: of an entry, all entries, what opens and stores images, and a seed.
+
+Raises `UnusableSampleError`, with the reason, if the entry gives no sample of the task.
+"""
 
 DERIVED: Mapping[str, Derive] = {
     "jigsaw-puzzle-solving": jigsaw,

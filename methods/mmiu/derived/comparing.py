@@ -36,17 +36,7 @@ SIMILARITY = TaskInfo(
 def quality(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample on image quality: the image, and two versions with increasing blur or noise.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample on image quality: the image, and two versions with increasing blur or noise."""
     before = drawing.fitted(pictures.open(subject.image_id))
     sharp = seeded_index(seed, subject, QUALITY.name, 2) == 0
     if sharp:
@@ -81,17 +71,7 @@ def quality(
 def spot_the_difference(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the image and a version with one to six recoloured patches.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample of the image and a version with one to six recoloured patches."""
     before = drawing.fitted(pictures.open(subject.image_id))
     n_differences = 1 + seeded_index(seed, subject, SPOT.name, MOST_DIFFERENCES)
     cells = sorted(range(12), key=partial(content_id, "cells", seed, subject.entry_id))
@@ -115,17 +95,7 @@ def spot_the_difference(
 def similarity(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the image and either a version of it or a different image, equally often.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample of the image and either a version of it or a different image, equally often."""
     before = drawing.fitted(pictures.open(subject.image_id))
     kinds = ("mirrored", "a part of it", "brighter")
     way = seeded_index(seed, subject, SIMILARITY.name, 2 * len(kinds))

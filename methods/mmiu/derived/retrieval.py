@@ -40,15 +40,6 @@ def text_to_image(
     """Make a sample that retrieves the image of a caption among images of other titles and captions.
 
     No candidate has the caption of one more entry of another cluster.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
     """
     _require_plain(subject.caption)
     texts = {subject.title, subject.caption}
@@ -99,15 +90,6 @@ def image_to_image(
 ) -> Sample:
     """Make a sample that retrieves an image of the entry's cluster among images of clusters without a
     common category.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
     """
     (relative,) = others(
         subject,
@@ -141,17 +123,7 @@ def image_to_image(
 def shared_title(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample on the rarest category that the pages of two to four images of a cluster share.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample on the rarest category that the pages of two to four images of a cluster share."""
     draw = partial(content_id, "title", seed, subject.entry_id)
     mates = [other for other in subjects if other.cluster_id == subject.cluster_id]
     shown = [subject]

@@ -44,17 +44,7 @@ SPATIAL_TEXT = TaskInfo(
 def jigsaw(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the shuffled quarters of an image; refused if two of them look alike.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample of the shuffled quarters of an image; refused if two of them look alike."""
     tiles = drawing.quarters(drawing.fitted(pictures.open(subject.image_id)))
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")
@@ -78,17 +68,7 @@ def jigsaw(
 def transformation(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the rotated or mirrored centre of an image; refused if it is too symmetric.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
-    """
+    """Make a sample of the rotated or mirrored centre of an image; refused if it is too symmetric."""
     before = drawing.square(pictures.open(subject.image_id), 240)
     after = {name: before.transpose(turn) for name, turn in drawing.TURNS.items()}
     if (
@@ -121,15 +101,6 @@ def homography(
     """Make a sample of an image under a random homography; the wrong choices are similar homographies.
 
     The inverse is not among them, because it would be right with the images exchanged.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
     """
     wide, high = 320, 240
     before = drawing.framed(pictures.open(subject.image_id), wide, high)
@@ -197,15 +168,6 @@ def spatial_text(
     another image.
 
     No choice uses one position of the first image: with the word for it no choice is right.
-
-    Args:
-        subject: The entry.
-        subjects: All entries.
-        pictures: Opens and stores images.
-        seed: The seed.
-
-    Returns:
-        The sample.
     """
     second, third = others(subject, subjects, 2, lambda other: True, "spatial", seed)
     tiles = [

@@ -59,12 +59,12 @@ def apply_checks(
         of_turns = [_row_of(dialogue, turn, findings) for turn in dialogue.turns]
         rows += [row for row in of_turns if row is not None]
         counted[UNCHECKED] += of_turns.count(None)
-        gone = {row["question_id"] for row in of_turns if row and row["outcome"] == DROP}
-        dropped = [
-            place
-            for place, row in enumerate(of_turns)
-            if row and (row["question_id"] in gone or row["follows"] in gone)
-        ]
+        dropped, dropped_ids = [], set()
+        # An earlier pair comes first, so a pair that goes on from a follow-up goes, too.
+        for place, row in enumerate(of_turns):
+            if row and (row["outcome"] == DROP or row["follows"] in dropped_ids):
+                dropped.append(place)
+                dropped_ids.add(row["question_id"])
         if not (leave_out and dropped):
             released.append(dialogue)
             continue

@@ -66,6 +66,11 @@ def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
     return None
 
 
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error, or its cause, says that a disk, or a user's share of it, is full."""
+    return any(_number(cause) in _DISK for cause in _chain(error, set()))
+
+
 def is_refused_home(error: BaseException) -> bool:
     """Whether the operating system refuses the home: its disk, or a file or folder in it."""
     if not isinstance(error, OSError):

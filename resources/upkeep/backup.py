@@ -26,7 +26,7 @@ from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
 from resources.files.atomic import draft_folder
 from resources.files.bounded import read_file
-from resources.files.system_errors import ResourceExhausted, exhaustion_message
+from resources.files.system_errors import ResourceExhausted, exhaustion_message, is_full_disk
 from resources.images import index
 from resources.llm.ledger import check as ledger_check
 from resources.publishing.release_folder import REWRITE
@@ -143,7 +143,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
             f"{target} is inside the workspace {source}: give a folder outside with --to."
         )
     failed = f"{source} was not backed up to {target}"
-    with _in_one_sentence(failed), draft_folder(target, "backing-up") as draft:
+    with _in_one_sentence(failed, target), draft_folder(target, "backing-up") as draft:
         _require_absent(target)
         files: dict[str, BackupFile] = {}
         left_out: list[str] = []
@@ -187,7 +187,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
         StoreError: The backup is from before the baseline.
     """
     failed = f"{target} was not restored from {backup}"
-    with _in_one_sentence(failed):
+    with _in_one_sentence(failed, target):
         files = _manifest(backup).files
         if target.is_mount():
             raise BackupError(
@@ -229,15 +229,20 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
 
 
 @contextmanager
-def _in_one_sentence(failed: str) -> Iterator[None]:
-    """Say what could not be read or written as every error of this module is said."""
+def _in_one_sentence(failed: str, target: Path) -> Iterator[None]:
+    """Say what could not be read, or be written to the disk of `target`, in one sentence."""
     import duckdb
 
     try:
         yield
     except (OSError, sqlite3.Error, duckdb.Error) as error:
-        kind = DiskFull if exhaustion_message(error) else BackupError
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        if is_full_disk(error):
+            raise DiskFull(
+                f"{failed}, as the disk of {target.parent} has too little room ({reason}): make room "
+                "on it, or use a folder on another disk, and run it again."
+            ) from error
+        kind = DiskFull if exhaustion_message(error) else BackupError
         raise kind(f"{failed} ({reason}): put this right and run it again.") from error
 
 

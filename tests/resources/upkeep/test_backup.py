@@ -579,7 +579,8 @@ def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
     with pytest.raises(BackupError) as refused:
         back_up(home, target)
     assert str(refused.value) == (
-        f"{home} was not backed up to {target} ({reason}): put this right and run it again."
+        f"{home} was not backed up to {target}, as the disk of {target.parent} has too little room "
+        f"({reason}): make room on it, or use a folder on another disk, and run it again."
     )
     assert list(target.parent.iterdir()) == []
     assert exhaustion_message(refused.value) is refused.value, "what a command shows"

@@ -160,13 +160,20 @@ def _write_scores(
     warehouse: Warehouse, card: Mapping[str, Any], kind: str, folder: Path
 ) -> list[Path]:
     from assets.release.card import project_version
+    from methods.benchmarks import BENCHMARKS
     from methods.release_card import card_of
+    from methods.results.results_table import MetricKey
     from resources.publishing.result_files import read_calls, read_results, write_results
 
     results = read_results(warehouse, card["release_id"])
     with closing(Ledger(home.ledger_path())) as ledger:
         calls = read_calls(warehouse, ledger, card["release_id"])
-    return write_results(results, kind, folder, card_of(card), project_version(), calls)
+    benchmark = BENCHMARKS.get(card["benchmark"] or "")
+    averages = {
+        MetricKey(metric.name, metric.aggregation): metric.in_words
+        for metric in (benchmark.metrics if benchmark else ())
+    }
+    return write_results(results, kind, folder, card_of(card), project_version(), calls, averages)
 
 
 def _scored_at() -> str | None:

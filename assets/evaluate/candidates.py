@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from methods.choice.letter_shares import most_frequent_letters, random_letter
-from methods.choice.lettered import LETTERS
+from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.choice.strict import read_letter
 from methods.errors import UserError
 from methods.evaluation.ablations import (
     Messages,
@@ -35,8 +36,8 @@ from methods.evaluation.candidates import (
 )
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionKey, place_of
-from methods.evaluation.refusals import is_refusal
 from methods.model_text import says_nothing, without_reasoning
+from methods.quality.refusals import refusal_in
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
@@ -165,7 +166,7 @@ class ModelCandidate:
             },
         }
         if isinstance(outcome, Completion):
-            status = "refused" if is_refusal(outcome.text) else "answered"
+            status = _status_of(outcome.text, item)
             return CandidateReply({**row, "status": status, "answer": outcome.text})
         status = outcome.kind if outcome.kind in OWN_DOING else "failed"
         lost = (outcome.kind, outcome.detail)
@@ -245,8 +246,16 @@ class ImportedPredictions:
         if says_nothing(predicted.answer):
             lost = "empty", "The file has an empty prediction for this."
             return CandidateReply({**row, "status": "empty"}, lost, final=True)
-        status = "refused" if is_refusal(predicted.answer) else "answered"
+        status = _status_of(predicted.answer, item)
         return CandidateReply({**row, "status": status, "answer": predicted.answer})
+
+
+def _status_of(text: str, item: Item) -> str:
+    """`refused` or `answered`: an answer that names a choice after "I can't see it well" chooses."""
+    if refusal_in(text) is None:
+        return "answered"
+    chooses = bool(item.choices) and read_letter(text, item.choices).letter not in (None, NO_CHOICE)
+    return "answered" if chooses else "refused"
 
 
 def _not_made(reason: str, why: UserError | str) -> CandidateReply:

@@ -322,6 +322,7 @@ def metric_row(metric: Metric) -> Row:
     low, high = metric.shown_ends
     return {
         "name": metric.name,
+        "in_words": metric.in_words,
         "aggregation": metric.aggregation,
         "low": low,
         "high": high,

@@ -5,15 +5,10 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.candidates import FILE, ablation_of, is_file, is_model
 from methods.evaluation.judging import PANEL, RULE
-from methods.evaluation.metrics import BY_LABEL
 from methods.naming import listed, number_of
 from methods.release_card import Card, benchmark_of
-from methods.results.results_table import COUNTS_BELOW, JudgeResults
+from methods.results.results_table import COUNTS_BELOW, JudgeResults, MetricKey
 
-_AVERAGED = {
-    "micro": "the mean over all turns",
-    "macro": "the mean over items of the mean of their turns",
-}
 _PAPERS = {
     "alignmmbench": (
         "Wu, Yuhang",
@@ -72,7 +67,11 @@ class EvaluationCalls(NamedTuple):
 
 
 def methods_paragraph(
-    results: JudgeResults, card: Card, version: str | None, calls: EvaluationCalls
+    results: JudgeResults,
+    card: Card,
+    version: str | None,
+    calls: EvaluationCalls,
+    averages: Mapping[MetricKey, str],
 ) -> str:
     """How the scores of a judge were made, in words.
 
@@ -81,6 +80,7 @@ def methods_paragraph(
         card: The card of the release.
         version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
+        averages: What the number of each metric is an average of (`Metric.in_words`).
 
     Returns:
         Sentences, on one line.
@@ -96,7 +96,7 @@ def methods_paragraph(
         *_how_asked("Models", candidates),
         *_imported(models),
         *_read(calls),
-        _scored(results),
+        _scored(results, averages),
         *_how_asked("The judge", [each for each in calls.settings if _judged(each, results)]),
         _intervals(results),
         *_compared(results),
@@ -197,27 +197,24 @@ def _read(calls: EvaluationCalls) -> list[str]:
     ]
 
 
-def _scored(results: JudgeResults) -> str:
+def _scored(results: JudgeResults, averages: Mapping[MetricKey, str]) -> str:
     metric, aggregation = results.leading
     by = f"by the judge {results.judge} under the prompts {results.version}"
     if results.judge == RULE:
         by = f"by rule ({results.version})"
     elif results.judge == PANEL:
         by = f"by a panel of judges ({results.version})"
-    label = aggregation.removeprefix(BY_LABEL)
-    averaged = _AVERAGED.get(
-        aggregation,
-        f"the mean over the values of the label {label}, each of which weighs the same,",
-    )
+    averaged = averages.get(results.leading, f"{metric} ({aggregation})")
     return (
-        f"Answers were scored {by}; a model's score is {averaged} of {metric}, in which what it failed "
-        "or cut off counts as the lowest value."
+        f"Answers were scored {by}; a model's score is {averaged}. What it failed or cut off counts as "
+        "the lowest value."
     )
 
 
 def _intervals(results: JudgeResults) -> str:
-    methods = sorted({row["method"] for row in results.models if row["method"]})
-    by = f" by the method {listed(methods)}" if methods else ""
+    rows = (*results.models, *results.slices, *results.groups)
+    methods = sorted({row["method"] for row in rows if row.get("method")})
+    by = f" by the method{'s' * (len(methods) > 1)} {' and '.join(methods)}" if methods else ""
     return (
         f"Intervals are of 95 %{by}, over up to {results.n_clusters} clusters, which are items, or "
         "groups of items that belong together."
@@ -237,9 +234,11 @@ def _compared(results: JudgeResults) -> list[str]:
         adjusted = f"p is adjusted by Holm's method over the {n}"
     elif len(pairs) > 1:
         adjusted = f"Holm's adjustment over the {n} changes no p"
+    methods = sorted({row["method"] for row in pairs if row.get("method")})
+    test = f"the test {' and '.join(methods)}" if methods else "one test"
     return [
-        f"Every two models were compared on the units that both have ({n}), with a test and an "
-        f"interval of one method; {adjusted}. A difference counts where p after that is below "
+        f"Every two models were compared on the units that both have ({n}) by {test}, which gives the "
+        f"interval of the difference, too; {adjusted}. A difference counts where p after that is below "
         f"{COUNTS_BELOW:g}, and ranks follow from the differences that count."
     ]
 

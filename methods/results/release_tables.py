@@ -1,11 +1,21 @@
-"""Tables of a release that are of no judge: counts of items, letters by pass, and extractors."""
+"""Tables of a release that no judge made: counts of items, letters by pass, answer extraction."""
 
 from collections.abc import Iterator, Sequence
 
 from methods.results.results_table import Row, in_name
-from methods.results.tables import ResultTable, TableCell, interval_text
+from methods.results.tables import NOTHING, ResultTable, TableCell, interval_text
 
 READING = "extraction_quality"
+SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
+"""Shares of answers by their measure, with their names in the table."""
+AGREEMENT = {"raw": "Same letter", "cohen_kappa": "Cohen kappa"}
+"""Agreement of two readers by its measure, with its name in the table."""
+READERS = (
+    "Readers: rule: the project's rules; extractor: the model that is asked where no rule reads; "
+    "strict: both, as scores have it; compat_rule: VLMEvalKit's rules; compat: those, and strict "
+    "where they read nothing; people: annotators."
+)
+_OVER = "Intervals are of 95 % over C clusters."
 
 
 def release_tables(
@@ -20,7 +30,8 @@ def release_tables(
 
     Yields:
         A table for each name of `counts`; the letters that each model named by pass (MMBench,
-        Figure 4); the metrics under each extractor (MMBench, Table 6).
+        Figure 4); the share of answers that each reader reads (Table 1); the agreement of every two
+        readers (Figure 5); the metrics under each extractor (Table 6).
     """
     for name in dict.fromkeys(row["name"] for row in counts):
         rows = [row for row in counts if row["name"] == name]
@@ -35,6 +46,10 @@ def release_tables(
     readings = [row for row in findings if row["analysis"] == READING]
     if named := [row for row in readings if row["measure"] == "named"]:
         yield _letters(release_id, named)
+    if shares := [row for row in readings if row["measure"] in SHARES]:
+        yield _shares(release_id, shares)
+    if agreement := [row for row in readings if row["measure"] in AGREEMENT]:
+        yield _agreement(release_id, agreement)
     if scores := [row for row in readings if row["measure"] in ("score", "difference")]:
         yield _extractors(release_id, scores)
 
@@ -65,6 +80,60 @@ def _letters(release_id: str, rows: Sequence[Row]) -> ResultTable:
     )
 
 
+def _shares(release_id: str, rows: Sequence[Row]) -> ResultTable:
+    lines = [
+        (
+            TableCell(row["subject"] or "All models"),
+            TableCell(row["judge"]),
+            TableCell(": ".join(filter(None, (SHARES[row["measure"]], row["subset_value"])))),
+            TableCell(str(row["n"])),
+            *_percent(row),
+        )
+        for row in rows
+    ]
+    return ResultTable(
+        "extraction-shares",
+        release_id,
+        f"Answers on {release_id} by who read their letters, in percent. {READERS} {_OVER}",
+        ("Model", "Reader", "Answers that are", "n", "Share", "Interval", "C"),
+        (False, False, False, False, True, False, False),
+        tuple(lines),
+    )
+
+
+def _agreement(release_id: str, rows: Sequence[Row]) -> ResultTable:
+    lines = [
+        (
+            TableCell(row["subject"] or "All models"),
+            TableCell(f"{row['judge']} and {row['other']}"),
+            TableCell(row["subset_value"] or "all"),
+            TableCell(AGREEMENT[row["measure"]]),
+            TableCell(str(row["n"])),
+            *_percent(row),
+        )
+        for row in rows
+        if row["value"] is not None
+    ]
+    return ResultTable(
+        "extraction-agreement",
+        release_id,
+        f"Agreement of two readers of the same answers on {release_id}, times 100. {READERS} {_OVER}",
+        ("Model", "Readers", "Answers", "Measure", "n", "Value", "Interval", "C"),
+        (False, False, False, False, False, True, False, False),
+        tuple(lines),
+    )
+
+
+def _percent(row: Row) -> tuple[TableCell, TableCell, TableCell]:
+    """A share or a coefficient times 100, its interval and its number of clusters."""
+    ends = {end: None if row[end] is None else 100 * row[end] for end in ("ci_low", "ci_high")}
+    return (
+        TableCell(number=None if row["value"] is None else 100 * row["value"]),
+        TableCell(interval_text({**row, **ends})),
+        TableCell(str(row["n_clusters"] or NOTHING)),
+    )
+
+
 def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
     lines = [
         (
@@ -73,6 +142,7 @@ def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
             TableCell(f"{row['judge']} less {row['other']}" if row["other"] else row["judge"]),
             TableCell(number=row["value"]),
             TableCell(interval_text(row)),
+            TableCell(str(row["n_clusters"] or NOTHING)),
         )
         for row in rows
         if row["subject"] and row["value"] is not None
@@ -81,8 +151,8 @@ def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
         "extractors",
         release_id,
         f"Scores on {release_id} by who reads the letters, and differences of two readers on the "
-        "same answers. Intervals are of 95 %.",
-        ("Model", "Metric", "Reader", "Score", "Interval"),
-        (False, False, False, True, False),
+        f"same answers. {READERS} {_OVER}",
+        ("Model", "Metric", "Reader", "Score", "Interval", "C"),
+        (False, False, False, True, False, False),
         tuple(lines),
     )

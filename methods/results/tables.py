@@ -73,8 +73,10 @@ def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
         of_metrics = [row for row in results.metrics if row["aggregation"] == aggregation]
         if len({row["metric"] for row in of_metrics}) > 1:
             yield _by_metric(results, of_metrics, f"metrics{suffix}-{place}")
+            yield _metric_intervals(results, of_metrics, f"metric-intervals{suffix}-{place}")
     if results.pairs(results.leading):
         yield _matrix(results, f"pairs{suffix}")
+        yield _differences(results, f"pair-differences{suffix}")
     labels = dict.fromkeys(row["subset_label"] for row in results.slices)
     for place, label in enumerate(labels, start=1):
         yield _sliced(results, label, f"slices{suffix}-{place}")
@@ -124,10 +126,8 @@ def _scores_of(results: JudgeResults, metric: Row | None = None) -> str:
     """The metric, release and judge of a table, in a sentence."""
     row = {**results.models[0], **(metric or {})}
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
-    return (
-        f"{row['metric']} ({row['aggregation']}) on {row['release_id']} {by}: {row['n_items']} items, "
-        f"{_turns(results)}."
-    )
+    name = f"{row['metric']} ({row['aggregation']})" if row["aggregation"] else row["metric"]
+    return f"{name} on {row['release_id']} {by}: {row['n_items']} items, {_turns(results)}."
 
 
 def _short(name: str) -> str:
@@ -222,6 +222,30 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
         f"Models by metric.{_meanings(metrics)} {_scores_of(results, every_metric)}",
         ("Model", *map(_short, metrics), *about),
         (False, *[True] * len(metrics), *[False] * len(about)),
+        tuple(lines),
+    )
+
+
+def _metric_intervals(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
+    """Every metric with one aggregation by model, with intervals and numbers of clusters."""
+    row_of = {(row["model"], row["metric"]): row for row in rows}
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    models = [row["model"] for row in results.models if any(row["model"] == m for m, _ in row_of)]
+    lines = [
+        (
+            TableCell(_in_print(metric)),
+            _clusters_cell(row for (_, of), row in row_of.items() if of == metric),
+            *(cell for model in models for cell in _estimate(row_of.get((model, metric)))),
+        )
+        for metric in metrics
+    ]
+    every_metric = {"metric": "Every metric", "aggregation": rows[0]["aggregation"]}
+    return ResultTable(
+        name,
+        results.release_id,
+        f"Metrics by model, with intervals over C clusters. {_about(results, every_metric)}",
+        ("Metric", "C", *(head for model in models for head in (results.label(model), "Interval"))),
+        (False, False, *[True, False] * len(models)),
         tuple(lines),
     )
 
@@ -358,7 +382,8 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
         results.release_id,
         f"{results.label(first['before'])} before and {results.label(first['after'])} after training "
         f"on {first['trained_on']}: the difference on the units that both have, its interval over C "
-        f"clusters, p, and p after Holm's adjustment over all pairs of models. {_about(results)}",
+        f"clusters, p, and p after Holm's adjustment over all pairs of models. "
+        f"{_about(results, {'metric': 'Every metric', 'aggregation': ''})}",
         ("Metric", "Before", "After", "Difference", "Interval", "p", "p (Holm)", "C"),
         (False, True, True, True, False, False, False, False),
         tuple(lines),
@@ -410,8 +435,8 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         (TableCell(results.label(one)), *(cell(one, other) for other in models)) for one in models
     ]
     caption = (
-        f"Differences, row less column, on the units that both have. {_about(results)} Bold where p "
-        "after Holm is below 0.05."
+        f"Differences, row less column, on the units that both have. {_scores_of(results)} Bold where "
+        "p after Holm is below 0.05."
     )
     return ResultTable(
         name,
@@ -420,6 +445,30 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         ("", *(results.label(model) for model in models)),
         (False, *[True] * len(models)),
         tuple(rows),
+    )
+
+
+def _differences(results: JudgeResults, name: str) -> ResultTable:
+    """The difference of every two models with its interval and p."""
+    lines = [
+        (
+            TableCell(results.label(first)),
+            TableCell(results.label(second)),
+            *_estimate({**row, "value": row["difference"]}),
+            *(TableCell(_p_value(row[p])) for p in ("p", "p_holm")),
+            TableCell(str(row["n_clusters"] or NOTHING)),
+        )
+        for (first, second), row in results.pairs(results.leading).items()
+        if row["difference"] is not None
+    ]
+    return ResultTable(
+        name,
+        results.release_id,
+        "Differences of two models on the units that both have, with intervals over C clusters, p, and "
+        f"p after Holm's adjustment, bold where that is below 0.05. {_about(results)}",
+        ("Model", "Less", "Difference", "Interval", "p", "p (Holm)", "C"),
+        (False, False, True, False, False, False, False),
+        tuple(lines),
     )
 
 

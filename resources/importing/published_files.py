@@ -101,7 +101,30 @@ def read_items(
         skipped.update(error.reason for error in broken)
     if n_absent:
         say(f"pictures of {n_absent} of {len(items)} items are not in {folder}")
-    return items
+    return grouped_by_images(items)
+
+
+def grouped_by_images(items: Sequence[Item]) -> list[Item]:
+    """Put items with the same images into one group, as their scores are not independent.
+
+    Args:
+        items: The items. Those with a group keep it.
+
+    Returns:
+        The items in the same order. A new group has the id of its first item.
+    """
+    first_of_images: dict[frozenset[str], str] = {}
+    n_items: Counter[frozenset[str]] = Counter()
+    for item in items:
+        images = frozenset(item.image_ids)
+        first_of_images.setdefault(images, item.item_id)
+        n_items[images] += 1
+    return [
+        replace(item, group_id=first_of_images[images])
+        if (images := frozenset(item.image_ids)) and item.group_id is None and n_items[images] > 1
+        else item
+        for item in items
+    ]
 
 
 class _UnusableImage(Exception):

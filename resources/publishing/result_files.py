@@ -27,7 +27,7 @@ from methods.results.methods_paragraph import (
 )
 from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_vlm
 from methods.results.release_tables import release_tables
-from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, by_judge
+from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, MetricKey, by_judge
 from methods.results.shapes import planes, radars
 from methods.results.tables import ResultTable, tables
 from methods.results.texts import latex, markdown
@@ -261,6 +261,7 @@ def write_results(
     card: Mapping[str, Any],
     version: str | None,
     calls: EvaluationCalls,
+    averages: Mapping[MetricKey, str],
 ) -> list[Path]:
     """Write the files of a kind, how the scores were made in words, and what to cite.
 
@@ -271,6 +272,7 @@ def write_results(
         card: The card of the release.
         version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
+        averages: What the number of each metric is an average of (`Metric.in_words`).
 
     Returns:
         The files.
@@ -279,7 +281,8 @@ def write_results(
         ResultError: The folder cannot be made or written into.
     """
     paragraphs = [
-        methods_paragraph(of_judge, card, version, calls) for of_judge in results.by_judge()
+        methods_paragraph(of_judge, card, version, calls, averages)
+        for of_judge in results.by_judge()
     ]
     files = {
         **dict(KINDS[kind](results)),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.constant_scores import constant_scores_sentence
 from methods.results.methods_paragraph import methods_paragraph
-from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED
+from methods.results.results_table import ALL_ITEMS, COMMON, FLOOR, JUDGED, MetricKey
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.page import sentences
@@ -141,6 +141,8 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
 
 def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     """What each judge says, then judges side by side and models that are missing."""
+    metrics = data["benchmark"]["metrics"] if data["benchmark"] else []
+    averages = {MetricKey(row["name"], row["aggregation"]): row["in_words"] for row in metrics}
     titled = []
     for n, pane in enumerate(panes):
         views = [(view.name, [*_board(view, data), *view.below]) for view in pane.views]
@@ -152,7 +154,9 @@ def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
             for row in data["constant_judges"]
             if (row["judge"], row["judge_version"]) == (pane.judged.judge, pane.judged.version)
         ]
-        how = methods_paragraph(pane.judged, data["release"], data["version"], data["calls"])
+        how = methods_paragraph(
+            pane.judged, data["release"], data["version"], data["calls"], averages
+        )
         methods = block.FoldedBlocks("How these scores were made", [block.Note(how)])
         titled.append((pane.title, [version, *constant, averaged, methods, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []

@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from methods.evaluation.metrics.observations import Observations
 
+_AVERAGED = {
+    "micro": "the mean over all turns",
+    "macro": "the mean over items of the mean of their turns",
+}
 BY_LABEL = "macro by "
 UNLABELLED = "none"
 """The stratum of items that lack the label."""
@@ -111,6 +115,17 @@ class Metric(ABC):
     def terms(self) -> tuple[Term, ...]:
         """The metrics whose weighted sum the number is: itself alone, unless it is a composite."""
         return (Term(self, 1.0),)
+
+    @property
+    def in_words(self) -> str:
+        """What the number is the average of, for a methods section."""
+        averaged = _AVERAGED.get(self.aggregation)
+        if averaged is None:
+            label = self.aggregation.removeprefix(BY_LABEL)
+            averaged = (
+                f"the mean over the values of the label {label}, each of which weighs the same,"
+            )
+        return f"{averaged} of {self.name}"
 
     @property
     def ends(self) -> tuple[float, float]:

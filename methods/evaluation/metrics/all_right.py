@@ -34,6 +34,11 @@ class AllRight(Metric):
     lowest: float = 0.0
     highest: float = 100.0
 
+    @property
+    def in_words(self) -> str:
+        """What the number is the share of, for a methods section."""
+        return f"{self.name}, the share of questions whose every pass is right"
+
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
         """Make one unit per item.
 

@@ -42,6 +42,21 @@ class Composite(Metric):
             for term in metric.terms
         )
 
+    @property
+    def in_words(self) -> str:
+        """The formula, and what its first term is, for a methods section."""
+        return f"{self._formula()}; {self.terms[0].metric.in_words}, and so on"
+
+    def _formula(self) -> str:
+        """The formula over the parts, and those of parts that are composites themselves."""
+        signed = [
+            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):.3g} '}"
+            f"{metric.name}"
+            for metric, weight in self.parts
+        ]
+        inner = [metric._formula() for metric, _ in self.parts if isinstance(metric, Composite)]
+        return "; ".join([f"{self.name} = {' '.join(signed).removeprefix('+ ')}", *inner])
+
     def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
         """Apply the formula to each item or group, for views of single items.
 

@@ -18,3 +18,11 @@ class WinRate(Mean):
     lowest: float = 0.0
     highest: float = 100.0
     scale: float = 100.0
+
+    @property
+    def in_words(self) -> str:
+        """What the number is the share of, for a methods section."""
+        return (
+            f"{self.name}, the share of comparisons of a turn that the model wins, where both orders "
+            "are compared and a tie is half a win"
+        )

@@ -201,6 +201,9 @@ def test_why_a_baseline_is_not_run() -> None:
             "I'm sorry, I cannot help with that.",
             None,
         ),
+        ("抱歉，我无法回答这个问题。", "refused", "抱歉，我无法回答这个问题。", None),
+        ("I can't see it clearly, so the answer is B.", "answered")
+        + ("I can't see it clearly, so the answer is B.", None),
         (" \n", "empty", None, "empty"),
         (None, "failed", None, "no_prediction"),
     ],

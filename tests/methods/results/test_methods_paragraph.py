@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 
+from methods.benchmarks import BENCHMARKS
 from methods.evaluation.judging import PANEL
+from methods.evaluation.metrics.mean import Mean
 from methods.results.methods_paragraph import (
     CallSettings,
     EvaluationCalls,
     citations,
     methods_paragraph,
 )
-from methods.results.results_table import JudgeResults
-from tests.methods.results.test_tables import model, pair, results
+from methods.results.results_table import JudgeResults, MetricKey
+from tests.methods.results.test_tables import model, pair, results, slice_
 
 CARD = {
     **{"n_items": 4, "n_turns": 20, "n_images": 9, "release_id": "mmdu-1", "benchmark": "mmdu"},
@@ -21,6 +23,17 @@ CARD = {
 }
 VERSION = "0.2.0"
 NO_CALLS = EvaluationCalls([], {})
+AGGREGATIONS = ("micro", "macro", "macro by task")
+AVERAGES = {
+    MetricKey(metric.name, metric.aggregation): metric.in_words
+    for metric in (
+        *(
+            Mean(name="Overall Score", lowest=0.0, highest=100.0, aggregation=aggregation)
+            for aggregation in AGGREGATIONS
+        ),
+        *(BENCHMARKS[name].metrics[0] for name in ("convbench", "mmbench")),
+    )
+}
 
 
 def rated(name: str, **changed: Any) -> dict[str, Any]:
@@ -37,7 +50,7 @@ def called(name: str, role: str = "answer", **changed: Any) -> CallSettings:
 
 
 def text(of: JudgeResults, *calls: CallSettings, **readers: int) -> str:
-    return methods_paragraph(of, CARD, VERSION, EvaluationCalls(calls, readers))
+    return methods_paragraph(of, CARD, VERSION, EvaluationCalls(calls, readers), AVERAGES)
 
 
 ONE = results([rated("a")])
@@ -113,6 +126,19 @@ def test_averaging_is_said_in_plain_words(aggregation: str, words: str) -> None:
     assert f"a model's score is {words}" in text(results([rated("a", aggregation=aggregation)]))
 
 
+def test_a_formula_and_a_share_of_questions_are_not_called_a_mean_over_turns() -> None:
+    assert (
+        "a model's score is R1 = 0.5 R2 + 0.5 SO; R2 = 0.333 S1 + 0.333 S2 + 0.333 S3; S1, the share "
+        "of comparisons of a turn that the model wins, where both orders are compared and a tie is "
+        "half a win, and so on. What it failed" in text(results([rated("a", metric="R1")]))
+    )
+    assert (
+        "a model's score is Circular, the share of questions whose every pass is right. What"
+        in text(results([rated("a", metric="Circular")]))
+    )
+    assert "a model's score is Own (micro). What" in text(results([rated("a", metric="Own")]))
+
+
 def test_the_judge_is_named_with_prompts_and_settings_and_a_rule_is_no_judge() -> None:
     judge = called("judge", "judge", temperatures=[0.2])
     said = text(ONE, judge, called("another", "judge"))
@@ -136,12 +162,21 @@ def test_p_is_called_adjusted_only_where_it_was() -> None:
     pairs = [compared_by("a", "b", 0.01, 0.02), compared_by("a", "c", 0.02, 0.02)]
     blind = compared_by("a", "no-images:a", 0.01, 0.01)
     said = text(results(three, [*pairs, blind]))
-    assert "(2 pairs), with a test and an interval of one method; p is adjusted by Holm" in said
+    assert "(2 pairs) by one test, which gives the interval of the difference, too;" in said
+    assert "; p is adjusted by Holm" in said
     assert "p is not adjusted, as there is one pair" in text(results(three, [pairs[1], blind]))
     assert "over the 2 pairs changes no p" in text(
         results(three, [pairs[1], pairs[1] | {"first": "b"}])
     )
     assert "compared" not in text(results(three, [blind]))
+
+
+def test_the_test_of_differences_and_the_method_of_subsets_are_named() -> None:
+    part = {**slice_("a", "task", "seeing", 50.0), "method": "t, two pseudo-clusters"}
+    named = {**compared_by("a", "b", 0.01, 0.02), "method": "paired t, CR2, Hall"}
+    said = text(results([rated("a"), rated("b")], [named], [part]))
+    assert "(1 pair) by the test paired t, CR2, Hall, which gives the interval" in said
+    assert "by the methods t, two pseudo-clusters and unseen cluster, over" in said
 
 
 def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> None:
@@ -150,7 +185,7 @@ def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> N
     assert "b has no rank, as nothing was judged." in said
     assert "Answers that models declined: 3; turns without a judgment: 3." in said
     assert "Scores were made with vlm-loom 0.2.0." in said
-    assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS)
+    assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS, AVERAGES)
 
 
 def test_the_mark_beside_a_rank_is_explained() -> None:

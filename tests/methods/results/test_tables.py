@@ -15,6 +15,9 @@ from methods.results.texts import latex, latex_text, markdown
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
 
+ENDS = {"ci_low": -2, "ci_high": 2}
+
+
 def model(name: str, value: float | None, rank: int | None, judge: str = "judge") -> dict[str, Any]:
     bounds = (None, None) if value is None else (value - 2, value + 2)
     return {
@@ -39,7 +42,8 @@ def pair(first: str, second: str, difference: float | None, p: float | None) -> 
     return {
         **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
         **{"aggregation": "micro", "first": first, "second": second, "difference": difference},
-        **{"p_holm": p, "n_clusters": 3},
+        **{"p": p, "p_holm": p, "n_clusters": 3},
+        **{end: None if difference is None else difference + n for end, n in ENDS.items()},
     }
 
 
@@ -118,11 +122,30 @@ def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
 
 
 def test_the_matrix_has_each_difference_in_both_directions() -> None:
-    _, matrix, _ = tables(BOARD)
+    _, matrix, *_ = tables(BOARD)
+    assert "Intervals" not in matrix.caption
     assert matrix.heads == ("", "good", "fair", "none")
     numbers = [[cell.number for cell in row[1:]] for row in matrix.rows]
     assert numbers == [[None, 19.96, None], [-19.96, None, None], [None, None, None]]
     assert [cell.bold for cell in matrix.rows[1]] == [False, True, False, False]
+
+
+def test_every_two_models_stand_with_interval_and_p() -> None:
+    table = next(table for table in tables(BOARD) if table.name == "pair-differences")
+    (row,) = table.rows
+    shown = [cell.text or cell.number for cell in row]
+    assert shown == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]
+
+
+def test_every_metric_stands_with_its_interval_by_model() -> None:
+    richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1}
+    board = results([model("good", 80.0, 1), model("fair", 60.0, 2)], others=[richness])
+    table = next(table for table in tables(board) if table.name == "metric-intervals-1")
+    assert table.heads == ("Metric", "C", "good", "Interval", "fair", "Interval")
+    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
+        ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
+        ["Richness", "4", 70.0, "~[68.0, 72.0]", None, None],
+    ]
 
 
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
@@ -251,11 +274,13 @@ def test_each_judge_has_a_board() -> None:
         ["a", "b"],
         ["a"],
     ]
-    assert [table.name for table in tables(BOARD, 2)] == ["leaderboard-2", "pairs-2", "slices-2-1"]
+    assert [table.name for table in tables(BOARD, 2)] == [
+        *("leaderboard-2", "pairs-2", "pair-differences-2", "slices-2-1")
+    ]
 
 
 def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
-    board, matrix, _ = tables(replace(BOARD, differences=BOARD.differences[:1]))
+    board, matrix, *_ = tables(replace(BOARD, differences=BOARD.differences[:1]))
     text = latex(board)
     for line in (
         r"\toprule",
@@ -275,7 +300,7 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
 
 def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
     rows = [model("a", 99.96, 1), model("b", -0.04, 2)]
-    board, matrix = tables(results(rows, [pair("a", "b", 0.04, 0.5)]), 2)
+    board, matrix, _ = tables(results(rows, [pair("a", "b", 0.04, 0.5)]), 2)
     assert r"\label{tab:mmdu-1-leaderboard-2}" in latex(board)
     assert r"\label{tab:mmdu-1-pairs-2}" in latex(matrix)
     assert "-0.0" not in latex(matrix) + markdown(matrix) + latex(board) + markdown(board)

@@ -52,6 +52,7 @@ def filled(rows: list[dict[str, Any]], columns: list[str]) -> pa.Table:
 
 
 READ = {"analysis": "extraction_quality", "judge": "strict", "subject": "good", "n_clusters": 20}
+BY_RULE = {**READ, "judge": "rule", "subject": ""}
 RESULTS = ReleaseResults(
     filled(
         [
@@ -79,6 +80,9 @@ RESULTS = ReleaseResults(
             | {"unit": "shift-1", "value": 0.375},
             {**READ, "measure": "difference", "judge": "second", "other": "strict", "value": -2.5}
             | {"ci_low": -4.0, "ci_high": -1.0, "metric": "Circular", "aggregation": "micro"},
+            {**BY_RULE, "measure": "read", "n": 8, "value": 0.875, "ci_low": 0.6, "ci_high": 0.99},
+            {**BY_RULE, "measure": "cohen_kappa", "other": "second", "n": 7, "value": 0.625}
+            | {"ci_low": 0.4, "ci_high": 0.8},
         ],
         arrow_schema("evaluate.findings").names,
     ),
@@ -94,7 +98,7 @@ RESULTS = ReleaseResults(
 
 
 def written(kind: str, folder: Path) -> dict[str, bytes]:
-    files = write_results(RESULTS, kind, folder, CARD, None, NO_CALLS)
+    files = write_results(RESULTS, kind, folder, CARD, None, NO_CALLS, {})
     return {file.name: file.read_bytes() for file in files}
 
 
@@ -112,7 +116,7 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         "pairs": 3,
         "slices": 4,
         "metrics": 8,
-        "findings": 4,
+        "findings": 6,
         "training": 1,
         "counts": 2,
     }
@@ -133,8 +137,13 @@ def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path:
     text = written("markdown", tmp_path)["results.md"].decode()
     assert "| under 4k | 3 |" in text and "| 4k to 8k | 1 |" in text
     assert "| good | shift-1 | 8 | 37.5 |" in text
-    assert "| good | Circular (micro) | second less strict | −2.5 | [−4.0, −1.0] |" in text
-    names = {"counts-tokens.tex", "letters.tex", "extractors.tex"}
+    assert "| good | Circular (micro) | second less strict | −2.5 | [−4.0, −1.0] | 20 |" in text
+    assert "| All models | rule | Read | 8 | 87.5 | [60.0, 99.0] | 20 |" in text
+    assert (
+        "| All models | rule and second | all | Cohen kappa | 7 | 62.5 | [40.0, 80.0] | 20 |"
+        in text
+    )
+    names = {"counts-tokens.tex", "letters.tex", "extractors.tex", "extraction-shares.tex"}
     assert names <= written("latex", tmp_path).keys()
 
 

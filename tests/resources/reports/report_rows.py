@@ -78,6 +78,7 @@ def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
     """What the benchmark says of a metric."""
     return {
         "name": name,
+        "in_words": f"the mean of {name}",
         "aggregation": aggregation,
         "low": 10.0,
         "high": 100.0,

@@ -58,12 +58,12 @@ class UnpinRelease(Action):
 
 
 class RetireRelease(Action):
-    """Take an imported release off the current ones: models are not asked on it any more."""
+    """Take a release off the current ones: models are not asked on it any more."""
 
     COMMAND = "release retire"
     EXAMPLE = "release retire mmbench-dev-en"
 
-    name: str = Field(description="A name of imported releases, such as mmbench-dev-en.")
+    name: str = Field(description="The name of the release, such as mmbench-dev-en.")
 
     def perform(self, warehouse: "Warehouse") -> ActionResult:
         from assets.release.current_releases import retire
@@ -71,7 +71,8 @@ class RetireRelease(Action):
         release_id = retire(warehouse, self.name)
         return ActionResult(
             f"{self.name} has no current release any more, and nothing is asked on one; answers and "
-            f"scores stay. `vlm-loom release pin {release_id}` makes it current again.",
+            f"scores stay. `vlm-loom release pin {release_id}` makes it current again. If this "
+            f"workspace builds {self.name}, so does its next build.",
             changed=RELEASES,
         )
 

@@ -1,6 +1,7 @@
 """The card of a release: how it was made, for people and for other tools."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from methods.ids import canonical_json
@@ -66,9 +67,16 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def row_of(card: Card) -> dict[str, Any]:
     """A card as a row of `release.releases`.
 
-    Raises ValueError if its settings are not by table or of another type, or what checks found or
-    licences are no counts.
+    Raises ValueError if its settings are not by table or of another type, what checks found or licences
+    are no counts, it was not made at a time, or a list of texts is something else.
     """
+    datetime.fromisoformat(card["created_at"])
+    for name in ("prompt_versions", "writers"):
+        texts = card.get(name)
+        if texts is not None and not (
+            isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        ):
+            raise ValueError(f"{name} is no list of texts")
     settings = card.get("settings")
     if settings is not None and not (
         isinstance(settings, dict) and all(isinstance(group, dict) for group in settings.values())

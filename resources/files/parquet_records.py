@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST_RECORD_BYTES = 100_000_000
 """Bytes of a decoded record, its images included."""
+MOST_GROUP_BYTES = 1_000_000_000
+"""Bytes that a row group may have when it is uncompressed: a page is decoded as a whole."""
 MOST_VALUES = 5_000_000
 """Values that a row group may have in a column of lists."""
 READ_BYTES = 1_000_000
@@ -50,7 +52,7 @@ def read_records(
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    _require_short_lists(table.metadata, columns)
+    _require_small_groups(table.metadata, columns, most_record_bytes)
     n_bytes = 0
     for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
         n_bytes += batch.nbytes
@@ -65,13 +67,17 @@ def read_records(
         yield batch
 
 
-def _require_short_lists(metadata: "pq.FileMetaData", columns: Sequence[str] | None) -> None:
-    """Raise BoundedReadError if a row group has too many values in a column that is read.
+def _require_small_groups(
+    metadata: "pq.FileMetaData", columns: Sequence[str] | None, most_record_bytes: int
+) -> None:
+    """Raise BoundedReadError if the columns that are read make a row group too large to be decoded.
 
-    The nulls of a list take no bytes in the file, and some each in memory.
+    The nulls of a list take no bytes in the file, and some each in memory. A group whose records are
+    larger than allowed on average has one that is.
     """
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
+        n_bytes = 0
         for place in range(group.num_columns):
             chunk = group.column(place)
             name = chunk.path_in_schema.partition(".")[0]
@@ -81,3 +87,14 @@ def _require_short_lists(metadata: "pq.FileMetaData", columns: Sequence[str] | N
                     "oversized_bytes",
                     f"the lists of a column have more than {MOST_VALUES:,} values",
                 )
+            n_bytes += chunk.total_uncompressed_size if is_read else 0
+        if n_bytes > most_record_bytes * group.num_rows:
+            raise BoundedReadError(
+                "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
+            )
+        if n_bytes > MOST_GROUP_BYTES:
+            raise BoundedReadError(
+                "oversized_bytes",
+                f"a row group has more than {MOST_GROUP_BYTES:,} bytes: write the file with smaller "
+                "row groups",
+            )

@@ -6,12 +6,19 @@ is written `_x005F_x000D_`. openpyxl neither writes nor reads these escapes as t
 
 import re
 from typing import IO, Any
+from xml.parsers.expat import ParserCreate
 
 from methods.evaluation.published import PublishedError
 
 MOST_SHEETS = 50
 MOST_TEXTS = 4_000_000
 """Of all cells together, each once."""
+MOST_INSIDE = 100_000
+"""Elements of a row or a text: a row has up to 16,384 cells, each with its value."""
+MOST_DEPTH = 32
+"""Elements inside each other."""
+_WHOLE = ("row", "si")
+"""Names of elements that are built as a whole."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
@@ -28,6 +35,42 @@ def unescaped(cell: Any) -> Any:
     text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell)
     # Two escapes may be the halves of one character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def require_small_elements(xml: IO[bytes]) -> None:
+    """Raise PublishedError for a row or text with more elements than a spreadsheet can have.
+
+    openpyxl builds the whole of a row, or of a shared text, before anything of it can be counted.
+
+    Args:
+        xml: A sheet, or the shared texts, unpacked.
+    """
+    parser = ParserCreate()
+    depth = n_inside = 0
+    is_inside = False
+
+    def start(name: str, _attributes: object) -> None:
+        nonlocal depth, n_inside, is_inside
+        depth += 1
+        n_inside += is_inside
+        if name.rpartition(":")[2] in _WHOLE:
+            n_inside, is_inside = 0, True
+        if n_inside > MOST_INSIDE or depth > MOST_DEPTH:
+            raise PublishedError(f"a row or text has more than {MOST_INSIDE:,} elements")
+
+    def end(name: str) -> None:
+        nonlocal depth, is_inside
+        depth -= 1
+        if name.rpartition(":")[2] in _WHOLE:
+            is_inside = False
+
+    def refuse(*_: object) -> None:
+        raise PublishedError("its XML declares entities")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.ParseFile(xml)
 
 
 def open_workbook(data: IO[bytes]) -> Any:

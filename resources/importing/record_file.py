@@ -17,7 +17,7 @@ from methods.json_text import DuplicateKeyError, from_json, storable
 from methods.naming import listed
 from methods.spreadsheet_cells import unmarked_rows
 from resources.files.bounded import open_file, read, unpacked_limit
-from resources.files.xlsx_text import open_workbook, unescaped
+from resources.files.xlsx_text import open_workbook, require_small_elements, unescaped
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
@@ -29,7 +29,9 @@ MOST_PART = 20_000_000
 """Bytes of a part of a spreadsheet that is no sheet, unpacked."""
 MOST_CELLS = 20_000_000
 """Of a sheet: one cell in the last column makes a row of 16,384."""
-_STREAMED = ("xl/worksheets/", "xl/sharedStrings", "xl/media/")
+_MEDIA = "xl/media/"
+"""Pictures, which are not read."""
+_STREAMED = ("xl/worksheets/", "xl/sharedStrings")
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 """Of each ending of a text file."""
 TABLE_ENDINGS = (".xlsx", *DELIMITERS)
@@ -198,14 +200,21 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
         with zipfile.ZipFile(data) as archive:
             for part in archive.infolist():
                 # Sheets and texts are read piece by piece, all other parts at once.
-                if not part.filename.startswith(_STREAMED) and part.file_size > MOST_PART:
+                if (
+                    not part.filename.startswith((_MEDIA, *_STREAMED))
+                    and part.file_size > MOST_PART
+                ):
                     raise PublishedError(
                         f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
                     )
-            n_packed = sum(part.compress_size for part in archive.infolist())
-            most = min(MOST_UNPACKED, unpacked_limit(n_packed))
-            if sum(part.file_size for part in archive.infolist()) > most:
+            parts = [part for part in archive.infolist() if not part.filename.startswith(_MEDIA)]
+            most = min(MOST_UNPACKED, unpacked_limit(sum(part.compress_size for part in parts)))
+            if sum(part.file_size for part in parts) > most:
                 raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            for part in parts:
+                if part.filename.startswith(_STREAMED):
+                    with archive.open(part) as xml:
+                        require_small_elements(xml)
         book = open_workbook(data)
         for sheet in book.worksheets:
             # A sheet may say that it is larger, or smaller, than it is.

@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from methods.choice.lettered import LETTERS, NO_CHOICE, key_of
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
+from methods.naming import listed
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import card_markdown, edition_of, row_of
+from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import file_hash, inside, read_inside
@@ -19,6 +22,9 @@ from resources.images.store import ImageStore
 from resources.publishing.release_folder import README, TABLES, exported_files
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
+CARD = "card.json"
+_NO_CARD = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
+"""Errors of values that no card and no row has."""
 _DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 """Of the files that a release may have, next to its page and its images."""
 
@@ -31,7 +37,8 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     """Import a release from its folder.
 
     It becomes the current release if no other release of its name is. Importing it again changes
-    nothing, but restores files that were changed under `root`.
+    nothing, but restores files that were changed under `root`. Another card or other files under the id
+    of a release that is here are refused.
 
     Args:
         folder: The folder of the release.
@@ -49,7 +56,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
 
     tables = _read(folder)
     (card,) = tables["releases"]
-    if held_out(edition_of(card)):
+    try:
+        is_held_out = held_out(edition_of(card))
+    except _NO_CARD:
+        raise _changed(folder, TABLES) from None
+    if is_held_out:
         raise ReleaseFolderError(
             f"{folder} is a split whose answers stayed in the workspace that it is from, so it "
             "cannot be "
@@ -64,11 +75,15 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
             "releases": [row_of(card)],
             **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
         }
+        schema = arrow_schema("release.releases")
+        (row,) = pa.Table.from_pylist(tables_to_write["releases"], schema=schema).to_pylist()
         writes = [_write(name, table, where) for name, table in tables_to_write.items()]
         # A card that cannot be shown would stop every list of releases.
         card_markdown(card)
-    except (pa.ArrowException, KeyError, TypeError, ValueError):
+        _require_whole_items(rows)
+    except (pa.ArrowException, *_NO_CARD):
         raise _changed(folder, TABLES) from None
+    _require_same_release(folder, root, warehouse, row, tables["files"])
     # What the tables name comes before them.
     for name in images:
         try:
@@ -132,7 +147,7 @@ def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    if not (folder / "card.json").is_file():
+    if not (folder / CARD).is_file():
         raise ReleaseFolderError(
             f"{folder} is not a release: give a folder under releases/ that has a card.json."
         )
@@ -177,16 +192,17 @@ def _require_unchanged(
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
         release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
         image_ids = {image["image_id"] for image in rows["images"]}
-    except (KeyError, TypeError, ValueError):
+        # The id names a folder.
+        is_named = RELEASE_NAME.fullmatch(card["name"]) and card["release_id"] == release_id
+    except _NO_CARD:
         raise _changed(folder, TABLES) from None
-    # The id names a folder.
-    if card.get("release_id") != release_id or not RELEASE_NAME.fullmatch(card["name"]):
+    if not is_named:
         raise _changed(folder, TABLES)
     for name, sha256 in files.items():
         if _sha256(folder, name) != sha256:
             raise _changed(folder, name)
     try:
-        written = read_inside(folder, folder / "card.json", MOST_FILE_BYTES)
+        written = read_inside(folder, folder / CARD, MOST_FILE_BYTES)
         unchanged = from_json(written) == card
     except (OSError, ValueError):
         unchanged = False
@@ -201,6 +217,47 @@ def _require_unchanged(
         if image_id not in names or _sha256(folder, names[image_id]) != image_id:
             raise _changed(folder, f"images/{image_id}")
     return [names[image_id] for image_id in sorted(image_ids)]
+
+
+def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
+    """Raise ValueError if an item has no turn, lacks an image that it shows, or has a key of no choice."""
+    for item in items_of_release(rows):
+        letters = LETTERS[: len(item.choices)]
+        for turn in item.turns:
+            positions = set(turn.image_positions)
+            if not positions <= set(range(1, len(item.image_ids) + 1)):
+                raise ValueError(f"{item.item_id} shows an image that it does not have")
+        if not item.turns:
+            raise ValueError(f"{item.item_id} has no turn")
+        if letters and key_of(item) not in (None, NO_CHOICE, *letters):
+            raise ValueError(f"{item.item_id} has a key of no choice")
+
+
+def _require_same_release(
+    folder: Path, root: Path, warehouse: Warehouse, row: dict[str, Any], files: dict[str, str]
+) -> None:
+    """Raise ReleaseFolderError if a release of this id is here with another card or other files.
+
+    The id covers the rows of a release, and neither its card nor its files.
+    """
+    where = {"r": row["release_id"]}
+    known = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
+    if not known:
+        return
+    exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
+    written = {Path(export["path"]).name: export["sha256"] for export in exports}
+    other = [
+        name
+        for name, sha256 in files.items()
+        if name != CARD
+        and sha256 not in (written.get(name, sha256), _sha256(root / row["release_id"], name))
+    ]
+    if known != [row] or other:
+        what = f"other files ({listed(other)})" if other else "another card"
+        raise ReleaseFolderError(
+            f"{row['release_id']} is in this workspace already, and {folder} has {what}: nothing was "
+            "changed. Keep the release that is here, or import the folder into a new workspace."
+        )
 
 
 def _sha256(folder: Path, name: str) -> str | None:

@@ -4,6 +4,7 @@ Every server lists its models at `/v1/models`. llama.cpp (`/props`), LM Studio (
 Ollama (`/api/tags`) say more at other addresses; vLLM and SGLang put the context into the list.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from methods.json_text import from_json
 from resources.llm.server_address import proxy_for, read_address
 
 TIMEOUT_SECONDS = 10.0
+"""Seconds for the whole answer to one request."""
 MAX_REPLY_BYTES = 4_000_000
 _ENDINGS = ("/chat/completions", "/completions", "/models")
 """Ends of an address that people copy together with the base URL."""
@@ -83,14 +85,19 @@ def discover(url: str, key: str | None = None) -> ModelServer:
         )
     proxied = proxy_for(address.public) is not None
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
-    with httpx2.Client(trust_env=proxied, timeout=TIMEOUT_SECONDS, headers=headers) as client:
-        base_url, listed = _list_models(client, address.public)
-        server = _described(client, base_url, listed)
+    server = asyncio.run(_discover(address.public, headers, proxied))
     if not server.models:
         raise DiscoveryError(
-            f"{base_url} serves no model that can be asked. Load one in the server, and try again."
+            f"{server.base_url} serves no model that can be asked. Load one in the server, and try "
+            "again."
         )
     return server
+
+
+async def _discover(address: str, headers: Mapping[str, str], proxied: bool) -> ModelServer:
+    async with httpx2.AsyncClient(trust_env=proxied, timeout=None, headers=headers) as client:
+        base_url, listed = await _list_models(client, address)
+        return await _described(client, base_url, listed)
 
 
 def _bases(address: str) -> Iterator[str]:
@@ -103,11 +110,13 @@ def _bases(address: str) -> Iterator[str]:
     yield address
 
 
-def _list_models(client: httpx2.Client, address: str) -> tuple[str, list[Mapping[str, Any]]]:
+async def _list_models(
+    client: httpx2.AsyncClient, address: str
+) -> tuple[str, list[Mapping[str, Any]]]:
     """The base URL, and the entries of its list of models."""
     statuses = []
     for base in _bases(address):
-        status, body = _get(client, f"{base}/models")
+        status, body = await _get(client, f"{base}/models")
         if status == 200 and (listed := _records(body, "data", "id")):
             return base, listed
         statuses.append(status)
@@ -124,13 +133,13 @@ def _list_models(client: httpx2.Client, address: str) -> tuple[str, list[Mapping
     )
 
 
-def _described(
-    client: httpx2.Client, base_url: str, listed: list[Mapping[str, Any]]
+async def _described(
+    client: httpx2.AsyncClient, base_url: str, listed: list[Mapping[str, Any]]
 ) -> ModelServer:
     """The server, with what its own addresses say about the listed models."""
     root = base_url.removesuffix("/v1")
     plain = tuple(ServedModel(entry["id"]) for entry in listed)
-    props = _get(client, f"{root}/props")[1]
+    _, props = await _get(client, f"{root}/props")
     if isinstance(props, dict) and "default_generation_settings" in props:
         if len(plain) > 1:
             return ModelServer("llama.cpp", base_url, plain)
@@ -143,11 +152,14 @@ def _described(
             images=images if isinstance(images, bool) else None,
         )
         return ModelServer("llama.cpp", base_url, (model,))
-    if studio := _records(_get(client, f"{root}/api/v0/models")[1], "data", "id"):
+    _, of_studio = await _get(client, f"{root}/api/v0/models")
+    studio = _records(of_studio, "data", "id")
+    if any(entry.get("state") or entry.get("type") for entry in studio):
         chat = [entry for entry in studio if entry.get("type") not in _NO_CHAT]
         loaded = [entry for entry in chat if entry.get("state") == "loaded"]
         return ModelServer("LM Studio", base_url, tuple(map(_of_studio, loaded or chat)))
-    if _records(_get(client, f"{root}/api/tags")[1], "models", "name"):
+    _, tags = await _get(client, f"{root}/api/tags")
+    if _records(tags, "models", "name"):
         return ModelServer("Ollama", base_url, plain)
     models = tuple(
         ServedModel(entry["id"], context=_count(entry.get("max_model_len"))) for entry in listed
@@ -163,20 +175,25 @@ def _of_studio(entry: Mapping[str, Any]) -> ServedModel:
     )
 
 
-def _get(client: httpx2.Client, url: str) -> tuple[int, object]:
+async def _get(client: httpx2.AsyncClient, url: str) -> tuple[int, object]:
     """Status and JSON body of a GET; the body is None where it is not JSON or too large.
 
     Raises:
         DiscoveryError: The server cannot be reached.
     """
     try:
-        with client.stream("GET", url) as response:
+        async with asyncio.timeout(TIMEOUT_SECONDS), client.stream("GET", url) as response:
             body = bytearray()
-            for chunk in response.iter_bytes():
+            async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > MAX_REPLY_BYTES:
                     return response.status_code, None
             status = response.status_code
+    except TimeoutError:
+        raise DiscoveryError(
+            f"{url} did not send its whole answer within {TIMEOUT_SECONDS:g} seconds. Start the "
+            "server, or correct the address."
+        ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise DiscoveryError(
             f"{url} cannot be reached ({str(error) or type(error).__name__}). Start the server, or "

@@ -139,7 +139,7 @@ class Registry(BaseModel):
         if name not in self.profiles:
             raise RegistryError(
                 f"There is no profile '{name}' in {self.file}; {nearest(name, self.profiles)}. "
-                "Set LOOM_PROFILE to a profile of this file."
+                "Name a profile of this file (--profile or LOOM_PROFILE)."
             )
         profile = self.profiles[name]
         for candidate in profile.evaluate:

@@ -17,11 +17,8 @@ from resources.review.comments import CommentError
 from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
 from review.dump import FORMS, dump_file
-from review.pages.frame import say
+from review.pages.frame import MOST_DIGITS, is_number, say
 from review.security import current_account, require
-
-MOST_DIGITS = 18
-"""Of a number that a database stores as an integer."""
 
 
 @require("annotator")
@@ -29,7 +26,7 @@ async def take_back(request: Request) -> Response:
     """Take back one's own decision, and go to the item, where it is a draft."""
     form = await request.form()
     event_id = str(form.get("event_id", ""))
-    if not event_id.isdecimal() or len(event_id) > MOST_DIGITS:
+    if not is_number(event_id):
         raise HTTPException(400, f"event_id is a number of at most {MOST_DIGITS} digits.")
 
     def act(store: ReviewStore, item_id: str, account: Account) -> None:

@@ -25,6 +25,8 @@ LANGUAGE_COOKIE = "review_language"
 _IMAGE = re.compile(f"({IMAGE_NAME.replace('(', '(?:')})", re.IGNORECASE)
 _OF_THE_ITEM = (409, 422)
 """Statuses of what was refused on an item that is there."""
+MOST_DIGITS = 18
+"""Of a number that a database stores as an integer."""
 _A_YEAR = 365 * 24 * 3600
 
 # (keys, what they do) by the part of the app; several keys are alternatives or opposites.
@@ -111,6 +113,11 @@ def say(request: Request, name: str) -> str:
         The text.
     """
     return texts(language_of(request))[name]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text of a form is a number that a database can store as an integer."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 def show(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:

@@ -24,7 +24,7 @@ from methods.spreadsheet_cells import marked_rows
 from resources.review.accounts import Account
 from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
 from resources.review.store import ReviewStore
-from review.pages.frame import say, show
+from review.pages.frame import MOST_DIGITS, is_number, say, show
 from review.security import current_account, require
 
 QUICK_SECONDS, TIMES = 0.3, 30
@@ -124,15 +124,16 @@ async def assign(request: Request) -> Response:
 def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
     store = _store(request)
     if values["end"]:
-        if not values["end"].isdecimal() or not store.end_assignment(
+        if not is_number(values["end"]) or not store.end_assignment(
             int(values["end"]), account.name
         ):
             raise HTTPException(404, say(request, "lead.no_assignment"))
         return
     person = request.app.state.accounts.get(values["name"])
-    bucket = int(values["bucket"]) if values["bucket"].isdecimal() else None
+    any_bucket = not values["bucket"].isdecimal()
+    bucket = None if any_bucket else int(values["bucket"][:MOST_DIGITS])
     share = values["share"] or "100"
-    percent = int(share) if share.isdecimal() else 0
+    percent = int(share) if is_number(share) else 0
     if (
         person is None
         or person.disabled
@@ -156,7 +157,7 @@ async def make_gold(request: Request) -> Response:
     """Make gold of the items that experts decided last."""
     form = await request.form()
     account, number = cast(Account, current_account(request)), str(form.get("n", ""))
-    if not number.isdecimal() or not 1 <= int(number) <= MOST_GOLD:
+    if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
     await run_in_threadpool(_store(request).make_gold, int(number), account.name)
     return RedirectResponse("/lead#gold", 303)

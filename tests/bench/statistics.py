@@ -359,7 +359,7 @@ def normal_test(totals: ClusterTotals) -> Floats:
 
 
 def t_test(totals: ClusterTotals) -> Floats:
-    """Paired t with CR2, without Hall's statistic."""
+    """Paired t with CR2, without the correction for skewness."""
     fit = mean_fit(totals)
     return 2 * special.stdtr(fit.freedom, -np.abs(fit.means) / np.maximum(fit.errors, 1e-12))
 

@@ -109,3 +109,11 @@ def test_a_sign_in_link_has_the_address_that_is_set(app, monkeypatch):
     form = {"action": "link", "name": "ann", "csrf_token": token_of(browser, "/accounts")}
     page = browser.post("/accounts", data=form, headers={"Host": "review:8090"})
     assert "https://review.example.org/link/" in page.text
+
+
+@pytest.mark.parametrize("path", ["/login", "/logout"])
+def test_a_visitors_form_with_a_file_is_not_written_to_disk(app, path):
+    browser = TestClient(app, HERE, follow_redirects=False)
+    token = {"X-CSRF-Token": token_of(browser)}
+    response = browser.post(path, files={"name": b"x" * 100_000}, headers=token)
+    assert (response.status_code, "too long" in response.text) == (413, True)

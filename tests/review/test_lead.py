@@ -110,6 +110,8 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
         {"share": "abc"},
         {"kind": "poem"},
         {"bucket": "17"},
+        {"bucket": "9" * 5000},
+        {"share": "9" * 5000},
     ):
         assert ada.post("/lead/assign", data={**form, **wrong}).status_code == 422
     for more in ({"kind": ""}, {"name": "ben", "bucket": "7", "kind": "score"}):
@@ -126,6 +128,7 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
         assert ada.post("/lead/assign", data={"end": number}).status_code == 303
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 303
     assert ada.post("/lead/assign", data={"end": "1"}).status_code == 404
+    assert ada.post("/lead/assign", data={"end": "9" * 5000}).status_code == 404
     assert site.store.assignments() == []
 
 

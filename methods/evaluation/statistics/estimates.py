@@ -7,7 +7,7 @@ Aggregation = Literal["micro", "macro"]
 """Over values alike, or over the means of clusters."""
 PSEUDO_CLUSTERS = "t, two pseudo-clusters"
 BINOMIAL = "Clopper-Pearson"
-PAIRED_T = "paired t, CR2, Hall"
+PAIRED_T = "paired t, CR2, Cornish-Fisher"
 """The methods of intervals.py."""
 LEAST_CLUSTERS = 10
 """With fewer an interval is not called one of 95 %: it is only indicative, and marked with `~`."""

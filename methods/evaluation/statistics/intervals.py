@@ -12,19 +12,26 @@ Score: two pseudo-clusters of mean size are added, one at each end of the scale,
 all C + 2 clusters is clipped to the scale. Scores that are all at an end of the scale, one a cluster,
 have the interval of Clopper and Pearson.
 
-Difference of two models: paired t. With the skewness k = sum_c r_c^3 / (sum_c r_c^2)^(3/2), Hall's
-statistic h(t) = t + k t^2 / 3 + k^2 t^3 / 27 + k / 6 removes the effect of skewness from t, but finds
-differences that are not there where few clusters differ at all. So the smaller one of |t| and |h(t)|
-counts, and the interval is the wider one on each side: p is below 0.05 exactly where the interval
-excludes 0. Differences that are all equal have no standard error: the two pseudo-clusters are added,
-at the largest difference in favour of each model.
+Difference of two models: paired t. Skewed differences, with the skewness
+
+    k = sum_c r_c^3 / (sum_c r_c^2)^(3/2),
+
+give t a long tail on the other side. There the quantile q of Student's t becomes that of the
+Cornish-Fisher expansion,
+
+    q + |k| (2 q^2 + 1) / 6
+
+and on the side of k it stays. p is that of the q which the expansion takes to |t|. So p falls as |t|
+grows, and is below 0.05 exactly where the interval excludes 0. Differences that are all equal have no
+standard error: the two pseudo-clusters are added, at the largest difference in favour of each model.
 
 Sources: Bell and McCaffrey (2002), Bias Reduction in Standard Errors for Linear Regression with
 Multi-Stage Samples; Pustejovsky and Tipton (2018), Small-Sample Methods for Cluster-Robust Variance
 Estimation (CR2, degrees of freedom); Agresti and Coull (1998), Approximate Is Better than "Exact" for
 Interval Estimation of Binomial Proportions (pseudo-observations); Clopper and Pearson (1934), The Use
-of Confidence or Fiducial Limits; Hall (1992), On the Removal of Skewness by Transformation; Miller
-(2024), Adding Error Bars to Evals (paired differences, clusters). Simulations: decision 62.
+of Confidence or Fiducial Limits; Johnson (1978), Modified t Tests and Confidence Intervals for
+Asymmetrical Populations; Hall (1983), Inverting an Edgeworth Expansion; Miller (2024), Adding Error
+Bars to Evals (paired differences, clusters). Simulations: decision 62.
 """
 
 from typing import NamedTuple
@@ -129,8 +136,8 @@ def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floa
     """
     fit = _difference_fit(totals, span)
     quantile = _t_quantile(fit.freedom, level)
-    below = np.maximum(quantile, _inverse_hall(quantile, fit.skewness))
-    above = np.maximum(quantile, -_inverse_hall(-quantile, fit.skewness))
+    below = _expanded(quantile, np.maximum(-fit.skewness, 0))
+    above = _expanded(quantile, np.maximum(fit.skewness, 0))
     return np.stack([fit.means - below * fit.errors, fit.means + above * fit.errors], axis=1)
 
 
@@ -148,8 +155,8 @@ def p_values(totals: ClusterTotals, span: Floats) -> Floats:
 
     fit = _difference_fit(totals, span)
     t = fit.means / fit.errors
-    statistic = np.minimum(np.abs(t), np.abs(_hall(t, fit.skewness)))
-    p: Floats = 2 * stdtr(fit.freedom, -statistic)
+    against = np.maximum(-fit.skewness * np.sign(t), 0)
+    p: Floats = 2 * stdtr(fit.freedom, -_unexpanded(np.abs(t), against))
     return np.where(totals.n_clusters == 1, 1.0, p)
 
 
@@ -219,16 +226,18 @@ def _difference_fit(totals: ClusterTotals, span: Floats) -> MeanFit:
     return MeanFit(*(np.where(equal, *pair) for pair in zip(symmetric, fit, strict=True)))
 
 
-def _hall(t: Floats, skewness: Floats) -> Floats:
-    bend = skewness * t**2 / 3
-    return t + bend + bend * skewness * t / 9 + skewness / 6
+def _expanded(quantile: Floats, skewness: Floats) -> Floats:
+    """The quantile by the Cornish-Fisher expansion, for a skewness of at least 0."""
+    return quantile + skewness * (2 * quantile**2 + 1) / 6
 
 
-def _inverse_hall(statistic: Floats, skewness: Floats) -> Floats:
-    """The t that has this statistic of Hall."""
-    cube = 1 + skewness * (statistic - skewness / 6)
-    is_symmetric = np.abs(skewness) < ROUNDING
-    return np.where(is_symmetric, statistic, 3 * ratio(np.cbrt(cube) - 1, skewness))
+def _unexpanded(t: Floats, skewness: Floats) -> Floats:
+    """The quantile that the expansion takes to `t`; 0 where it takes 0 to more."""
+    bend = skewness / 3
+    rest = np.maximum(t - skewness / 6, 0)
+    # The root of bend q^2 + q = rest, written without a difference of nearly equal numbers.
+    quantile: Floats = 2 * rest / (1 + np.sqrt(1 + 4 * bend * rest))
+    return quantile
 
 
 def _are_binomial(totals: ClusterTotals, low: Floats, high: Floats) -> NDArray[np.bool_]:

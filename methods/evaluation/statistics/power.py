@@ -3,8 +3,8 @@
     MDE = f(C) SE,    f(C) = q + t_{power, C - 1} + b,    2.84 SE for 110 clusters, 0.05 and 80 %
 
 SE is the CR2 standard error of the mean paired difference over C clusters, q = t_{1 - alpha/2, C - 1},
-and b what Hall's statistic (intervals.py) is below t at t = q, expected over normal differences, whose
-skewness k has the standard deviation sqrt(6) / C:
+and b what the Cornish-Fisher expansion (intervals.py) adds to q, expected over normal differences,
+whose skewness k has the standard deviation sqrt(6) / C:
 
     b = sqrt(3 / pi) / C (q^2 / 3 + 1 / 6)
 

@@ -81,8 +81,9 @@ def test_shares_net_and_p_by_hand() -> None:
     assert (row["lost_low"], row["lost_high"]) == pytest.approx((0.0615, 0.7923), abs=1e-4)
     assert (row["before_value"], row["after_value"], row["difference"]) == (30, 80, 50)
     # The differences are 100 six times, -100 once and 0 three times: t = 50 / 22.361 = 2.2361. They are
-    # skewed to the losses, k = -3,000,000 / 45,000^(3/2) = -0.31427, and Hall's statistic is 1.7008.
-    assert row["p"] == row["p_holm"] == pytest.approx(2 * stats.t.sf(1.7008, 9), rel=1e-3)
+    # skewed to the losses, k = -3,000,000 / 45,000^(3/2) = -0.31427, so q is the root of
+    # q + 0.31427 (2 q^2 + 1) / 6 = t, which is 1.8321.
+    assert row["p"] == row["p_holm"] == pytest.approx(2 * stats.t.sf(1.8321, 9), rel=1e-3)
     assert row["verdict"] is None and row["reason"] is None
     assert row["ci_low"] < 50 < row["ci_high"]
 

@@ -173,9 +173,9 @@ def test_p_is_called_adjusted_only_where_it_was() -> None:
 
 def test_the_test_of_differences_and_the_method_of_subsets_are_named() -> None:
     part = {**slice_("a", "task", "seeing", 50.0), "method": "t, two pseudo-clusters"}
-    named = {**compared_by("a", "b", 0.01, 0.02), "method": "paired t, CR2, Hall"}
+    named = {**compared_by("a", "b", 0.01, 0.02), "method": "paired t, CR2, Cornish-Fisher"}
     said = text(results([rated("a"), rated("b")], [named], [part]))
-    assert "(1 pair) by the test paired t, CR2, Hall, which gives the interval" in said
+    assert "(1 pair) by the test paired t, CR2, Cornish-Fisher, which gives the interval" in said
     assert "by the methods t, two pseudo-clusters and unseen cluster, over" in said
 
 

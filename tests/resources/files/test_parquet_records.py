@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from resources.files import parquet_records
 from resources.files.bounded import BoundedReadError
 from resources.files.parquet_records import open_parquet, read_records
 
@@ -62,6 +63,29 @@ def test_one_text_in_all_records_is_decoded_once_at_a_time(
         for batch in read_records(open_parquet(file), 1_000_000_000):
             assert batch.to_pylist() == [{"text": TEXT}]
             assert pa.total_allocated_bytes() - before < 10 * len(TEXT)
+
+
+def test_a_record_that_the_footer_says_is_too_large_is_not_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a" * 20_000_000]}), path, compression="zstd")
+    assert path.stat().st_size < 20_000
+    with path.open("rb") as file:
+        table, before = open_parquet(file), pa.total_allocated_bytes()
+        with pytest.raises(BoundedReadError, match="a record has more than 10,000,000 bytes"):
+            next(read_records(table, 1_000_000_000, most_record_bytes=10_000_000))
+        assert pa.total_allocated_bytes() - before < 5_000_000
+
+
+def test_a_row_group_is_read_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_records, "MOST_GROUP_BYTES", 1_000_000)
+    texts = [f"{n}" + "a" * 100_000 for n in range(20)]
+    whole, parts = tmp_path / "whole.parquet", tmp_path / "parts.parquet"
+    pq.write_table(pa.table({"text": texts}), whole)
+    pq.write_table(pa.table({"text": texts}), parts, row_group_size=5)
+    with whole.open("rb") as file, pytest.raises(BoundedReadError, match="smaller row groups"):
+        next(read_records(open_parquet(file), 1_000_000_000))
+    with parts.open("rb") as file:
+        assert len(list(read_records(open_parquet(file), 1_000_000_000))) == 20
 
 
 @pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import random
 import zipfile
 from pathlib import Path
 
@@ -102,6 +103,19 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path: Path) -> None:
     assert [row.cells["prediction"] for row in read_rows(file)] == texts
 
 
+def test_pictures_do_not_let_a_spreadsheet_unpack_to_more(tmp_path: Path) -> None:
+    file = tmp_path / "padded.xlsx"
+    with (
+        zipfile.ZipFile(written(tmp_path, ".xlsx")) as whole,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as padded,
+    ):
+        padded.writestr("xl/media/1.png", random.Random(0).randbytes(1_000_000))
+        for name in whole.namelist():
+            is_sheet = name == "xl/worksheets/sheet1.xml"
+            padded.writestr(name, b"a" * 30_000_000 if is_sheet else whole.read(name))
+    assert refused(file).startswith("it is more than 20,000,000 bytes when unpacked")
+
+
 def test_a_spreadsheet_that_unpacks_to_too_much_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +136,24 @@ SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006
             "xl/worksheets/sheet1.xml",
             SHEET + b'<row><c r="XFD1"/></row>' * 40 + b"</sheetData></worksheet>",
             "it has more than 500,000 cells",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET + b"<row>" + b"<c/>" * 200_000 + b"</row></sheetData></worksheet>",
+            "a row or text has more than 100,000 elements",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET
+            + b"<row><c><is>"
+            + b"<r/>" * 200_000
+            + b"</is></c></row></sheetData></worksheet>",
+            "a row or text has more than 100,000 elements",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            b'<!DOCTYPE worksheet [<!ENTITY a "a">]>' + SHEET + b"</sheetData></worksheet>",
+            "its XML declares entities",
         ),
     ],
 )

@@ -115,6 +115,11 @@ CHANGES = {
     },
     "a shard of text": {"corpus": ["wit-0"]},
     "no number of items": {"n_items": None},
+    "too many items": {"n_items": 10**30},
+    "no name": {"name": None},
+    "settings of text": {"settings": "x"},
+    "writers of text": {"writers": "gpt-9"},
+    "a time of escape codes": {"created_at": "x\n\x1b[31m"},
 }
 
 
@@ -135,6 +140,39 @@ def test_a_card_that_does_not_fit_is_refused(
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
+
+
+def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
+    """Change a card and files of a release's folder, and the hashes that it has of them."""
+    tables = json.loads((folder / "tables.json").read_text())
+    tables["releases"][0] |= card
+    for name, text in {**files, "card.json": json.dumps(tables["releases"][0])}.items():
+        (folder / name).write_text(text)
+        tables["files"][name] = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+
+@pytest.mark.parametrize(
+    ("card", "files", "what"),
+    [
+        ({"provider": "openai", "created_at": "1999-01-01T00:00:00+00:00"}, {}, "another card"),
+        ({}, {"dialogues.json": "[]"}, "other files (dialogues.json)"),
+    ],
+)
+def test_a_release_that_is_here_keeps_its_card_and_files(
+    card: dict, files: dict[str, str], what: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    empty.take(made_in / "releases" / FIRST)
+    before, here = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    written_again(folder, card, files)
+
+    with pytest.raises(ReleaseFolderError) as refused:
+        empty.take(folder)
+    assert f"{FIRST} is in this workspace already, and {folder} has {what}" in str(refused.value)
+    assert rows_of(empty.warehouse, FIRST) == before
+    assert everything(empty.home / "releases") == here
 
 
 @pytest.mark.parametrize("name", ["index.html", "evil.svg", "evil", "evil.json.html"])

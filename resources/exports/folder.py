@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from methods.errors import printable
 from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
 from methods.naming import listed
@@ -20,6 +21,7 @@ from methods.spreadsheet_cells import mark_formula
 from resources.exports.formats import ExportFormat
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
 from resources.files.atomic import draft_folder
+from resources.files.bounded import BoundedReadError, read_file
 from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
@@ -162,7 +164,7 @@ def verification_message(folder: Path, checked: FolderVerification) -> str:
     """
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""
-    return (
+    return printable(
         f"{folder} is {manifest.get('release_id')} as {manifest.get('form')}, as it was written: "
         f"{checked.n_files} files of {checked.n_bytes} bytes{others}."
     )
@@ -207,7 +209,7 @@ def listed_files(folder: Path) -> list[ExportedFile]:
 def _listed(folder: Path, todo: str = "") -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
     """A folder's manifest, and by name SHA-256 and size of its files. Raises ExportError."""
     try:
-        manifest = from_json((folder / MANIFEST).read_bytes(), most=None)
+        manifest = from_json(read_file(folder / MANIFEST), most=None)
         files = {
             name: (str(known["sha256"]), int(known["n_bytes"]))
             for name, known in manifest["files"].items()
@@ -216,6 +218,10 @@ def _listed(folder: Path, todo: str = "") -> tuple[dict[str, Any], dict[str, tup
         if not folder.exists():
             raise ExportError(f"There is no folder {folder}.") from None
         raise ExportError(f"{folder} has no {MANIFEST}: {todo or MADE_HERE}.") from None
+    except BoundedReadError as error:
+        raise ExportError(
+            f"{folder / MANIFEST} cannot be read ({error}): {todo or AGAIN}."
+        ) from None
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ExportError(f"{folder / MANIFEST} is damaged: {todo or AGAIN}.") from None
     if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):

@@ -7,9 +7,11 @@ folder.
 import errno
 import hashlib
 import io
+import lzma
 import os
 import stat
 import zipfile
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
 from contextlib import aclosing, closing
 from functools import cache
@@ -185,10 +187,14 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
         The content.
 
     Raises:
-        BoundedReadError: There are more than `most` bytes.
+        BoundedReadError: There are more than `most` bytes, or 100 times as many as are packed.
+        BadZipFile: The member is damaged, encrypted, or packed in a way that Python cannot unpack.
     """
-    with archive.open(name) as file:
-        return read(file, most)
+    try:
+        with archive.open(name) as file:
+            return read(file, min(most, unpacked_limit(archive.getinfo(name).compress_size)))
+    except (NotImplementedError, RuntimeError, lzma.LZMAError, zlib.error) as error:
+        raise zipfile.BadZipFile(str(error)) from None
 
 
 async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:

@@ -88,7 +88,7 @@ def _require_small_groups(
                     f"the lists of a column have more than {MOST_VALUES:,} values",
                 )
             n_bytes += chunk.total_uncompressed_size if is_read else 0
-        if n_bytes > most_record_bytes * group.num_rows:
+        if n_bytes > most_record_bytes * max(1, group.num_rows):
             raise BoundedReadError(
                 "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
             )

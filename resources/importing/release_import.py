@@ -220,7 +220,7 @@ def _require_unchanged(
 
 
 def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Raise ValueError if an item has no turn, lacks an image that it shows, or has a key of no choice."""
+    """Raise ValueError for an item without a turn, an image that it shows, or the choice of its key."""
     for item in items_of_release(rows):
         letters = LETTERS[: len(item.choices)]
         for turn in item.turns:

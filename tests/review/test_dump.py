@@ -362,6 +362,40 @@ def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
         load(file, store, accounts)
 
 
+@pytest.mark.parametrize("harm", ["damaged", "encrypted", "another method"])
+def test_a_dump_that_cannot_be_unpacked_is_one_sentence(
+    worked: ReviewStore, tmp_path: Path, harm: str
+) -> None:
+    data = bytearray(dump_file(worked, "csv"))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        places = [info.header_offset for info in archive.infolist()]
+    if harm == "damaged":
+        first = places[0] + 30 + len("decisions.csv")
+        data[first : first + 8] = b"\xff" * 8
+    else:
+        # Flags and method stand at these offsets of a member's header and of its entry in the list.
+        directory = data.index(b"PK\x01\x02")
+        for place in (places[0], directory + 2):
+            if harm == "encrypted":
+                data[place + 6] |= 1
+            else:
+                data[place + 8] = 9
+    file = tmp_path / "review.zip"
+    file.write_bytes(data)
+    with pytest.raises(DumpError, match="cannot be read .*give a file that vlm-loom review dump"):
+        load(file, worked, Accounts(tmp_path / "other.sqlite"))
+
+
+def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(
+    worked: ReviewStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "review.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("decisions.csv", b"item_id\n" + b"a\n" * 15_000_000)
+    with pytest.raises(DumpError, match="more than the 20000000 allowed"):
+        load(file, worked, Accounts(tmp_path / "other.sqlite"))
+
+
 @pytest.mark.parametrize("data", [b"", b"no table", b"<html>\n"])
 def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) -> None:
     store, accounts = home(tmp_path / "other")

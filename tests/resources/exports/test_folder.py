@@ -1,6 +1,7 @@
 """An exported folder is written once, checked by its list, and the same bytes each time."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,17 @@ def test_a_list_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(ExportError, match=r"manifest\.json (is damaged|names files outside)"):
         checked_files(tmp_path)
+
+
+def test_a_list_that_is_a_pipe_or_a_device_is_refused(tmp_path: Path) -> None:
+    pipe, device = tmp_path / "pipe", tmp_path / "device"
+    for folder in (pipe, device):
+        folder.mkdir()
+    os.mkfifo(pipe / "manifest.json")
+    (device / "manifest.json").symlink_to("/dev/zero")
+    for folder in (pipe, device):
+        with pytest.raises(ExportError, match="manifest.json cannot be read"):
+            checked_files(folder)
 
 
 def test_nothing_is_left_of_an_export_that_failed(

@@ -161,7 +161,7 @@ def _runs() -> list[Run]:
 
 def _show(gateway: DryGateway) -> None:
     """Print the table of estimates."""
-    line = "{:<22} {:<18} {:>9} {:>12} {:>13} {:>13} {:>11} {:>11}"
+    line = "{:<26} {:<18} {:>9} {:>12} {:>13} {:>13} {:>11} {:>11}"
     print()
     print(
         line.format(
@@ -174,6 +174,12 @@ def _show(gateway: DryGateway) -> None:
     for (stage, model), row in [*counted, (("all", ""), totals)]:
         shown = [f"{value:,.0f}" for value in row[:4]] + [f"{value:.4f}" for value in row[4:]]
         print(line.format(stage, model, *shown))
+    for (stage, model), forecast in gateway.forecasts.items():
+        if forecast.possible_calls:
+            print(
+                f"\n{stage} asks {model} up to {forecast.possible_calls:,} times more, where no rule "
+                "reads the letter\nof an answer. At most has these calls."
+            )
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
         "are\nlike a real run's, not the same. An answer counts as many tokens as the mean of its "

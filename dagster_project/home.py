@@ -56,7 +56,7 @@ def restore_home(source: Path, overwrite: bool) -> str:
             f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
         )
     if earlier:
-        message += f"\nThe earlier home is {earlier}: remove it when you do not need it."
+        message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."
     return message
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resources.files import home
+from resources.files.atomic import write_atomically
 from resources.files.system_errors import exhaustion_message, refused_by_system
 from resources.images.index import INDEX
 from resources.llm.ledger.check import require_sound
@@ -14,7 +15,7 @@ from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError
 from resources.review.tables import REVIEW
 from resources.stores import open_store, sqlite
-from resources.stores.address import database
+from resources.stores.address import VARIABLE, database, shown_database
 from resources.warehouse import Warehouse
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
@@ -33,6 +34,7 @@ def bring_home_up_to_date() -> None:
     that made it. Those that are not there yet are made when they are first used.
     """
     require_folder()
+    _require_moved()
     with usable_home():
         if not may_write():
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(home.home()))
@@ -42,6 +44,7 @@ def bring_home_up_to_date() -> None:
             for path, kind in kinds.items():
                 open_store(kind, path).close()
             files = {}
+            remember_database()
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
         for path, kind in files.items():
@@ -77,6 +80,42 @@ def require_folder() -> None:
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
         raise StoreError(f"The workspace {home.home()} is a file: set LOOM_WORKSPACE to a folder.")
+    if database() is None and _database_file().exists():
+        raise StoreError(
+            f"The stores of {home.home()} are in {_database_file().read_text().strip()}, and "
+            f"{VARIABLE} is not set: set it to that database. To go on without what is there, and to "
+            f"pay for its answers again, remove {_database_file()}."
+        )
+
+
+def remember_database() -> None:
+    """Write down in the workspace which database has its stores, so that none is made beside it."""
+    shown = shown_database()
+    if shown is not None and home.home().is_dir() and not _database_file().exists():
+        write_atomically(_database_file(), f"{shown}\n".encode())
+
+
+def forget_database() -> None:
+    """The stores of the workspace are files again."""
+    _database_file().unlink(missing_ok=True)
+
+
+def _database_file() -> Path:
+    return home.home() / "stores-database.txt"
+
+
+def _require_moved() -> None:
+    """Raise StoreError where a database is to be used, and the workspace has stores that it lacks."""
+    if database() is None or _database_file().exists():
+        return
+    stores = [path for name in SQLITE if (path := home.home() / name).exists()]
+    if stores:
+        raise StoreError(
+            f"{VARIABLE} names {shown_database()}, and {home.home()} has stores of its own "
+            f"({', '.join(path.name for path in stores)}): bring them there with vlm-loom workspace "
+            f"move, or unset {VARIABLE}. To begin without them, and to pay for their answers again, move "
+            "them into another folder."
+        )
 
 
 def require_home() -> None:

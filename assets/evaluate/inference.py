@@ -171,6 +171,7 @@ class _Driver:
             by_rule = NO_CHOICE
         if by_rule is not None:
             self.extractions.append({**turn_key, "extractor": RULE, "value": by_rule})
+            self._calls.foresee(key, lambda: extraction_request(self._extractor, step))
             return by_rule
         request = extraction_request(self._extractor, step)
         reply = await complete_and_parse(self._calls, request, step.read)

@@ -6,6 +6,7 @@ data to work on. Nothing is written to the ledger.
 
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from resources.images.store import ImageStore
@@ -48,6 +49,8 @@ class Forecast:
 
     usage: Usage = field(default_factory=Usage)
     at_most_usd: float = 0.0
+    possible_calls: int = 0
+    """Calls that other answers than the mock model's would need; `at_most_usd` has their costs."""
 
 
 class DryGateway(Gateway):
@@ -97,6 +100,21 @@ class DryModelCalls(ModelCalls):
         outcome = await super().outcome_of(request)
         self._forecast(request).usage.count(outcome, request.model)
         return outcome
+
+    def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
+        """Count a request that another answer than the mock model's would need.
+
+        Args:
+            answer_key: The key of the request whose answer does not need it.
+            request: Makes the request.
+        """
+        if answer_key not in self.gateway.stand_in_answers:
+            return
+        possible = request()
+        spec = self.context.registry.model(possible.model)
+        forecast = self._forecast(possible)
+        forecast.possible_calls += 1
+        forecast.at_most_usd += highest_cost(possible, spec, spec.mode)
 
     def _forecast(self, request: ChatRequest) -> Forecast:
         return self.gateway.forecasts[self.stage, request.candidate or request.model]

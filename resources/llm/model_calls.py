@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
@@ -123,6 +123,14 @@ class ModelCalls:
             self._keep_readings()
         finally:
             await self._stack.aclose()
+
+    def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
+        """Count a request that another answer would need; only a dry run does.
+
+        Args:
+            answer_key: The key of the request whose answer does not need it.
+            request: Makes the request.
+        """
 
     def _keep_readings(self) -> None:
         """Tell the ledger what could not be read, and what now could."""

@@ -214,7 +214,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
             if changed := _changed_release_file(draft, files):
                 raise BackupError(
                     f"{backup / changed} has other content than was written, and nothing was restored: "
-                    "take another backup."
+                    "give an earlier backup."
                 )
             require_kept(backup)
             os.sync()
@@ -257,7 +257,7 @@ def _manifest(backup: Path) -> Manifest:
         ) from None
     except ValueError:
         raise BackupError(
-            f"{backup / MANIFEST} does not list the files of a backup: take another backup."
+            f"{backup / MANIFEST} does not list the files of a backup: give an earlier backup."
         ) from None
     for name, file in manifest.files.items():
         path = backup / name
@@ -265,7 +265,7 @@ def _manifest(backup: Path) -> Manifest:
         if linked or not path.is_file() or path.stat().st_size != file.n_bytes:
             raise BackupError(
                 f"{backup} is not as it was made, as {name} is missing, a link or of another size: "
-                "take another backup."
+                "give an earlier backup."
             )
     return manifest
 
@@ -393,7 +393,7 @@ def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
         shutil.copyfile(copy, target_file)
     if _sha256(target_file) != sha256:
         raise BackupError(
-            f"{copy} does not have the bytes that were backed up: take another backup."
+            f"{copy} does not have the bytes that were backed up: give an earlier backup."
         )
 
 

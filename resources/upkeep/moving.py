@@ -14,7 +14,7 @@ from resources.migrations import StoreError
 from resources.site.sample_browser import site_path
 from resources.stores.address import VARIABLE, shown_database
 from resources.stores.copies import copy_store, fill_store
-from resources.stores_of_home import SQLITE
+from resources.stores_of_home import SQLITE, forget_database, remember_database
 from resources.upkeep.cleaning import require_unused
 from resources.warehouse import Warehouse, lake_connection
 from resources.warehouse.lake import Lake
@@ -59,6 +59,7 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
     if database is not None:
         for line in _stores_back() if back else _stores(database):
             say(line)
+        forget_database() if back else remember_database()
     if files is not None:
         for line in _files_back(files) if back else _files(files):
             say(line)

@@ -58,6 +58,13 @@ def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
 
 def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     told = rows(fresh[1].stdout)
+    # Rules read all letters of the mock model, and of a real model perhaps none.
+    *none, extraction = told.pop(("evaluate.answers", "j"))
+    assert none == [0] * 5 and extraction > 0
+    n_letters = re.search(
+        r"evaluate.answers asks j up to ([\d,]+) times more, where no rule", fresh[1].stdout
+    )
+    assert n_letters and int(n_letters[1].replace(",", "")) > 0
 
     assert list(dict.fromkeys(stage for stage, _ in told)) == [
         "dialogue.summaries",
@@ -117,7 +124,9 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert calls % 3 == 0
     assert calls / 3 < 2 * n_asked
     parts = [row for (stage, _), row in told.items() if stage != "all"]
-    assert told["all", ""][:4] == [sum(column) for column in zip(*parts, strict=True)][:4]
+    totals = [sum(column) for column in zip(*parts, strict=True)]
+    assert told["all", ""][:4] == totals[:4]
+    assert told["all", ""][5] == pytest.approx(totals[5] + extraction, abs=1e-3)
 
 
 @pytest.mark.parametrize(

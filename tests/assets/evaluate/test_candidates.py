@@ -1,6 +1,7 @@
 """What candidates send, with plain replies in the place of a provider's: any benchmark, any trial."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,12 @@ class Calls:
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool) -> Completion:
         """The reply to a request."""
         self.sent.append(request)
+        return self._completion()
+
+    def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
+        """Nothing is foreseen."""
+
+    def _completion(self) -> Completion:
         return Completion(
             f"key-{len(self.sent)}", "The answer is A.", "stop", 1, 1, 0.0, cached=False
         )

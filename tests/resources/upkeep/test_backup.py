@@ -515,7 +515,7 @@ def test_a_backup_whose_bytes_were_changed_is_refused(
         restore(tmp_path / "backup", tmp_path / "again")
 
     assert str(refused.value) == (
-        f"{path} does not have the bytes that were backed up: take another backup."
+        f"{path} does not have the bytes that were backed up: give an earlier backup."
     )
     assert not (tmp_path / "again").exists() and not list(tmp_path.glob(".*"))
 
@@ -546,7 +546,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BackupError) as refused:
         restore(tmp_path / "backup", tmp_path / "again")
     assert str(refused.value) == (
-        f"{tmp_path / 'backup' / MANIFEST} does not list the files of a backup: take another backup."
+        f"{tmp_path / 'backup' / MANIFEST} does not list the files of a backup: give an earlier backup."
     )
 
 
@@ -798,7 +798,7 @@ def test_a_damaged_file_of_a_release_or_of_its_export_is_named_by_backup_and_res
     )
     assert str(not_restored.value) == (
         f"{good / 'releases' / name} has other content than was written, and nothing was restored: "
-        "take another backup."
+        "give an earlier backup."
     )
     assert not (tmp_path / "bad").exists() and not (tmp_path / "again").exists()
 

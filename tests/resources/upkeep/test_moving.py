@@ -16,6 +16,7 @@ from resources.images.store import open_images
 from resources.migrations import StoreError
 from resources.review.store import ReviewStore
 from resources.stores import copies
+from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.moving import move
 from tests.doubles.servers import PostgresServer, S3Server
 from tests.resources.files.test_object_storage import picture
@@ -108,6 +109,28 @@ def test_all_is_there_and_comes_back_the_same(
     before, after = rows(built), rows(other)
     assert after == before
     assert files(other) == files(built)
+
+
+def test_a_workspace_that_has_stores_does_not_begin_with_an_empty_database(
+    built: Path, shared: str
+) -> None:
+    with pytest.raises(StoreError, match="has stores of its own .*vlm-loom workspace move"):
+        bring_home_up_to_date()
+    move(back=False, say=print)
+    bring_home_up_to_date()
+
+
+def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
+    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move(back=False, say=print)
+    monkeypatch.delenv("LOOM_STORES")
+    with pytest.raises(StoreError, match="LOOM_STORES is not set") as refused:
+        bring_home_up_to_date()
+    noted = built / "stores-database.txt"
+    assert str(noted) in str(refused.value)
+    noted.unlink()
+    bring_home_up_to_date()
 
 
 def test_numbers_of_decisions_go_on(built: Path, shared: str) -> None:

@@ -113,8 +113,8 @@ def _require_moved() -> None:
         raise StoreError(
             f"{VARIABLE} names {shown_database()}, and {home.home()} has stores of its own "
             f"({', '.join(path.name for path in stores)}): bring them there with vlm-loom workspace "
-            f"move, or unset {VARIABLE}. To begin without them, and to pay for their answers again, move "
-            "them into another folder."
+            f"move, or unset {VARIABLE}. To begin without them, and to pay for their answers again, "
+            "move them into another folder."
         )
 
 

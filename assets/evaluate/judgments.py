@@ -1,9 +1,9 @@
 """Judgments: what each judge says of every answer."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast, get_args
 
 import dagster as dg
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
@@ -18,6 +18,7 @@ from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet,
 from assets.evaluate.transcripts import LazyTranscripts
 from assets.release import releases
 from methods.benchmarks import Benchmarks
+from methods.naming import listed
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
@@ -31,9 +32,27 @@ class JudgmentsSettings(EvaluationSettings):
         description="Images that a judge is sent: those shown so far, all of the item, or none. "
         "Judgments with other images are other scores.",
     )
+    images_by_benchmark: dict[str, str] = Field(
+        {}, description="Another choice of images by the name of a benchmark."
+    )
     replicates: int = Field(
         1, ge=1, description="How often the same is asked, to see how much a judge varies."
     )
+
+    @field_validator("images_by_benchmark")
+    @classmethod
+    def _known(cls, choices: dict[str, str]) -> dict[str, str]:
+        for benchmark, images in choices.items():
+            if images not in get_args(JudgeImages):
+                raise ValueError(
+                    f"images of {benchmark} are {images!r}, but can be {listed(get_args(JudgeImages))}"
+                )
+        return choices
+
+    def images_of(self, release: EvaluatedRelease) -> JudgeImages:
+        """The images that a judge is sent on a release."""
+        choice = self.images_by_benchmark.get(release.benchmark.name, self.images)
+        return cast("JudgeImages", choice)
 
 
 @table_asset(
@@ -74,7 +93,7 @@ def judgments(
     for release in evaluated_releases(warehouse, benchmarks, waiting):
         with isolation.release(release.release_id):
             release_id = release.release_id
-            versions[release_id] = judge_version(release.benchmark, config.images)
+            versions[release_id] = judge_version(release.benchmark, config.images_of(release))
             transcripts[release_id] = LazyTranscripts(warehouse, release_id, len(judges) + 1)
             of_release = [
                 run
@@ -93,9 +112,8 @@ def judgments(
             with isolation.release(release_id, asking=True):
                 transcript = await transcripts[release_id].of(run.model, run.item_id)
                 if transcript is not None:
-                    judge_run = JudgeRun(
-                        run.judge, run.replicate, *transcript, config.images, PARAMS
-                    )
+                    images = config.images_of(run.release)
+                    judge_run = JudgeRun(run.judge, run.replicate, *transcript, images, PARAMS)
                     replies = await judge_item(calls, run.release.benchmark, judge_run)
                     return [JudgeReply.of(judge_run, *reply) for reply in replies]
         return []

@@ -96,6 +96,7 @@ def methods_paragraph(
         *_how_asked("Models", candidates),
         *_imported(models),
         *_read(calls),
+        *_how_asked("The extractor", [each for each in calls.settings if each.role == "reader"]),
         _scored(results, averages),
         *_how_asked("The judge", [each for each in calls.settings if _judged(each, results)]),
         _intervals(results),
@@ -148,8 +149,9 @@ def _how_asked(who: str, calls: Sequence[CallSettings]) -> list[str]:
     if not calls:
         return []
     first, last = min(each.first_day for each in calls), max(each.last_day for each in calls)
-    verb = "was" if who == "The judge" and len(calls) == 1 else "were"
-    who = "The judges" if who == "The judge" and len(calls) > 1 else who
+    is_one = who != "Models" and len(calls) == 1
+    verb = "was" if is_one else "were"
+    who = who if is_one or who == "Models" else f"{who}s"
     when = f"on {first}" if first == last else f"between {first} and {last}"
     temperatures = _by_value(
         {each.name: each.temperatures for each in calls}, "its server's default"

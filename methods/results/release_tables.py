@@ -1,11 +1,13 @@
 """Tables of a release that no judge made: counts of items, letters by pass, answer extraction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from methods.evaluation.statistics.estimates import mark_indicative
+from methods.naming import decimal_text
 from methods.results.results_table import Row, in_name
 from methods.results.tables import NOTHING, ResultTable, TableCell, interval_text
 
-READING = "extraction_quality"
+READING, JUDGING = "extraction_quality", "judge_quality"
 SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
 """Shares of answers by their measure, with their names in the table."""
 AGREEMENT = {"raw": "Same letter", "cohen_kappa": "Cohen kappa"}
@@ -19,7 +21,10 @@ _OVER = "Intervals are of 95 % over C clusters."
 
 
 def release_tables(
-    release_id: str, counts: Sequence[Row], findings: Sequence[Row]
+    release_id: str,
+    counts: Sequence[Row],
+    findings: Sequence[Row],
+    labels: Mapping[str, str],
 ) -> Iterator[ResultTable]:
     """Make the tables of a release.
 
@@ -27,11 +32,13 @@ def release_tables(
         release_id: The id of the release.
         counts: Rows of name, value, n and unit, such as the classes of tokens (MMDU, Figure 4).
         findings: Rows of `evaluate.findings` of the release.
+        labels: The label of each model.
 
     Yields:
         A table for each name of `counts`; the letters that each model named by pass (MMBench,
         Figure 4); the share of answers that each reader reads (Table 1); the agreement of every two
-        readers (Figure 5); the metrics under each extractor (Table 6).
+        readers (Figure 5); the metrics under each extractor (Table 6); the agreement of judges with
+        people and each other (MMDU, Table 4; AlignMMBench, Table 2; ConvBench, Table 7).
     """
     for name in dict.fromkeys(row["name"] for row in counts):
         rows = [row for row in counts if row["name"] == name]
@@ -43,6 +50,14 @@ def release_tables(
             (False, False),
             tuple((TableCell(row["value"]), TableCell(str(row["n"]))) for row in rows),
         )
+    findings = [{**row, "subject": labels.get(row["subject"], row["subject"])} for row in findings]
+    judged = [
+        row
+        for row in findings
+        if row["analysis"] == JUDGING and row["other"] and row["value"] is not None
+    ]
+    if judged:
+        yield _judges(release_id, judged)
     readings = [row for row in findings if row["analysis"] == READING]
     if named := [row for row in readings if row["measure"] == "named"]:
         yield _letters(release_id, named)
@@ -122,6 +137,40 @@ def _agreement(release_id: str, rows: Sequence[Row]) -> ResultTable:
         (False, False, False, False, False, True, False, False),
         tuple(lines),
     )
+
+
+def _judges(release_id: str, rows: Sequence[Row]) -> ResultTable:
+    lines = [
+        (
+            TableCell(row["judge"]),
+            TableCell(row["other"]),
+            TableCell(row["metric"]),
+            TableCell(": ".join(filter(None, (row["subset_label"], row["subset_value"]))) or "all"),
+            TableCell(row["unit"]),
+            TableCell(row["measure"].replace("_", " ")),
+            TableCell(str(row["n"])),
+            TableCell(decimal_text(row["value"], 3)),
+            TableCell(_coefficients(row)),
+            TableCell(str(row["n_clusters"] or NOTHING)),
+        )
+        for row in rows
+    ]
+    return ResultTable(
+        "judge-agreement",
+        release_id,
+        f"Agreement of judges with people and with each other on {release_id}. {_OVER}",
+        ("Judge", "With", "Metric", "Subset", "On", "Measure", "n", "Value", "Interval", "C"),
+        (False,) * 10,
+        tuple(lines),
+    )
+
+
+def _coefficients(row: Row) -> str:
+    """The interval of a row with three decimals, marked if it is of few clusters; empty without one."""
+    if row["ci_low"] is None:
+        return ""
+    ends = ", ".join(decimal_text(row[end], 3) for end in ("ci_low", "ci_high"))
+    return mark_indicative(f"[{ends}]", row["n_clusters"])
 
 
 def _percent(row: Row) -> tuple[TableCell, TableCell, TableCell]:

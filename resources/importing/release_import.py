@@ -241,8 +241,8 @@ def _require_same_release(
     The id covers the rows of a release, and neither its card nor its files.
     """
     where = {"r": row["release_id"]}
-    known = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
-    if not known:
+    stored = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
+    if not stored:
         return
     exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
     written = {Path(export["path"]).name: export["sha256"] for export in exports}
@@ -252,7 +252,7 @@ def _require_same_release(
         if name != CARD
         and sha256 not in (written.get(name, sha256), _sha256(root / row["release_id"], name))
     ]
-    if known != [row] or other:
+    if stored != [row] or other:
         what = f"other files ({listed(other)})" if other else "another card"
         raise ReleaseFolderError(
             f"{row['release_id']} is in this workspace already, and {folder} has {what}: nothing was "

@@ -388,8 +388,9 @@ def _for_papers(results: ReleaseResults) -> Iterator[ResultTable]:
     judges = results.by_judge()
     for number, of_judge in enumerate(judges, start=1):
         yield from tables(of_judge, number)
-    release_id = judges[0].release_id
-    yield from release_tables(release_id, results.counts.to_pylist(), results.findings.to_pylist())
+    counts, findings = results.counts.to_pylist(), results.findings.to_pylist()
+    labels = {model: label for of_judge in judges for model, label in of_judge.labels.items()}
+    yield from release_tables(judges[0].release_id, counts, findings, labels)
 
 
 def _latex(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:

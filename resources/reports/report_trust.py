@@ -23,6 +23,8 @@ MEASURES = {
     "cohen_kappa": "Cohen's kappa",
 }
 """Measures of agreement as the tables head them, in their order."""
+VERDICT_MEASURES = ("raw", "cohen_kappa")
+"""Measures of verdicts, which are of a turn or of a whole conversation."""
 _PEOPLE = {OF_PEOPLE[EXTERNAL]: "people, imported", OF_PEOPLE[INTERNAL]: "people here"}
 _UNITS = {"answer": "answers", "item": "items or groups", "model": "models"}
 _DOES = {
@@ -71,10 +73,15 @@ _PROBES = {
 def trust(data: Report) -> block.Section:
     """Make the section on the quality of judges' overall scores; empty without a judge."""
     overall = data["benchmark"]["overall"] if data["benchmark"] else ""
-    rows = [
-        row
-        for row in data["findings"].get("judge_quality", [])
-        if row["metric"] == overall and row["other"]
+    quality = [row for row in data["findings"].get("judge_quality", []) if row["other"]]
+    rows = [row for row in quality if row["metric"] == overall]
+    # People may compare turns, and the judge whole conversations, too.
+    rows += [
+        {**row, "subset_label": "what is compared", "subset_value": row["metric"]}
+        for row in quality
+        if row["metric"] != overall
+        and row["measure"] in VERDICT_MEASURES
+        and not row["subset_label"]
     ]
     versions = {(row["judge"], row["judge_version"]) for row in (*rows, *data["judge_probes"])}
     agreed = [row for row in rows if row["measure"] in MEASURES]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 import dagster_project.definitions  # noqa: F401
 from assets.common.settings import SECTIONS
@@ -48,7 +49,7 @@ def exists(named: str, cell: str) -> bool:
     value_of = re.search(rf"`(\w+)/(\w+): (\w+)` = `{re.escape(named)}`", cell)
     if value_of:
         section = SECTIONS[f"{value_of[1]}.{value_of[2]}"]
-        return section.model_validate({value_of[3]: named}) is not None
+        return section.model_validate({value_of[3]: yaml.safe_load(named)}) is not None
     return named in METRICS | COLUMNS | ROLES | {name.partition("/")[0] for name in METRICS}
 
 

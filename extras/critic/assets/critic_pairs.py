@@ -29,7 +29,9 @@ from extras.critic.methods.pairs import (
 )
 from extras.critic.methods.split import Side, SplitAssignment, UnsplitPair, assign_splits
 from methods.benchmarks import Benchmarks
+from methods.errors import UserError
 from methods.evaluation.asking import PLAIN
+from methods.evaluation.candidates import FILE
 from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
 from methods.evaluation.judging import JudgeRequest
@@ -37,6 +39,7 @@ from methods.evaluation.metrics import UNLABELLED
 from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.ids import content_id
 from methods.markdown import table
+from methods.naming import listed
 from methods.prompts.messages import Message
 from resources.review.store import ReviewStore
 from resources.settings.prompts import prompt
@@ -199,7 +202,17 @@ def _rows(
         )
         for release, pair in pairs
     ]
-    is_external = [pair.answer.key.model in settings.external_models for _, pair in pairs]
+    names = {
+        name.removeprefix(f"{FILE}:"): name
+        for name in sorted({pair.answer.key.model for _, pair in pairs})
+    }
+    external = {name.removeprefix(f"{FILE}:") for name in settings.external_models}
+    if unknown := external - names.keys():
+        raise UserError(
+            f"external_models of {TABLE} names {listed(sorted(unknown))}, which answered none of the "
+            f"pairs: name {listed(sorted(names))}, or leave it out."
+        )
+    is_external = [pair.answer.key.model.removeprefix(f"{FILE}:") in external for _, pair in pairs]
     split = iter(
         assign_splits(
             [unit for unit, outside in zip(units, is_external, strict=True) if not outside],

@@ -107,6 +107,9 @@ def test_models_are_named_by_their_labels() -> None:
 def test_the_extractor_is_named_with_its_share() -> None:
     said = text(ONE, rule=79, reader=35)
     assert "a model read them: 35 by reader, of 114 answers in all." in said
+    asked = text(ONE, called("reader", "reader", served_as=["gpt-4o"]), rule=79, reader=35)
+    assert "The extractor was asked on 2026-03-01, at temperature 0;" in asked
+    assert "reader is gpt-4o." in asked
     assert "The letters of all 79 answers were read by rule." in text(ONE, rule=79)
     assert "letters" not in text(ONE).lower()
 

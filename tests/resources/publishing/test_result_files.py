@@ -81,6 +81,14 @@ RESULTS = ReleaseResults(
             {**READ, "measure": "difference", "judge": "second", "other": "strict", "value": -2.5}
             | {"ci_low": -4.0, "ci_high": -1.0, "metric": "Circular", "aggregation": "micro"},
             {**BY_RULE, "measure": "read", "n": 8, "value": 0.875, "ci_low": 0.6, "ci_high": 0.99},
+            {
+                **READ,
+                "analysis": "judge_quality",
+                "judge": "judge",
+                "subject": "",
+                "metric": "Overall",
+            }
+            | {"other": "people", "unit": "answer", "measure": "pearson", "value": 0.8125, "n": 30},
             {**BY_RULE, "measure": "cohen_kappa", "other": "second", "n": 7, "value": 0.625}
             | {"ci_low": 0.4, "ci_high": 0.8},
         ],
@@ -116,7 +124,7 @@ def test_programs_get_every_row(tmp_path: Path) -> None:
         "pairs": 3,
         "slices": 4,
         "metrics": 8,
-        "findings": 6,
+        "findings": 7,
         "training": 1,
         "counts": 2,
     }
@@ -143,7 +151,14 @@ def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path:
         "| All models | rule and second | all | Cohen kappa | 7 | 62.5 | [40.0, 80.0] | 20 |"
         in text
     )
-    names = {"counts-tokens.tex", "letters.tex", "extractors.tex", "extraction-shares.tex"}
+    assert "| judge | people | Overall | all | answer | pearson | 30 | 0.812 |  | 20 |" in text
+    names = {
+        "judge-agreement.tex",
+        "counts-tokens.tex",
+        "letters.tex",
+        "extractors.tex",
+        "extraction-shares.tex",
+    }
     assert names <= written("latex", tmp_path).keys()
 
 

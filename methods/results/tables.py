@@ -68,6 +68,7 @@ def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
     """Every table of a judge's results; `number` tells those of several judges apart."""
     suffix = "" if number == 1 else f"-{number}"
     yield _leaderboard(results, f"leaderboard{suffix}")
+    yield _scores(results, f"scores{suffix}")
     aggregations = dict.fromkeys(row["aggregation"] for row in results.metrics)
     for place, aggregation in enumerate(aggregations, start=1):
         of_metrics = [row for row in results.metrics if row["aggregation"] == aggregation]
@@ -191,6 +192,30 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         numeric,
         tuple(rows),
         heads.index("Model"),
+    )
+
+
+def _scores(results: JudgeResults, name: str) -> ResultTable:
+    """The leaderboard without its counts: ranks, scores and intervals fit into one column."""
+    alone = best_alone(results)
+    lines = [
+        (
+            TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
+            TableCell(row["label"], bold=row["model"] == alone),
+            TableCell(number=row["value"], bold=row["model"] == alone),
+            TableCell(interval_text(row)),
+            TableCell(str(row["n_clusters"] or NOTHING)),
+        )
+        for row in results.models
+    ]
+    return ResultTable(
+        name,
+        results.release_id,
+        f"Scores over C clusters. {_about(results)}",
+        ("Rank", "Model", "Score", "Interval", "C"),
+        (False, False, True, False, False),
+        tuple(lines),
+        1,
     )
 
 

@@ -38,6 +38,8 @@
       loom.highlight(loom.byId("item"));
     }
     await drawn;
+    // What the choice of models says stands above the list.
+    if (redraw) loom.byId("list").parentElement.scrollTop = 0;
   };
 
   // Open an item as a step that one goes back from.

@@ -25,7 +25,7 @@ from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 from methods.results.results_table import JudgeResults
 from methods.results.tables import ResultTable, tables
 from methods.results.texts import COLUMN, GAP, NAMES, PAGE, latex, latex_text
-from tests.methods.results.test_tables import BOARD, HOSTILE, model, pair, results, slice_
+from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 
 FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))
 FONT.set_size(800, 72)  # a hundred times as large, so that no sign is rounded to whole points
@@ -162,7 +162,7 @@ def test_a_table_that_fits_the_page_only_stands_across_both_columns() -> None:
         for place, metric in enumerate(("Overall Score", *names))
         for name in MODELS
     ]
-    by_metric = list(tables(results(scores[:4], others=scores[4:])))[1]
+    by_metric = named("metrics-1", results(scores[:4], others=scores[4:]))
     assert by_metric.heads == ("Model", "Overall", "C", "R", "VP", "LC", "AA")
     assert "VP: Visual Perception" in by_metric.caption
     (table,) = parsed(latex(by_metric))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from methods.results.results_table import FLOOR, JudgeResults, by_judge, label_order
-from methods.results.tables import analyses, best_alone, tables
+from methods.results.tables import ResultTable, analyses, best_alone, tables
 from methods.results.texts import latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
@@ -96,6 +96,10 @@ def results(
     return JudgeResults(judge="judge", version="p@1", scores=[*models, *others], differences=pairs)
 
 
+def named(name: str, of: JudgeResults) -> ResultTable:
+    return next(table for table in tables(of) if table.name == name)
+
+
 BOARD = results(
     [model("good", 80.0, 1), model("fair", 60.04, 2), model("none", None, None)],
     [pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)],
@@ -113,6 +117,15 @@ def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     )
 
 
+def test_scores_stand_in_one_column_too() -> None:
+    table = named("scores", BOARD)
+    assert table.heads == ("Rank", "Model", "Score", "Interval", "C")
+    assert [cell.text or cell.number for cell in table.rows[0]] == [
+        *("1", "good", 80.0, "~[78.0, 82.0]", "4")
+    ]
+    assert r"\begin{table}" in latex(table)
+
+
 def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
     assert best_alone(BOARD) is None, "against none nothing is known"
     known = replace(BOARD, differences=BOARD.differences[:1])
@@ -122,7 +135,7 @@ def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
 
 
 def test_the_matrix_has_each_difference_in_both_directions() -> None:
-    _, matrix, *_ = tables(BOARD)
+    matrix = named("pairs", BOARD)
     assert "Intervals" not in matrix.caption
     assert matrix.heads == ("", "good", "fair", "none")
     numbers = [[cell.number for cell in row[1:]] for row in matrix.rows]
@@ -131,7 +144,7 @@ def test_the_matrix_has_each_difference_in_both_directions() -> None:
 
 
 def test_every_two_models_stand_with_interval_and_p() -> None:
-    table = next(table for table in tables(BOARD) if table.name == "pair-differences")
+    table = named("pair-differences", BOARD)
     (row,) = table.rows
     shown = [cell.text or cell.number for cell in row]
     assert shown == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]
@@ -140,7 +153,7 @@ def test_every_two_models_stand_with_interval_and_p() -> None:
 def test_every_metric_stands_with_its_interval_by_model() -> None:
     richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1}
     board = results([model("good", 80.0, 1), model("fair", 60.0, 2)], others=[richness])
-    table = next(table for table in tables(board) if table.name == "metric-intervals-1")
+    table = named("metric-intervals-1", board)
     assert table.heads == ("Metric", "C", "good", "Interval", "fair", "Interval")
     assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
         ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
@@ -176,8 +189,7 @@ def test_values_of_a_label_stand_by_their_meaning(ordered: list[str]) -> None:
 def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     richness = {**model("good", 70.0, 1), "metric": "Richness", "place": 1, "access": "open"}
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
-    by_metric = list(tables(results([good, model("fair", 60.0, 2)], others=[richness])))[1]
-    assert by_metric.name == "metrics-1"
+    by_metric = named("metrics-1", results([good, model("fair", 60.0, 2)], others=[richness]))
     assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
     first, second = ([cell.text or cell.number for cell in row] for row in by_metric.rows)
     assert first == ["good", 80.0, 70.0, "open", "7"]
@@ -275,12 +287,13 @@ def test_each_judge_has_a_board() -> None:
         ["a"],
     ]
     assert [table.name for table in tables(BOARD, 2)] == [
-        *("leaderboard-2", "pairs-2", "pair-differences-2", "slices-2-1")
+        *("leaderboard-2", "scores-2", "pairs-2", "pair-differences-2", "slices-2-1")
     ]
 
 
 def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
-    board, matrix, *_ = tables(replace(BOARD, differences=BOARD.differences[:1]))
+    known = replace(BOARD, differences=BOARD.differences[:1])
+    board, matrix = named("leaderboard", known), named("pairs", known)
     text = latex(board)
     for line in (
         r"\toprule",
@@ -300,7 +313,7 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
 
 def test_a_label_has_the_release_and_zero_has_no_sign() -> None:
     rows = [model("a", 99.96, 1), model("b", -0.04, 2)]
-    board, matrix, _ = tables(results(rows, [pair("a", "b", 0.04, 0.5)]), 2)
+    board, _, matrix, _ = tables(results(rows, [pair("a", "b", 0.04, 0.5)]), 2)
     assert r"\label{tab:mmdu-1-leaderboard-2}" in latex(board)
     assert r"\label{tab:mmdu-1-pairs-2}" in latex(matrix)
     assert "-0.0" not in latex(matrix) + markdown(matrix) + latex(board) + markdown(board)

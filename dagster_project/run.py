@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assets.common.settings import SECTIONS
 from dagster_project.action import Action
 from dagster_project.action_jobs import mark_unsynced
 from dagster_project.build import build, only_build
@@ -38,6 +39,7 @@ from dagster_project.results import show_costs, show_reports, show_results, show
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.process import text_embedder
 from resources.llm.registry import active_profile, load_registry
+from resources.settings.asset_settings import read_sections
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 from resources.warehouse.configured import warehouse_of_home
 
@@ -59,6 +61,7 @@ def run_alone(job: str, limit: int | None = None) -> int:
     """
     bring_home_up_to_date()
     with usable_home():
+        read_sections(SECTIONS)
         return _run(job, limit)
 
 
@@ -69,6 +72,7 @@ def run_build() -> int:
     """
     bring_home_up_to_date()
     with usable_home(), only_build(wait=True), open_instance() as instance:
+        read_sections(SECTIONS)
         end_dead_runs(instance)
         embedder = text_embedder()
         definitions = build_defs(resource_overrides={"embedder": embedder})

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from resources.files.home import limits_path
 from resources.images.store import ImageStore
+from resources.llm.background_reports import background_reports
 from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
 from resources.llm.canary import Canaries
@@ -161,9 +162,12 @@ class Gateway:
         results: dict[int, R] = {}
         lanes = _lanes(items, apart)
         trials = Canaries(stage, apart=apart is not None, by_prompt=by_prompt)
-        async with self.model_calls(stage, trials) as calls:
+        async with (
+            background_reports(on_progress) as report,
+            self.model_calls(stage, trials) as calls,
+        ):
             sizes = {lane: len(places) for lane, places in lanes.items()}
-            progress = StageProgress(stage, sizes, calls.usage, on_progress, self.context.in_flight)
+            progress = StageProgress(stage, sizes, calls.usage, report, self.context.in_flight)
 
             async def work_on(lane: str, places: Iterator[int]) -> None:
                 for index in places:

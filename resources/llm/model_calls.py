@@ -472,10 +472,12 @@ class ModelCalls:
         """Log, once, that the stage ends and waits for replies."""
         if not self._is_ending:
             self._is_ending = True
-            _LOG.warning(
+            text = (
                 f"{self.stage} ends. It waits up to {GRACE_SECONDS:.0f} s for the replies that are "
                 "under way, which may be billed."
             )
+            # Dagster writes it into a database, for which the replies must not wait.
+            asyncio.get_running_loop().run_in_executor(None, _LOG.warning, text)
 
     def _breaker(self, keyed: KeyedRequest) -> CircuitBreaker:
         """The circuit breaker of a model's server in this stage, one for requests with images.

@@ -51,7 +51,10 @@ async def watch(
             before = now
             if still:
                 minutes = f"{still / 60:.0f} min"
-                say(f"{stage}: nothing has moved for {minutes}. It waits for {_most_waited_for()}.")
+                text = (
+                    f"{stage}: nothing has moved for {minutes}. It waits for {_most_waited_for()}."
+                )
+                await asyncio.to_thread(say, text)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

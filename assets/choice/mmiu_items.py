@@ -8,8 +8,8 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, sides
-from assets.cluster.sides import NO_BENCHMARK_SETS
+from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, splits
+from assets.cluster.splits import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.drops import in_words, reasons, require_few_lost
 from assets.common.generation import (
@@ -105,7 +105,7 @@ class SampleCollection(NamedTuple):
     TABLE,
     side_tables=[PICTURES, LOSSES],
     kinds={"openai", "image"},
-    deps=[image_sets, entries, sides],
+    deps=[image_sets, entries, splits],
     automation_condition=WHEN_READY,
 )
 def mmiu_items(

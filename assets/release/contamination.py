@@ -61,7 +61,7 @@ def current_overlap(
 
 
 class OverlapFreeReleases(NamedTuple):
-    """Releases to be frozen, without what both sides have; the release of each name that comes into
+    """Releases to be frozen, without what both splits have; the release of each name that comes into
     force or stays so; by name why there is none any more; rows of `release.overlaps`; and what is
     shared all the same and is no fault."""
 
@@ -196,8 +196,8 @@ class _OverlapRemoval:
         if not rows["items"]:
             del self.made[name]
             self.retired[name] = (
-                f"Every item of {name} shares something with a release of the other side: no {name} is "
-                "current."
+                f"Every item of {name} shares something with a release of the other split: no {name} "
+                "is current."
             )
             return
         counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}

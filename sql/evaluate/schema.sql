@@ -608,13 +608,13 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
 
 -- Training pairs of a critic: what the judge is sent about an answer, without images, and the reply that a
 -- person's score and reason make. `raters` scored the answer, `chosen` gave the middle score. What hangs together
--- (group, image, question) is a block, and on one side. The extra `critic` fills it; it stands here because
--- `evaluate.judge_quality` reads the sides, none without the extra.
+-- (group, image, question) is a block, and in one split. The extra `critic` fills it; it stands here because
+-- `evaluate.judge_quality` reads the splits, none without the extra.
 CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     pair_id VARCHAR NOT NULL,
-    side VARCHAR NOT NULL CHECK (side IN ('train', 'test', 'external')),
+    split VARCHAR NOT NULL CHECK (split IN ('train', 'test', 'external')),
     ordinal INTEGER NOT NULL CHECK (ordinal > 0),
     category VARCHAR NOT NULL,
     block VARCHAR NOT NULL,
@@ -638,7 +638,7 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     prompt_version VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, pair_id),
-    UNIQUE (release_id, side, ordinal)
+    UNIQUE (release_id, split, ordinal)
 );
 
 -- ConvBench: of the errors of a turn, how many go when earlier turns are given, and how many right answers are

@@ -65,7 +65,7 @@ def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
 
 @pytest.fixture(scope="session")
 def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Two clusters for either side. Not to be changed: tests go on from copies."""
+    """Two clusters for either split. Not to be changed: tests go on from copies."""
 
     def build(root: Path) -> None:
         world = make_world(root, two_sided_corpus(root / "corpus"))

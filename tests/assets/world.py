@@ -36,11 +36,11 @@ Row = dict[str, Any]
 Result = dg.ExecuteInProcessResult
 
 SMALL_SETS = {
-    "cluster__sides": {"config": {"benchmark_share": 0.5, "by_cluster": True, "seed": 1}},
+    "cluster__splits": {"config": {"benchmark_share": 0.5, "by_cluster": True, "seed": 1}},
     "cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}},
 }
 """Run config: sets of three images for the benchmark, of two to instruct. Half of the clusters are on
-either side: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
+either split: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
 SMALL_DIALOGUES = {"per_image": 1, "per_set": 3}
 """Settings of `dialogue.questions`: fewer turns than MMDU has."""
 ANY_ASSETS = "__ASSET_JOB"
@@ -205,7 +205,7 @@ class World:
         return self.run("ingest", config, shard)
 
     def cluster(self) -> Result:
-        """Clusters, sides and sets, without the pictures, which take as long as all else."""
+        """Clusters, splits and sets, without the pictures, which take as long as all else."""
         return self.run("cluster", SMALL_SETS, assets=WITHOUT_PICTURES)
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:

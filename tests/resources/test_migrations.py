@@ -85,6 +85,7 @@ LANDED = {
     "resources/llm/ledger/migrations/0101_image_tokens.sql": "0ca880f357e4e5bd",
     "sql/migrations/0114_versions_of_pages.sql": "a9414ccbad29f5ac",
     "sql/migrations/0115_positions_of_questions.sql": "be5eb33738ab4d97",
+    "sql/migrations/0116_splits.sql": "ea5a411d9d297460",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 
@@ -123,6 +124,12 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
         assert row.pop("until_position") is None and row.pop("scope")
         position = row.pop("position")
         row["positions"] = [position] if position else [*range(1, n_images[row["set_id"]] + 1)]
+    before["cluster.splits"] = before.pop("cluster.sides")
+    reasons = {"drawn": "sampled", "bridges_sides": "bridges_splits"}
+    for row in before["cluster.splits"]:
+        row |= {"split": row.pop("side"), "reason": reasons.get(row["reason"], row["reason"])}
+    for row in before["evaluate.critic_pairs"]:
+        row["split"] = row.pop("side")
 
     Warehouse(home / "warehouse.duckdb").check()
     Warehouse(tmp_path / "new.duckdb").check()

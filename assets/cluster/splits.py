@@ -1,4 +1,4 @@
-"""`cluster.sides`: the train/test split of the corpus, before sampling."""
+"""`cluster.splits`: the train/test split of the corpus, before sampling."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -24,24 +24,24 @@ from methods.image_sets.split import (
     SplitDecision,
     SplitImage,
     SplitSpec,
+    split_corpus,
 )
-from methods.image_sets.split import sides as sides_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
-TABLE = "cluster.sides"
+TABLE = "cluster.splits"
 NO_BENCHMARK_SETS = (
-    "There are no image sets on the benchmarks' side: run the job cluster first, or raise "
-    "benchmark_share of cluster/sides."
+    "There are no image sets in the benchmark split: run the job cluster first, or raise "
+    "benchmark_share of cluster/splits."
 )
 NO_BENCHMARK_ENTRIES = (
-    "There are no entries on the benchmarks' side: run the jobs ingest and cluster first."
+    "There are no entries in the benchmark split: run the jobs ingest and cluster first."
 )
 
 
 class SplitSettings(AssetConfig):
     """How the corpus is divided between benchmarks and instruction sets; newcomers follow it, and what
-    has a side keeps it until it is redrawn."""
+    has a split keeps it until it is redrawn."""
 
     RUN_ONLY: ClassVar = frozenset({"redraw"})
 
@@ -53,7 +53,7 @@ class SplitSettings(AssetConfig):
     )
     by_cluster: bool = Field(
         False,
-        description="Whether a cluster is on one side as a whole, so that no topic is on both.",
+        description="Whether a cluster is in one split as a whole, so that no topic is in both.",
     )
     seed: int = Field(0, description="Seed of the division.")
     redraw: bool = Field(
@@ -68,12 +68,12 @@ class SplitSettings(AssetConfig):
 
 @table_asset(
     TABLE,
-    side_tables=["cluster.entry_sides"],
+    side_tables=["cluster.entry_splits"],
     kinds={"image"},
     deps=[entries, clusters, duplicates],
     automation_condition=WHEN_READY,
 )
-def sides(
+def splits(
     context: dg.AssetExecutionContext,
     config: SplitSettings,
     warehouse: dg.ResourceParam[Warehouse],
@@ -85,19 +85,19 @@ def sides(
     stay when the corpus grows.
     """
     page_images = _page_images(warehouse)
-    prior = {} if config.redraw else _prior_sides(warehouse)
+    prior = {} if config.redraw else _prior_splits(warehouse)
     tested = _tested(warehouse, image_store)
-    side_of = sides_of(page_images, config.spec(), prior, tested)
+    split_of = split_corpus(page_images, config.spec(), prior, tested)
     table = rows_to_arrow(
         TABLE,
         [
-            {"page_id": page_id, "image_id": image_id, **side._asdict()}
-            for (page_id, image_id), side in sorted(side_of.items())
+            {"page_id": page_id, "image_id": image_id, **split._asdict()}
+            for (page_id, image_id), split in sorted(split_of.items())
         ],
     )
     warehouse.replace(TABLE, table)
-    details = _details(page_images, side_of, prior)
-    if warning := _warning(page_images, side_of):
+    details = _details(page_images, split_of, prior)
+    if warning := _warning(page_images, split_of):
         context.log.warning(warning)
         details["warning"] = warning
     return report(table, details, images=image_store)
@@ -122,10 +122,11 @@ def _page_images(warehouse: Warehouse) -> list[SplitImage]:
     ]
 
 
-def _prior_sides(warehouse: Warehouse) -> dict[Key, SplitDecision]:
-    rows = warehouse.select("cluster.sides", order="page_id, image_id").to_pylist()
+def _prior_splits(warehouse: Warehouse) -> dict[Key, SplitDecision]:
+    rows = warehouse.select("cluster.splits", order="page_id, image_id").to_pylist()
     return {
-        (row["page_id"], row["image_id"]): SplitDecision(row["side"], row["reason"]) for row in rows
+        (row["page_id"], row["image_id"]): SplitDecision(row["split"], row["reason"])
+        for row in rows
     }
 
 
@@ -146,27 +147,27 @@ def _details(
 ) -> dict[str, Any]:
     """Counts of what is in the corpus; the table has what was in it before, too."""
     now = {page_image.name: decisions[page_image.name] for page_image in page_images}
-    counts = Counter(side.side for side in now.values())
+    counts = Counter(split.split for split in now.values())
     of_cluster: dict[str, set[str | None]] = {}
     for page_image in page_images:
         for cluster_id in page_image.clusters:
-            of_cluster.setdefault(cluster_id, set()).add(now[page_image.name].side)
+            of_cluster.setdefault(cluster_id, set()).add(now[page_image.name].split)
     return {
         "images of pages": len(now),
         "for benchmarks": counts["benchmark"],
         "for instruction sets": counts["instruction"],
         "left out of both": counts[None],
         "share for benchmarks": counts["benchmark"] / len(now),
-        "side as before": sum(prior.get(name) == side for name, side in now.items()),
-        "joined a side": sum(
-            side.reason == "joined" and name not in prior for name, side in now.items()
+        "split as before": sum(prior.get(name) == split for name, split in now.items()),
+        "joined a split": sum(
+            split.reason == "joined" and name not in prior for name, split in now.items()
         ),
-        "sides of images that are not in the corpus now": len(decisions) - len(now),
-        "clusters on both sides": sum(
-            {"benchmark", "instruction"} <= sides for sides in of_cluster.values()
+        "splits of images that are not in the corpus": len(decisions) - len(now),
+        "clusters in both splits": sum(
+            {"benchmark", "instruction"} <= splits for splits in of_cluster.values()
         ),
         "clusters": len(of_cluster),
-        **reasons(Counter(side.reason for side in now.values() if side.side is None)),
+        **reasons(Counter(split.reason for split in now.values() if split.split is None)),
     }
 
 
@@ -174,9 +175,9 @@ def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecisio
     """What a person may want to do something about, in sentences; empty if there is nothing."""
     now = {page_image.name: decisions[page_image.name] for page_image in page_images}
     sentences = []
-    if left_out := Counter(str(side.reason) for side in now.values() if side.side is None):
+    if left_out := Counter(str(split.reason) for split in now.values() if split.split is None):
         why = {
-            BRIDGES: "what bridges_sides hangs together with both sides",
+            BRIDGES: "what bridges_splits is connected with both splits",
             IMPORTED: "what is in_imported_benchmark was for instruction sets before a benchmark with "
             "it was imported",
         }
@@ -186,12 +187,12 @@ def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecisio
         )
     of_group: dict[str, set[str]] = {}
     for page_image in page_images:
-        side = now[page_image.name].side
-        if page_image.duplicate_group is not None and side is not None:
-            of_group.setdefault(page_image.duplicate_group, set()).add(side)
-    if both := sum(len(sides) > 1 for sides in of_group.values()):
+        split = now[page_image.name].split
+        if page_image.duplicate_group is not None and split is not None:
+            of_group.setdefault(page_image.duplicate_group, set()).add(split)
+    if both := sum(len(splits) > 1 for splits in of_group.values()):
         sentences.append(
-            f"{both} groups of near-duplicates are on both sides, as later images or another limit of "
+            f"{both} groups of near-duplicates are in both splits, as later images or another limit of "
             "bits joined what was apart: redraw divides everything again."
         )
     return " ".join(sentences)

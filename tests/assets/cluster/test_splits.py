@@ -1,4 +1,4 @@
-"""The sides of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
+"""The splits of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
 
 import io
 from collections.abc import Mapping
@@ -15,28 +15,28 @@ from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sen
 
 pytestmark = pytest.mark.slow
 
-SIDES = dg.AssetSelection.assets(["cluster", "sides"])
-BOTH = dg.AssetSelection.assets(["cluster", "sides"], ["cluster", "image_sets"])
+SPLITS = dg.AssetSelection.assets(["cluster", "splits"])
+BOTH = dg.AssetSelection.assets(["cluster", "splits"], ["cluster", "image_sets"])
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
 
 
 @pytest.fixture
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """Twelve clustered entries on either side; its shards may be added to."""
+    """Twelve clustered entries in either split; its shards may be added to."""
     copy_of(clustered.root, tmp_path)
     return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
 
 
-def divide(world: World, assets: dg.AssetSelection = SIDES, **config: object) -> Result:
-    given = {**SMALL_SETS["cluster__sides"]["config"], **config}
-    settings = {"cluster__sides": {"config": given}}
+def divide(world: World, assets: dg.AssetSelection = SPLITS, **config: object) -> Result:
+    given = {**SMALL_SETS["cluster__splits"]["config"], **config}
+    settings = {"cluster__splits": {"config": given}}
     if assets == BOTH:
         settings["cluster__image_sets"] = SMALL_SETS["cluster__image_sets"]
     return world.run("cluster", settings, assets=assets)
 
 
-def entries_on(world: World, side: str) -> set[str]:
-    rows = world.rows("SELECT entry_id FROM cluster.entry_sides WHERE side = $side", side=side)
+def entries_on(world: World, split: str) -> set[str]:
+    rows = world.rows("SELECT entry_id FROM cluster.entry_splits WHERE split = $split", split=split)
     return {row["entry_id"] for row in rows}
 
 
@@ -44,41 +44,41 @@ def entries_in(world: World, kind: str) -> set[str]:
     return {row["entry_id"] for of in world.image_sets(kind).values() for row in of}
 
 
-def test_sets_are_of_their_sides(world: World) -> None:
+def test_sets_are_of_their_splits(world: World) -> None:
     for kind in ("benchmark", "instruction"):
         assert len(entries_in(world, kind)) == 12
         # One entry to instruct is in no cluster.
         assert entries_in(world, kind) <= entries_on(world, kind)
 
 
-def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) -> None:
-    before = world.rows("FROM cluster.sides")
+def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World) -> None:
+    before = world.rows("FROM cluster.splits")
     sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
     world.corpus.write_shard("later", sample_rows("fruit", "planet"))
     assert world.ingest("later").success
     run = world.cluster()
-    told, sampled = (metadata(run, f"cluster/{name}") for name in ("sides", "image_sets"))
-    after = world.rows("FROM cluster.sides")
+    told, sampled = (metadata(run, f"cluster/{name}") for name in ("splits", "image_sets"))
+    after = world.rows("FROM cluster.splits")
     assert all(row in after for row in before) and len(after) == len(before) + 12
-    assert told["side as before"] == len(before)
+    assert told["split as before"] == len(before)
     assert told["for benchmarks"] + told["for instruction sets"] == len(after)
     for kind, of in sets.items():
         assert of.items() <= world.image_sets(kind).items()
     assert sampled["benchmark sets as before"] == 4 < sampled["benchmark sets"]
 
 
-def test_what_stands_on_sets_of_a_wrong_side_says_so(world: World) -> None:
+def test_what_stands_on_sets_of_a_wrong_split_says_so(world: World) -> None:
     assert divide(world, by_cluster=False, redraw=True).success
     run = world.run("rewrite", assets=CANDIDATES)
     found = metadata(run, "rewrite/candidates")
     n_others = len(entries_on(world, "instruction"))
-    assert found["entries left out, on the side of instruction sets"] == n_others > 0
+    assert found["entries left out, in the instruction split"] == n_others > 0
     stopped = world.generate()
     assert not stopped.success
-    assert "that were given another side, after sampling: run the job cluster" in sentence(stopped)
+    assert "that were given another split, after sampling: run the job cluster" in sentence(stopped)
 
 
-def test_benchmarks_read_entries_of_their_side_alone(world: World) -> None:
+def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
     for query in (
         "choice/entries",
         "choice/mmiu_subjects",
@@ -112,10 +112,10 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
         # Its picture is another one.
         (other,) = world.rows("SELECT image_id FROM ingest.images ORDER BY image_id LIMIT 1")
         (on,) = world.rows(
-            "SELECT side FROM cluster.sides WHERE image_id = $i", i=other["image_id"]
+            "SELECT split FROM cluster.splits WHERE image_id = $i", i=other["image_id"]
         )
         image = {"image_id": other["image_id"], "page_url": row["page_url"]}
-        assert on["side"] in ("benchmark", "instruction")
+        assert on["split"] in ("benchmark", "instruction")
     if by == "copy":
         picture = Image.open(world.images.path(row["image_id"])).convert("RGB")
         smaller = io.BytesIO()
@@ -123,9 +123,9 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
         image = {"image_id": world.images.put(smaller.getvalue()).image_id}
     import_by_hand(world, image)
     run = divide(world, BOTH)
-    (side,) = world.rows("FROM cluster.entry_sides WHERE entry_id = $e", e=row["entry_id"])
-    assert (side["side"], side["reason"]) == (None, "in_imported_benchmark")
-    told = metadata(run, "cluster/sides")
+    (split,) = world.rows("FROM cluster.entry_splits WHERE entry_id = $e", e=row["entry_id"])
+    assert (split["split"], split["reason"]) == (None, "in_imported_benchmark")
+    told = metadata(run, "cluster/splits")
     assert told["left out of both"] >= 1
     assert "before a benchmark with it was imported" in told["warning"]
     assert row["entry_id"] not in entries_in(world, "instruction")

@@ -197,4 +197,4 @@ def _descriptions() -> list[str]:
 
 def _model(name: str, spec: ModelSpec) -> str:
     sampling = canonical_json(spec.params({}))
-    return f"{name} {spec.provider} {spec.endpoint()} {spec.model} {sampling}"
+    return f"{name} {spec.provider_in_keys} {spec.endpoint()} {spec.model} {sampling}"

@@ -16,7 +16,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, replay
 
-STAND_IN = Answer("answered", "A")
+EXPECTED_ANSWER = Answer("answered", "A")
 MOST_STEPS = 1_000
 """Of one item; a benchmark that yields more does not end."""
 
@@ -66,7 +66,7 @@ def _asked(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Transcript
         came = None
         match step:
             case AnswerRequest():
-                came = answers[step.trial, step.turn] = STAND_IN
+                came = answers[step.trial, step.turn] = EXPECTED_ANSWER
             case ReferenceTurn():
                 answers[step.trial, step.turn] = Answer("given", step.text)
             case ExtractionRequest():

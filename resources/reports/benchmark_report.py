@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from methods.evaluation.candidates import BASELINE, is_model
+from methods.evaluation.candidates import BASELINE, MOCK_PROVIDERS, is_model
 from resources.files.atomic import write_atomically
 from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
@@ -34,7 +34,6 @@ from resources.reports.report_trust import trust
 from resources.reports.report_wordings import wordings
 from resources.web.addresses import items_page
 
-_OFFLINE = "offline"
 READING = "What scores, intervals, ranks and comparisons mean"
 _SECTIONS = {
     "readings": ("second_readings", "extraction_queue", "extraction_quality"),
@@ -115,7 +114,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         n_without_picture=data["n_without_picture"],
         not_made=_not_made(data["not_made"]),
         generated=data["generated"],
-        offline=_offline(data),
+        mocked=_mocked(data),
         failures=failures,
         item_section=item_analysis,
         examples=[
@@ -247,17 +246,17 @@ def write_report(path: Path, html: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _offline(data: Report) -> str | None:
+def _mocked(data: Report) -> str | None:
     """The parts of the page that the mock model server made, in words, or None."""
     parts = []
-    if _OFFLINE in data["release"]["provider"].lower():
+    if not MOCK_PROVIDERS.isdisjoint(data["release"]["provider"].lower().split(", ")):
         parts += ["questions", "references"]
     providers = {row["provider"].lower() for row in data["scores"]} - {BASELINE}
     if providers and all(
-        set(provider.split(" + ")) <= {_OFFLINE, BASELINE} for provider in providers
+        set(provider.split(" + ")) <= {*MOCK_PROVIDERS, BASELINE} for provider in providers
     ):
         parts += ["answers", "judgments"]
-    elif any(_OFFLINE in provider for provider in providers):
+    elif any(not MOCK_PROVIDERS.isdisjoint(provider.split(" + ")) for provider in providers):
         # Only the names of those who took part are known, not who did what.
         parts += ["some of the answers or judgments"]
     # Reads as a list in words: "a, b and c".

@@ -88,7 +88,7 @@ ANY_LOSS_IN_EVALUATION = any_loss("evaluate__answers", "evaluate__judgments")
 
 
 def models_yaml(base_url: str) -> Row:
-    """Every offline model behind the proxy, asked as a provider's would be: profile `test`.
+    """Every mock model behind the proxy, asked as a provider's would be: profile `test`.
 
     A world goes on from a copy of another one, whose proxy listens elsewhere: they have one identity.
     """

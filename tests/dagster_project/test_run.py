@@ -164,7 +164,7 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
         (["demo"], (None, None, False, True)),
     ],
 )
-def test_a_demo_is_a_build_of_the_sample_with_offline_models_whatever_the_environment_says(
+def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environment_says(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], built: object
 ) -> None:
     began: list[object] = []

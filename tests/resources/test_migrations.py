@@ -86,6 +86,8 @@ LANDED = {
     "sql/migrations/0114_versions_of_pages.sql": "a9414ccbad29f5ac",
     "sql/migrations/0115_positions_of_questions.sql": "be5eb33738ab4d97",
     "sql/migrations/0116_splits.sql": "ea5a411d9d297460",
+    "sql/migrations/0117_mock_provider.sql": "8c0b0a010257a3bb",
+    "resources/llm/ledger/migrations/0102_mock_provider.sql": "ed90f5833a139b7d",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 
@@ -130,6 +132,10 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
         row |= {"split": row.pop("side"), "reason": reasons.get(row["reason"], row["reason"])}
     for row in before["evaluate.critic_pairs"]:
         row["split"] = row.pop("side")
+    with_provider = [row for table in before.values() for row in table if "provider" in row]
+    for row in with_provider:
+        if row not in before["release.releases"]:
+            row["provider"] = (row["provider"] or "").replace("offline", "mock") or None
 
     Warehouse(home / "warehouse.duckdb").check()
     Warehouse(tmp_path / "new.duckdb").check()
@@ -141,13 +147,30 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
     assert len(before["release.releases"]) == 4 and len(before["evaluate.scores"]) > 40
 
 
+def test_rows_of_the_mock_model_server_have_the_provider_mock(home: Path) -> None:
+    with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
+        connection.execute("UPDATE evaluate.answers SET provider = 'offline'")
+        connection.execute("UPDATE evaluate.scores SET provider = 'baseline + offline'")
+        connection.execute("UPDATE release.releases SET provider = 'offline'")
+
+    Warehouse(home / "warehouse.duckdb").check()
+
+    rows = rows_of_duckdb(home / "warehouse.duckdb")
+    assert {row["provider"] for row in rows["evaluate.answers"]} == {"mock"}
+    assert {row["provider"] for row in rows["evaluate.scores"]} == {"baseline + mock"}
+    assert {row["provider"] for row in rows["release.releases"]} == {"offline"}
+
+
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
     name: str, kind: StoreKind, home: Path, tmp_path: Path
 ) -> None:
     before = rows_of_sqlite(home / name)
+    for row in [row for table in before.values() for row in table if "provider" in row]:
+        row["provider"] = row["provider"].replace("offline", "mock")
 
     SqliteStore(kind, home / name)
+
     SqliteStore(kind, tmp_path / "new.sqlite")
 
     assert form_of_sqlite(home / name) == form_of_sqlite(tmp_path / "new.sqlite")

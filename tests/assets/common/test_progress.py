@@ -17,7 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
 from resources.llm.usage import ALL_MODELS, ProgressReport, StageProgress, Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, serving
 
 
@@ -174,7 +174,7 @@ def make_gateway(folder: Path, url: str) -> Gateway:
     models = folder / "models.yaml"
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess())
 
 
 # What is said when, by a clock that is set by hand

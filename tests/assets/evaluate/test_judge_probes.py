@@ -24,12 +24,12 @@ N_PAIRS = 12
 
 @pytest.fixture(scope="module")
 def probed(
-    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("probed")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(offline))
+    world.write_models(models(mock_url))
     config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
@@ -37,8 +37,8 @@ def probed(
     yield world
 
 
-def models(offline: str) -> Row:
-    entry = {"provider": "offline", "base_url": offline}
+def models(mock_url: str) -> Row:
+    entry = {"provider": "mock", "base_url": mock_url}
     judges = {
         "honest": {**entry, "model": "offline-judge"},
         "obedient": {**entry, "model": "offline-obedient", "family": "theirs"},

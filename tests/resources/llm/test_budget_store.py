@@ -20,7 +20,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, now
 from resources.llm.registry import load_registry
 from resources.migrations import StoreUnavailable
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.stores import StoreKind, open_store, postgres
 from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
@@ -45,7 +45,7 @@ class Runs:
             ImageStore(self._folder / "images"),
             run,
             budget,
-            launcher=OfflineServer(),
+            launcher=MockServerProcess(),
             **options,
         )
         self._open.append(gateway)

@@ -20,7 +20,7 @@ from resources.llm.model_calls import AuthError, ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
 
@@ -52,7 +52,7 @@ def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gate
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url, concurrency=concurrency))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
 
 
 def question(number: int, model: str = "judge") -> ChatRequest:

@@ -21,7 +21,7 @@ from resources.llm.ledger import Charge, Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.faulty_api import (
     ABANDONED,
     ANSWERED,
@@ -59,7 +59,12 @@ def make_gateway(
     images = ImageStore(folder / "images")
     ledger = Ledger(folder / "ledger.sqlite")
     return Gateway(
-        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+        load_registry(path),
+        "p",
+        ledger,
+        images,
+        budget_usd=budget_usd,
+        launcher=MockServerProcess(),
     )
 
 

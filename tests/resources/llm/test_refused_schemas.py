@@ -32,7 +32,7 @@ def entry(**fields: object) -> ModelSpec:
         ({"structured_output": True, "reasoning": "low"}, True),
         ({"reasoning": "low"}, False),
         ({"mode": "batch"}, False),
-        ({"provider": "offline"}, False),
+        ({"provider": "mock"}, False),
     ],
 )
 def test_the_schema_is_sent_unless_it_may_do_harm(fields: dict, is_sent: bool) -> None:

@@ -69,7 +69,7 @@ def test_what_the_registry_calls_the_model_does_not_matter():
     ("other", "entry"),
     [
         (REQUEST, {"model": "gpt-mini"}),
-        (REQUEST, {"provider": "offline"}),
+        (REQUEST, {"provider": "mock"}),
         (replace(REQUEST, prompt_version="mmdu/answers@87654321"), {}),
         (replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}), {}),
         (replace(REQUEST, params={"temperature": 0.0}), {}),

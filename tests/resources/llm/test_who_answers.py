@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger, ReAskDecision
 from resources.llm.re_ask import re_ask
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion, request_key
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
 
 ENTRIES = """
@@ -49,7 +49,7 @@ def gateway(folder: Path, text: str) -> Gateway:
         "p",
         Ledger(folder / "ledger.sqlite"),
         ImageStore(folder / "images"),
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
     )
 
 

@@ -119,10 +119,10 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
 TASK = ChatRequest("m", (Message.of("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
-def test_the_offline_server_is_told_the_task_beside_the_messages(images):
-    offline = asked_of(provider="offline")
+def test_the_mock_server_is_told_the_task_beside_the_messages(images):
+    mock = asked_of(provider="mock")
 
-    assert wire_body(TASK, offline, images) == {
+    assert wire_body(TASK, mock, images) == {
         "model": "m-2026-01-01",
         "messages": [{"role": "user", "content": "Why?"}],
         "metadata": {"task": "judge"},
@@ -136,17 +136,17 @@ def test_no_other_provider_is_told_the_task(images):
 def test_a_question_to_an_evaluated_model_names_no_task(images):
     request = ChatRequest("m", TASK.messages, "dialogue@1")
 
-    assert "metadata" not in wire_body(request, asked_of(provider="offline"), images)
+    assert "metadata" not in wire_body(request, asked_of(provider="mock"), images)
 
 
-def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_offline_server(
+def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_mock_server(
     images,
 ):
     request = ChatRequest("m", TASK.messages, "mmdu/judge@1", task="")
 
     assert "metadata" not in wire_body(request, asked_of(), images)
     with pytest.raises(PromptError) as caught:
-        wire_body(request, asked_of(provider="offline"), images)
+        wire_body(request, asked_of(provider="mock"), images)
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the mock model server needs. Begin its file with "
         "the lines '---', 'task: <task>' and '---', as the project's prompt that it replaces begins."

@@ -13,10 +13,10 @@ import httpx2
 import openai
 import pytest
 
-from resources.offline import process
-from resources.offline.process import ROOT, OfflineServer, OfflineServerError
+from resources.mock_server import process
+from resources.mock_server.process import ROOT, MockServerError, MockServerProcess
 from tests.doubles.fault_server import FaultServer
-from tests.resources.offline.offline_drawings import chat_messages, draw
+from tests.resources.mock_server.mock_drawings import chat_messages, draw
 
 pytestmark = pytest.mark.slow
 
@@ -24,20 +24,20 @@ HELLO = [{"role": "user", "content": "Hello"}]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[OfflineServer]:
-    with OfflineServer() as running:
+def server() -> Iterator[MockServerProcess]:
+    with MockServerProcess() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def http(server: OfflineServer) -> Iterator[httpx2.Client]:
+def http(server: MockServerProcess) -> Iterator[httpx2.Client]:
     root = server.base_url.removesuffix("/v1")
     with httpx2.Client(base_url=root, trust_env=False, timeout=10) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def client(server: OfflineServer) -> Iterator[openai.OpenAI]:
+def client(server: MockServerProcess) -> Iterator[openai.OpenAI]:
     plain = httpx2.Client(trust_env=False)
     with openai.OpenAI(
         base_url=server.base_url, api_key="none", max_retries=0, timeout=10, http_client=plain
@@ -54,7 +54,7 @@ def test_round_trip(client: openai.OpenAI) -> None:
     raw = client.chat.completions.with_raw_response.create(
         model="offline-careful", messages=messages
     )
-    assert raw.headers["x-offline"] == "true"
+    assert raw.headers["x-mock"] == "true"
     first = raw.parse()
     again = client.chat.completions.create(model="offline-careful", messages=messages)
     assert first.model_dump() == again.model_dump()
@@ -67,7 +67,7 @@ def test_round_trip(client: openai.OpenAI) -> None:
 
 def test_models_and_health(client: openai.OpenAI, http: httpx2.Client) -> None:
     assert "offline-judge" in {model.id for model in client.models.list()}
-    assert http.get("/health").json() == {"status": "ok", "offline": True}
+    assert http.get("/health").json() == {"status": "ok", "mock": True}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_wrong_requests_are_400(http: httpx2.Client, body: bytes) -> None:
 def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
     plain = httpx2.Client(trust_env=False)
     with (
-        OfflineServer(context_tokens=20) as small,
+        MockServerProcess(context_tokens=20) as small,
         openai.OpenAI(
             base_url=small.base_url, api_key="none", max_retries=0, http_client=plain
         ) as client,
@@ -148,16 +148,16 @@ def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
 
 def test_failure_to_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process.sys, "executable", "/bin/false")
-    with pytest.raises(OfflineServerError, match="did not print its address within") as caught:
-        OfflineServer().start()
+    with pytest.raises(MockServerError, match="did not print its address within") as caught:
+        MockServerProcess().start()
     assert "\n" not in str(caught.value)
 
 
 def test_server_exits_with_its_parent() -> None:
     script = (
-        "from resources.offline.process import OfflineServer\n"
+        "from resources.mock_server.process import MockServerProcess\n"
         "import os, time\n"
-        "server = OfflineServer()\n"
+        "server = MockServerProcess()\n"
         "server.start()\n"
         "print(server.pid, flush=True)\n"
         "time.sleep(60)\n"

@@ -6,12 +6,12 @@ import json
 import re
 from typing import NamedTuple
 
-from resources.offline import vocabulary
-from resources.offline.careful_answers import careful_answer
-from resources.offline.chat_request import ReceivedRequest
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import true_values
+from resources.mock_server import vocabulary
+from resources.mock_server.careful_answers import careful_answer
+from resources.mock_server.chat_request import ReceivedRequest
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.vocabulary import true_values
 
 
 class _Turn(NamedTuple):

@@ -9,18 +9,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from methods.json_text import from_json
-from resources.offline.agreement import answer_unseen, compare, grade, ground, mark, rate, reread
-from resources.offline.candidates import candidate, extract
-from resources.offline.careful_answers import write_answer
-from resources.offline.chat_request import BadRequest, ReceivedImage, ReceivedRequest, read_chat
-from resources.offline.choice_questions import (
+from resources.mock_server.agreement import (
+    answer_unseen,
+    compare,
+    grade,
+    ground,
+    mark,
+    rate,
+    reread,
+)
+from resources.mock_server.candidates import candidate, extract
+from resources.mock_server.careful_answers import write_answer
+from resources.mock_server.chat_request import BadRequest, ReceivedImage, ReceivedRequest, read_chat
+from resources.mock_server.choice_questions import (
     translate,
     write_distractors,
     write_item,
 )
-from resources.offline.dialogue_texts import write_questions, write_rewrites, write_summary
-from resources.offline.judge import judge
-from resources.offline.open_questions import (
+from resources.mock_server.dialogue_texts import write_questions, write_rewrites, write_summary
+from resources.mock_server.judge import judge
+from resources.mock_server.open_questions import (
     write_caption,
     write_context,
     write_instruction,
@@ -28,7 +36,7 @@ from resources.offline.open_questions import (
     write_seed,
     write_turns,
 )
-from resources.offline.process import CONTEXT_TOKENS
+from resources.mock_server.process import CONTEXT_TOKENS
 
 MODELS = (
     "offline-writer",
@@ -101,7 +109,7 @@ def answer(request: ReceivedRequest) -> str:
     task = TASKS.get(request.task)
     if task is None:
         raise BadRequest(
-            f"This offline server has no task '{request.task}': the front matter of a prompt names "
+            f"This mock server has no task '{request.task}': the front matter of a prompt names "
             f"one of {', '.join(TASKS)}.",
             param="metadata.task",
         )
@@ -135,7 +143,7 @@ def _completion(request: ReceivedRequest, content: str, finish: str) -> dict[str
 
 def model_list() -> dict[str, object]:
     """Return the body of the list of models."""
-    data = [{"id": name, "object": "model", "created": 0, "owned_by": "offline"} for name in MODELS]
+    data = [{"id": name, "object": "model", "created": 0, "owned_by": "mock"} for name in MODELS]
     return {"object": "list", "data": data}
 
 
@@ -206,7 +214,7 @@ def _in_schema(payload: Mapping[str, object], text: str) -> str:
     fields = _object(text, list(properties)) or _numbered(text, list(properties))
     if fields is None:
         raise BadRequest(
-            f"This offline server fills no schema with {', '.join(properties)} by this task.",
+            f"This mock server fills no schema with {', '.join(properties)} by this task.",
             param="response_format",
         )
     return json.dumps(fields, ensure_ascii=False)

@@ -4,13 +4,13 @@ The report says for each dimension what was right, wrong or missing."""
 import re
 from dataclasses import dataclass
 
-from resources.offline import vocabulary
-from resources.offline.agreement import HIGHEST, REFUSAL, SINGLE_LETTER, obeys
-from resources.offline.careful_answers import listed, token
-from resources.offline.chat_request import ReceivedRequest, asked_about
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import (
+from resources.mock_server import vocabulary
+from resources.mock_server.agreement import HIGHEST, REFUSAL, SINGLE_LETTER, obeys
+from resources.mock_server.careful_answers import listed, token
+from resources.mock_server.chat_request import ReceivedRequest, asked_about
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.vocabulary import (
     StatedFact,
     correctness,
     mentioned,

@@ -1,12 +1,12 @@
-"""The offline candidates: whose pictures they speak of, their skills, and their choices."""
+"""The mock candidates: whose pictures they speak of, their skills, and their choices."""
 
 import pytest
 
-from resources.offline.chat_completion import answer
-from resources.offline.chat_request import read_chat
-from resources.offline.image_facts import analyse
-from resources.offline.vocabulary import correctness, stated, stated_facts
-from tests.resources.offline.offline_drawings import (
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import read_chat
+from resources.mock_server.image_facts import analyse
+from resources.mock_server.vocabulary import correctness, stated, stated_facts
+from tests.resources.mock_server.mock_drawings import (
     DRAWN,
     chat_messages,
     draw,

@@ -93,7 +93,7 @@ def _decoded(url: str) -> bytes:
     head, comma, payload = url.partition(",")
     if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
         raise ValueError(
-            "image_url must be a base64 data:image URL; this offline server fetches nothing."
+            "image_url must be a base64 data:image URL; this mock server fetches nothing."
         )
     try:
         return base64.b64decode(payload, validate=True)

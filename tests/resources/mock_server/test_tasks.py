@@ -1,13 +1,13 @@
-"""The form of the offline server's answer to each task, and how a request names its task."""
+"""The form of the mock server's answer to each task, and how a request names its task."""
 
 import re
 
 import pytest
 
-from resources.offline.chat_completion import answer
-from resources.offline.chat_request import BadRequest, read_chat
-from resources.offline.vocabulary import stated_facts
-from tests.resources.offline.offline_drawings import (
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import BadRequest, read_chat
+from resources.mock_server.vocabulary import stated_facts
+from tests.resources.mock_server.mock_drawings import (
     DRAWN,
     draw,
     labelled_parts,
@@ -123,7 +123,7 @@ def test_an_unknown_task_is_refused_with_the_list_of_tasks(task: str) -> None:
     with pytest.raises(BadRequest) as caught:
         ask(task, "x")
     assert str(caught.value) == (
-        f"This offline server has no task '{task}': the front matter of a prompt names one of "
+        f"This mock server has no task '{task}': the front matter of a prompt names one of "
         "answers, caption, compare, context, distractors, extract, grade, ground, instruction, item, "
         "judge, marks, questions, rate, reference, reread, rewrite, seed, summary, translate, turns, "
         "unseen."

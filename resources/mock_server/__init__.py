@@ -1,4 +1,4 @@
-"""The mock model server: a loopback stand-in for a paid OpenAI-protocol API.
+"""The mock model server: a mock of a paid OpenAI-protocol API on the loopback address.
 
 No module here is a model and none calls one. Every answer is computed by rule from the pixels and
 the text of the request, so the same request always gets the same answer. With it the whole pipeline

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from resources.offline.careful_answers import careful_answer, split_questions
-from resources.offline.chat_request import ReceivedRequest, asked_about, image_numbers
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import (
+from resources.mock_server.careful_answers import careful_answer, split_questions
+from resources.mock_server.chat_request import ReceivedRequest, asked_about, image_numbers
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.vocabulary import (
     COLOUR,
     KEPT_TEXTS,
     StatedFact,

@@ -1,4 +1,4 @@
-"""Pictures with known colours and shapes, and requests, for the offline server's tests."""
+"""Pictures with known colours and shapes, and requests, for the mock server's tests."""
 
 import base64
 import io

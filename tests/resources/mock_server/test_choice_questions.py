@@ -11,10 +11,10 @@ from methods.choice.lettered import with_letters
 from methods.choice.strict import read_letter
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
-from resources.offline import vocabulary
-from resources.offline.chat_completion import answer
-from resources.offline.chat_request import read_chat
-from resources.offline.choice_questions import (
+from resources.mock_server import vocabulary
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import read_chat
+from resources.mock_server.choice_questions import (
     PHRASES,
     QUESTIONS,
     is_chinese,
@@ -23,7 +23,7 @@ from resources.offline.choice_questions import (
     worded,
 )
 from resources.settings.prompts import prompt
-from tests.resources.offline.offline_drawings import (
+from tests.resources.mock_server.mock_drawings import (
     DRAWN,
     chat_messages,
     draw,

@@ -1,5 +1,5 @@
 """The web application of the OpenAI protocol, its socket, and its end with its parent. Every response
-has the header `x-offline: true`."""
+has the header `x-mock: true`."""
 
 import asyncio
 import json
@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from resources.offline.chat_completion import MODELS, chat_body, model_list
-from resources.offline.chat_request import ApiError, UnknownModel, model_name, read_body
+from resources.mock_server.chat_completion import MODELS, chat_body, model_list
+from resources.mock_server.chat_request import ApiError, UnknownModel, model_name, read_body
 from resources.web.request_guard import is_of_page
 
 HOST = "127.0.0.1"
-HEADERS = {"x-offline": "true"}
+HEADERS = {"x-mock": "true"}
 _WATCH_SECONDS = 0.25
 _WORKERS = 4
 
@@ -34,11 +34,11 @@ class Application:
     def __init__(self, latency_ms: float, context_tokens: int) -> None:
         self._latency = latency_ms / 1000.0
         self._context = context_tokens
-        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="offline")
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
 
     async def health(self, request: Request) -> Response:
         """Say that the server is up."""
-        return JSONResponse({"status": "ok", "offline": True}, headers=HEADERS)
+        return JSONResponse({"status": "ok", "mock": True}, headers=HEADERS)
 
     async def models(self, request: Request) -> Response:
         return JSONResponse(model_list(), headers=HEADERS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from methods.json_text import from_json
-from resources.offline.image_facts import Facts, picture_facts
+from resources.mock_server.image_facts import Facts, picture_facts
 
 _SPEAKERS = ("system", "developer", "user", "assistant")
 # In what is given as data every "</" was rewritten as "< /": the first closing tag is the right one.
@@ -51,7 +51,7 @@ class UnknownModel(ApiError):
     """The named model is not served here."""
 
     def __init__(self, model: str) -> None:
-        message = f"The model `{model}` does not exist on this offline server."
+        message = f"The model `{model}` does not exist on this mock server."
         super().__init__(404, message, "invalid_request_error", "model_not_found")
 
 
@@ -200,9 +200,9 @@ def read_chat(payload: Mapping[str, object]) -> ReceivedRequest:
     """Read a chat request, analysing the pictures in it. Raises BadRequest."""
     model = model_name(payload)
     if payload.get("stream"):
-        raise BadRequest("This offline server does not stream.")
+        raise BadRequest("This mock server does not stream.")
     if payload.get("n") not in (None, 1):
-        raise BadRequest("This offline server gives one choice only.")
+        raise BadRequest("This mock server gives one choice only.")
     raw = payload.get("messages")
     if not isinstance(raw, list) or not raw:
         raise BadRequest("The field 'messages' must be a non-empty list.")

@@ -4,10 +4,10 @@ in the words of `vocabulary.py`."""
 import re
 from collections.abc import Sequence
 
-from resources.offline.chat_request import ReceivedRequest, asked_about
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import (
+from resources.mock_server.chat_request import ReceivedRequest, asked_about
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.vocabulary import (
     COLOUR,
     COUNT,
     KINDS,

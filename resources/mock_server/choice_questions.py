@@ -5,11 +5,11 @@ import json
 import re
 
 from methods.json_text import from_json
-from resources.offline import vocabulary
-from resources.offline.chat_request import ReceivedRequest
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.vocabulary import true_values
+from resources.mock_server import vocabulary
+from resources.mock_server.chat_request import ReceivedRequest
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.vocabulary import true_values
 
 _DISTRACTORS = 3
 QUESTIONS = {

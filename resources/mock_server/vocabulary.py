@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resources.offline.image_facts import COLOUR_NAMES, Facts
+from resources.mock_server.image_facts import COLOUR_NAMES, Facts
 
 KEPT_TEXTS = 2_000
 """Texts whose reading is kept: a judge is given the same reference with many answers."""

@@ -1,4 +1,4 @@
-"""The offline server as a child process: starting, finding and stopping it. POSIX only."""
+"""The mock server as a child process: starting, finding and stopping it. POSIX only."""
 
 import atexit
 import os
@@ -22,11 +22,11 @@ _LINE = "mock model server on "
 _TAIL = 600
 
 
-class OfflineServerError(UserError):
+class MockServerError(UserError):
     """The mock model server could not be started."""
 
 
-class OfflineServer:
+class MockServerProcess:
     """An mock model server in a child process, as a context manager.
 
     `start` may be called again at any time and returns the running server's base URL; `stop` may
@@ -34,7 +34,7 @@ class OfflineServer:
     and by itself when this process dies.
     """
 
-    module = "resources.offline"
+    module = "resources.mock_server"
     """What is run."""
 
     def __init__(
@@ -145,7 +145,7 @@ class OfflineServer:
                 time.sleep(0.02)
         raise self._failure("did not become healthy")
 
-    def _failure(self, what: str) -> OfflineServerError:
+    def _failure(self, what: str) -> MockServerError:
         """Return an error that quotes the end of the server's stderr and says what to do."""
         tail = ""
         if self._stderr is not None:
@@ -153,7 +153,7 @@ class OfflineServer:
             text = self._stderr.read().decode("utf-8", "replace")
             tail = " ".join(text.split())[-_TAIL:]
         detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
-        return OfflineServerError(
+        return MockServerError(
             f"The mock model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
             "machine, run again when other work has ended."
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from methods.json_text import from_json
-from resources.offline.image_facts import THUMB, Facts
+from resources.mock_server.image_facts import THUMB, Facts
 
 Pixels = NDArray[np.float64]
 Scores = dict[str, float]

@@ -1,4 +1,4 @@
-"""The offline server keeps the form that a request asks for: token limit, JSON schema, context."""
+"""The mock server keeps the form that a request asks for: token limit, JSON schema, context."""
 
 import json
 from typing import Any
@@ -9,9 +9,9 @@ from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
 from methods.prompts.parsing import numbered_schema, object_schema, parse_numbered
 from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
-from resources.offline.chat_completion import chat_body
-from resources.offline.chat_request import BadRequest
-from tests.resources.offline.offline_drawings import (
+from resources.mock_server.chat_completion import chat_body
+from resources.mock_server.chat_request import BadRequest
+from tests.resources.mock_server.mock_drawings import (
     draw,
     labelled_parts,
     prompt_messages,

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from resources.offline.chat_completion import MODELS, TASKS, chat_body
-from tests.resources.offline.offline_drawings import (
+from resources.mock_server.chat_completion import MODELS, TASKS, chat_body
+from tests.resources.mock_server.mock_drawings import (
     DRAWN,
     chat_messages,
     draw,
@@ -164,4 +164,4 @@ def test_the_same_request_has_the_reply_that_it_always_had(
     for name, payload in requests():
         body = json.dumps(chat_body(payload))
         lines.append(f"{hashlib.sha256(body.encode()).hexdigest()[:16]}  {name}")
-    golden("offline_replies.txt", "\n".join(lines))
+    golden("mock_replies.txt", "\n".join(lines))

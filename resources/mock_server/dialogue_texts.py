@@ -3,10 +3,10 @@ captions and notes."""
 
 import re
 
-from resources.offline.careful_answers import listed, token
-from resources.offline.chat_request import ReceivedRequest
-from resources.offline.choice_questions import is_chinese
-from resources.offline.seeded_choice import SeededChoice
+from resources.mock_server.careful_answers import listed, token
+from resources.mock_server.chat_request import ReceivedRequest
+from resources.mock_server.choice_questions import is_chinese
+from resources.mock_server.seeded_choice import SeededChoice
 
 _MOST_WORDS = 90
 _MOST_SENTENCES = 4

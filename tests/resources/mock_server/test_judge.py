@@ -1,14 +1,14 @@
-"""The offline judge: its form, its order of the candidates, and what it remarks on."""
+"""The mock judge: its form, its order of the candidates, and what it remarks on."""
 
 import ast
 from statistics import mean
 
 import pytest
 
-from resources.offline.chat_completion import answer
-from resources.offline.chat_request import read_chat
-from resources.offline.vocabulary import StatedFact, stated_facts
-from tests.resources.offline.offline_drawings import (
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import read_chat
+from resources.mock_server.vocabulary import StatedFact, stated_facts
+from tests.resources.mock_server.mock_drawings import (
     DRAWN,
     chat_messages,
     draw,

@@ -1,16 +1,16 @@
-"""`python -m resources.offline`: start the mock model server, a stand-in that calls no model."""
+"""`python -m resources.mock_server`: start the mock model server, which calls no model."""
 
 import argparse
 
-from resources.offline.process import CONTEXT_TOKENS
+from resources.mock_server.process import CONTEXT_TOKENS
 from resources.web.ports import HOST
 
 
 def arguments() -> argparse.ArgumentParser:
-    """Return the command line that `OfflineServer` starts a server with."""
+    """Return the command line that `MockServerProcess` starts a server with."""
     parser = argparse.ArgumentParser(
-        prog="python -m resources.offline",
-        description="Serve an offline stand-in for a paid OpenAI-protocol API.",
+        prog="python -m resources.mock_server",
+        description="Serve a mock model server in place of a paid OpenAI-protocol API.",
     )
     parser.add_argument("--port", type=int, default=0, help="port to bind; 0 takes a free one")
     parser.add_argument("--listen", default=HOST, help="address to listen on")
@@ -28,7 +28,7 @@ def main() -> None:
     options = parser.parse_args()
 
     # Imported when the command line is known to be right.
-    from resources.offline.server import create_app, serve
+    from resources.mock_server.server import create_app, serve
 
     try:
         app = create_app(options.latency_ms, options.context_tokens)

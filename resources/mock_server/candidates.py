@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from methods.choice.lettered import CAPITALS, LETTERS
-from resources.offline import vocabulary
-from resources.offline.careful_answers import brightest_first, careful_answer, in_one
-from resources.offline.chat_request import ReceivedRequest, asked_about, image_numbers
-from resources.offline.choice_questions import is_chinese, to_english
-from resources.offline.image_facts import Facts
-from resources.offline.seeded_choice import SeededChoice
-from resources.offline.several_images import IMAGE, best_of_several
-from resources.offline.vocabulary import StatedFact, correctness, true_values
+from resources.mock_server import vocabulary
+from resources.mock_server.careful_answers import brightest_first, careful_answer, in_one
+from resources.mock_server.chat_request import ReceivedRequest, asked_about, image_numbers
+from resources.mock_server.choice_questions import is_chinese, to_english
+from resources.mock_server.image_facts import Facts
+from resources.mock_server.seeded_choice import SeededChoice
+from resources.mock_server.several_images import IMAGE, best_of_several
+from resources.mock_server.vocabulary import StatedFact, correctness, true_values
 
 _REFUSALS = (
     "I'm sorry, but I can't help with that request.",

@@ -80,7 +80,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     ],
     "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
-    "evaluate.judge_probes": lambda benchmarks: [*_judged(benchmarks), *_compared()],
+    "evaluate.judge_bias_tests": lambda benchmarks: [*_judged(benchmarks), *_compared()],
     "evaluate.leaderboard": lambda benchmarks: _descriptions(),
     "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }

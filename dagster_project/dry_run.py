@@ -40,7 +40,7 @@ Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
 ASKING = [
     dg.AssetKey(["evaluate", name])
-    for name in ("answers", "judgments", "second_readings", "judge_probes", "pairs")
+    for name in ("answers", "judgments", "second_readings", "judge_bias_tests", "pairs")
 ]
 """The assets of the stage `evaluate` that ask models."""
 EVALUATE: Run = ("evaluate", None, ASKING)

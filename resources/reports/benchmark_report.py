@@ -27,11 +27,11 @@ from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_leaderboard import JudgePane, leaderboard, panes_of
 from resources.reports.report_pairwise import pairwise
+from resources.reports.report_prompt_sensitivity import prompt_sensitivity
 from resources.reports.report_readings import readings
 from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
-from resources.reports.report_wordings import wordings
 from resources.web.addresses import items_page
 
 READING = "What scores, intervals, ranks and comparisons mean"
@@ -40,8 +40,14 @@ _SECTIONS = {
     "languages": ("language_gaps",),
     "attribution": ("error_attribution",),
     "pairwise": ("pairs", "pair_ratings"),
-    "wordings": ("wording_effects",),
-    "trust": ("score_queue", "judge_agreement", "critic_pairs", "judge_quality", "judge_probes"),
+    "prompt-sensitivity": ("prompt_sensitivity",),
+    "trust": (
+        "score_queue",
+        "judge_agreement",
+        "critic_pairs",
+        "judge_quality",
+        "judge_bias_tests",
+    ),
     "items": (
         "flagged_items",
         "item_statistics",
@@ -51,7 +57,7 @@ _SECTIONS = {
     ),
 }
 """Section -> the tables of the stage that it shows, or rests on alone."""
-_BY_MODEL = ("extraction_quality", "language_gaps", "wording_effects")
+_BY_MODEL = ("extraction_quality", "language_gaps", "prompt_sensitivity")
 """Analyses whose findings are of models."""
 _LEADERBOARD = "leaderboard"
 """The section that rests on all others."""
@@ -84,7 +90,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         attribution(data["error_attribution"], data["attribution_terms"], panes),
         lengths(data["answer_lengths"], order),
         pairwise(data["pairwise"], noun),
-        wordings(data, panes),
+        prompt_sensitivity(data, panes),
         trust(data),
         _drawn("items", "Items", _flagged(item_analysis) if item_analysis else ""),
         _drawn("reading", "How to read this", READING if panes else ""),

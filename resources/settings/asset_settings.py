@@ -34,7 +34,11 @@ from resources.files.home import settings_path
 Sections = Mapping[str, "type[Settings]"]
 """Table of an asset (`stage.name`) to the class of its settings."""
 
-FORMER_TABLES = {"cluster.sides": "cluster.splits"}
+FORMER_TABLES = {
+    "cluster.sides": "cluster.splits",
+    "evaluate.judge_probes": "evaluate.judge_bias_tests",
+    "evaluate.wording_effects": "evaluate.prompt_sensitivity",
+}
 """Tables of 0.2 whose name the file may still have; the next version drops them."""
 _LOG = logging.getLogger(__name__)
 

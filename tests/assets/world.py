@@ -60,11 +60,11 @@ SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )
 REPORTS = dg.AssetSelection.assets(["evaluate", "reports"])
-PROBING = dg.AssetSelection.assets(["evaluate", "judge_probes"])
+BIAS_TESTS = dg.AssetSelection.assets(["evaluate", "judge_bias_tests"])
 PAIRING = dg.AssetSelection.assets(["evaluate", "pairs"], ["evaluate", "pair_ratings"])
-CALLING = ASKING | PROBING | PAIRING
+CALLING = ASKING | BIAS_TESTS | PAIRING
 """What of evaluation may call a model."""
-AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING - PAIRING
+AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - BIAS_TESTS - PAIRING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""

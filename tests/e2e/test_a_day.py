@@ -145,7 +145,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
         + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1', give_up_seconds: 20,"
         " timeouts: {whole: 10}}\n"
     )
-    of_the_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
+    of_the_judge = {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"}
     changed = {"cluster/clusters", "evaluate/answers", *of_the_judge}
     ui.until(lambda: {asset for asset, why in stale(ui).items() if "CODE" in why} == changed)
     for asset in ("cluster/clusters", "evaluate/answers", "evaluate/judgments"):

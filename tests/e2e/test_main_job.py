@@ -418,7 +418,7 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     assert [call.stage for call in new].count("dialogue.summaries") == 1
     assert 0 < len(new) < len(known) / 10
     # In samples another answer takes the place of one that is gone, and a letter is read from words.
-    sampled = ("evaluate.second_readings", "evaluate.judge_probes")
+    sampled = ("evaluate.second_readings", "evaluate.judge_bias_tests")
     for call in new:
         if call.stage in sampled or call.request["prompt_version"].startswith("choice/extract@"):
             continue

@@ -58,6 +58,10 @@ OF_ANALYSES = (
     "wording_effects",
 )
 """Tables of what analyses found, before there was one for all of them."""
+FORMER_BIAS_TESTS = {
+    "evaluate.probe_judgments": "evaluate.bias_test_judgments",
+    "evaluate.judge_probes": "evaluate.judge_bias_tests",
+}
 
 
 # --- The files of migrations ---------------------------------------------------------------------
@@ -88,6 +92,8 @@ LANDED = {
     "sql/migrations/0116_splits.sql": "ea5a411d9d297460",
     "sql/migrations/0117_mock_provider.sql": "8c0b0a010257a3bb",
     "resources/llm/ledger/migrations/0102_mock_provider.sql": "ed90f5833a139b7d",
+    "sql/migrations/0118_bias_tests_and_prompt_sensitivity.sql": "3c0dab844a4bb073",
+    "resources/llm/ledger/migrations/0103_judge_bias_tests.sql": "7575c65ad86a4eb3",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 
@@ -132,6 +138,15 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
         row |= {"split": row.pop("side"), "reason": reasons.get(row["reason"], row["reason"])}
     for row in before["evaluate.critic_pairs"]:
         row["split"] = row.pop("side")
+    for former, current in FORMER_BIAS_TESTS.items():
+        before[current] = before.pop(former)
+        for row in before[current]:
+            row["bias_test"] = row.pop("probe")
+    for row in before["evaluate.findings"]:
+        if row["analysis"] == "wording_effects":
+            row["analysis"] = "prompt_sensitivity"
+    for row in before["ledger.calls"]:
+        row["stage"] = row["stage"].replace("judge_probes", "judge_bias_tests")
     with_provider = [row for table in before.values() for row in table if "provider" in row]
     for row in with_provider:
         if row not in before["release.releases"]:
@@ -168,6 +183,8 @@ def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_
     before = rows_of_sqlite(home / name)
     for row in [row for table in before.values() for row in table if "provider" in row]:
         row["provider"] = row["provider"].replace("offline", "mock")
+    for row in [row for table in before.values() for row in table if row.get("stage")]:
+        row["stage"] = row["stage"].replace("judge_probes", "judge_bias_tests")
 
     SqliteStore(kind, home / name)
 

@@ -1,12 +1,12 @@
-"""The section of a report on wordings: what each style costs a model, and the groups it is least steady
-in.
+"""The section of a report on prompt sensitivity: what each style costs a model, and the groups whose
+ratings differ most.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from methods.evaluation.prompt_sensitivity import BY_RULE, GROUP
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
-from methods.evaluation.wording_effects import BY_RULE, GROUP
 from methods.results.results_table import is_significant
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
@@ -16,7 +16,7 @@ from resources.reports.report_pairs import difference_of, finding_cell
 from resources.reports.report_scores import DisplayedMetric
 
 
-def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
+def prompt_sensitivity(data: Report, panes: Sequence[JudgePane]) -> block.Section:
     """Make a pane for each judge with rated groups, in the order of the leaderboards.
 
     Args:
@@ -31,7 +31,7 @@ def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
         key = pane.judged.judge, pane.judged.version
         rows, groups = (
             [row for row in listed if (row["judge"], row["judge_version"]) == key]
-            for listed in (data["findings"].get("wording_effects", []), data["widest_groups"])
+            for listed in (data["findings"].get("prompt_sensitivity", []), data["widest_groups"])
         )
         effects = [row for row in rows if row["subset_label"] != GROUP]
         metric = next(
@@ -41,16 +41,18 @@ def wordings(data: Report, panes: Sequence[JudgePane]) -> block.Section:
             models = [who.label for who in pane.order]
             blocks = [*_effects(pane, metric, effects), *_least_steady(metric, models, groups)]
             by_judge.append((pane.title, blocks))
-    of_judges = [block.Panes("wordings", "Judge", by_judge)] if by_judge else []
+    of_judges = [block.Panes("prompt-sensitivity", "Judge", by_judge)] if by_judge else []
     effects = [
         row
-        for row in data["findings"].get("wording_effects", [])
+        for row in data["findings"].get("prompt_sensitivity", [])
         if row["subset_label"] != GROUP and row["measure"] == "difference"
     ]
     n = sum(map(is_significant, effects))
     verb = "count" if n > 1 else "counts"
     finding = f"{n or 'None'} of {block.count(len(effects), 'effect')} of styles {verb}"
-    return block.Section("wordings", "Wordings", "Wordings", of_judges, finding=finding)
+    return block.Section(
+        "prompt-sensitivity", "Prompt sensitivity", "Prompts", of_judges, finding=finding
+    )
 
 
 def _effects(

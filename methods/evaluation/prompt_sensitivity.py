@@ -1,4 +1,4 @@
-"""Which wordings of a question cost a model points: spread of each group, and effect of each style.
+"""Prompt sensitivity: the spread of the wordings of a question, and the effect of each style.
 
     effect of a style = mean over groups of (mean of the wordings in the style - mean of the group)
 
@@ -93,7 +93,7 @@ def text_of(item: Item) -> str:
     return item.turns[-1].question.replace(IMAGE_HERE, "").strip()
 
 
-def wording_findings(
+def sensitivity_findings(
     metrics: Sequence[Metric],
     items: Sequence[Item],
     observed: Mapping[str, Sequence[ScoredObservation]],

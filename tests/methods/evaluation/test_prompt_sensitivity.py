@@ -8,14 +8,14 @@ from scipy import stats
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.wording_effects import groups_of, styles_of, wording_findings
+from methods.evaluation.prompt_sensitivity import groups_of, sensitivity_findings, styles_of
 
 RATING = Mean(name="Rating", lowest=1, highest=10)
 
 
 def measured(items, observed):
     """Findings by model, style or group, and measure."""
-    found = wording_findings([RATING], items, observed)
+    found = sensitivity_findings([RATING], items, observed)
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
 

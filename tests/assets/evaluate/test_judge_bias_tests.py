@@ -1,4 +1,4 @@
-"""A judge that is led is found by the probes, and one that is not is not: in two languages."""
+"""A judge that is led is found by the bias tests, and one that is not is not: in two languages."""
 
 import json
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.probes import FOUND, NO_FAMILY, NONE
+from methods.evaluation.judge_bias_tests import FOUND, NO_FAMILY, NONE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World
+from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def probed(
     config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
-    assert probe(world, n_answers=N_ANSWERS).success
+    assert bias_test(world, n_answers=N_ANSWERS).success
     yield world
 
 
@@ -76,15 +76,15 @@ def write_rows(folder: Path) -> Path:
     return file
 
 
-def probe(world: World, **config: object):
+def bias_test(world: World, **config: object):
     config = {"n_pairs": N_PAIRS, **config}
-    given = {"evaluate__judge_probes": {"config": config}}
-    return world.run(ANY_ASSETS, given, assets=PROBING)
+    given = {"evaluate__judge_bias_tests": {"config": config}}
+    return world.run(ANY_ASSETS, given, assets=BIAS_TESTS)
 
 
 def shifts(world: World) -> dict[tuple[str, str], Row]:
-    rows = world.rows("FROM evaluate.judge_probes")
-    return {(row["judge"], row["probe"]): row for row in rows}
+    rows = world.rows("FROM evaluate.judge_bias_tests")
+    return {(row["judge"], row["bias_test"]): row for row in rows}
 
 
 def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) -> None:
@@ -102,8 +102,8 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
         *((judge, "length") for judge in JUDGES),
     }
     after = probed.rows(
-        "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.probe_judgments "
-        "WHERE probe = 'obedience' AND judge <> 'always-a' GROUP BY judge"
+        "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.bias_test_judgments "
+        "WHERE bias_test = 'obedience' AND judge <> 'always-a' GROUP BY judge"
     )
     assert {row["judge"]: row["scores"] == [10] for row in after} == {
         "honest": False,
@@ -119,7 +119,7 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
     for judge in ("honest", "obedient"):
         row = found[judge, "position"]
         assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
-    rows = probed.rows("FROM evaluate.probe_judgments WHERE probe = 'position'")
+    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test = 'position'")
     assert len(rows) == N_PAIRS * 2 * len(JUDGES)
     assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
 
@@ -127,13 +127,13 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
 def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
     probed: World,
 ) -> None:
-    rows = probed.rows("FROM evaluate.probe_judgments WHERE probe <> 'position'")
+    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
     assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
     places = {
         (judge, name): {
             (row["model"], row["item_id"])
             for row in rows
-            if (row["judge"], row["probe"]) == (judge, name)
+            if (row["judge"], row["bias_test"]) == (judge, name)
         }
         for judge in JUDGES
         for name in ("length", "obedience")

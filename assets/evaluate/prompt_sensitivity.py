@@ -1,6 +1,6 @@
-"""Wording effects: which wordings of a question cost each model points.
+"""Prompt sensitivity: which wordings of a question cost each model points.
 
-What a style is, and how effects are computed, is `methods/evaluation/wording_effects.py`.
+What a style is, and how effects are computed, is `methods/evaluation/prompt_sensitivity.py`.
 """
 
 import dagster as dg
@@ -13,14 +13,14 @@ from assets.evaluate.observed import ScoringSettings, slices
 from assets.evaluate.released import items_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.items import Item
-from methods.evaluation.wording_effects import wording_findings
+from methods.evaluation.prompt_sensitivity import sensitivity_findings
 from resources.warehouse import Warehouse
 
 NO_GROUPS = "No release that was judged has questions in several wordings."
 
 
 @analysis(
-    "wording_effects",
+    "prompt_sensitivity",
     {
         "difference": "mean of the wordings in a style less the mean of their group",
         "n_wordings": "wordings in the style, in groups that have others, too",
@@ -33,7 +33,7 @@ NO_GROUPS = "No release that was judged has questions in several wordings."
     deps=[observations],
     automation_condition=WHEN_READY,
 )
-def wording_effects(
+def prompt_sensitivity(
     config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
@@ -44,7 +44,7 @@ def wording_effects(
     and styles. The style is the item's label `style`, else by rule: as a question, polite, shorter or
     longer than the group's median.
     """
-    isolation = Isolation("evaluate.wording_effects")
+    isolation = Isolation("evaluate.prompt_sensitivity")
     rows: list[Row] = []
     items: dict[str, list[Item]] = {}
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
@@ -52,7 +52,7 @@ def wording_effects(
             # Slices come release by release.
             items = {slice_.release_id: items_of(warehouse, slice_.release_id)}
         with isolation.release(slice_.release_id):
-            findings = wording_findings(
+            findings = sensitivity_findings(
                 slice_.benchmark.metrics,
                 items[slice_.release_id],
                 slice_.observed,

@@ -1,8 +1,8 @@
-"""The asset `evaluate/wording_effects` on a warehouse filled by hand."""
+"""The asset `evaluate/prompt_sensitivity` on a warehouse filled by hand."""
 
 import dagster as dg
 
-from assets.evaluate.wording_effects import wording_effects
+from assets.evaluate.prompt_sensitivity import prompt_sensitivity
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
@@ -65,8 +65,8 @@ def fill(desk: Desk) -> str:
 
 def materialize(desk: Desk) -> dict[str, object]:
     given = {"warehouse": desk.warehouse, "benchmarks": BENCHMARKS}
-    (made,) = dg.materialize([wording_effects], resources=given).asset_materializations_for_node(
-        "evaluate__wording_effects"
+    (made,) = dg.materialize([prompt_sensitivity], resources=given).asset_materializations_for_node(
+        "evaluate__prompt_sensitivity"
     )
     return {name: value.value for name, value in made.metadata.items()}
 
@@ -74,7 +74,7 @@ def materialize(desk: Desk) -> dict[str, object]:
 def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> None:
     release_id = fill(desk)
     assert materialize(desk)["groups"] == 2
-    rows = desk.rows("FROM evaluate.wording_effects WHERE measure = 'difference'")
+    rows = desk.rows("FROM evaluate.prompt_sensitivity WHERE measure = 'difference'")
     assert {row["subset_value"]: row["value"] for row in rows} == {
         "as a question": 3,
         "longer": 0,
@@ -82,14 +82,14 @@ def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> 
         "shorter": -3,
     }
     assert {(row["n"], row["subset_label"]) for row in rows} == {(2, "style told by rule")}
-    spreads = desk.rows("FROM evaluate.wording_effects WHERE measure = 'lowest' ORDER BY ALL")
+    spreads = desk.rows("FROM evaluate.prompt_sensitivity WHERE measure = 'lowest' ORDER BY ALL")
     assert [(row["subset_value"], row["other"]) for row in spreads] == [
         ("g1", "g1-1"),
         ("g2", "g2-1"),
     ]
-    before = desk.warehouse.fingerprint("evaluate.wording_effects")
+    before = desk.warehouse.fingerprint("evaluate.prompt_sensitivity")
     materialize(desk)
-    assert desk.warehouse.fingerprint("evaluate.wording_effects") == before
+    assert desk.warehouse.fingerprint("evaluate.prompt_sensitivity") == before
 
     of = {"release_id": release_id, "n_groups": 1, "metric": "Rating"}
     widest = desk.warehouse.read("evaluate/widest_groups_of", of).to_pylist()

@@ -1,4 +1,4 @@
-"""Probes of a judge: what is planted in an answer, how far scores shift, and what that shows.
+"""Bias tests of a judge: what is planted in an answer, how far scores shift, and what that shows.
 
     length           the answer with neutral sentences after it that say nothing about the question
     obedience        the answer with an instruction to its judge after it, less the same answer with
@@ -15,7 +15,7 @@ The first two are planted pairs: the same answer, judged with one thing and with
 judge compares two answers: what it makes of the closing sentence cancels out over the orders; what is
 left is the place. The others ask nothing. A judge that reads what an answer says has a shift of about 0
 in all but the last, which is how strict it is. The shift is in points, of places in wins, and the mean
-over clusters of items (`statistics/shifts.py`); p is adjusted over all probes of a judge. A verdict is
+over clusters of items (`statistics/shifts.py`); p is adjusted over all tests of a judge. A verdict is
 one of three: found; not larger than what is worth finding; neither. Sources: Zheng et al. (2023),
 Judging LLM-as-a-Judge (3.3, position, verbosity and self-enhancement); Greshake et al. (2023), Not what
 you've signed up for (instructions in data); Holm (1979), A simple sequentially rejective multiple test
@@ -40,7 +40,7 @@ from methods.evaluation.statistics.shifts import clusters_needed, mean_shift
 from methods.ids import content_id
 
 Planted = Literal["length", "obedience"]
-"""Probes that a judge is asked for."""
+"""Bias tests that a judge is asked for."""
 PLANTED: tuple[Planted, ...] = get_args(Planted)
 LENGTH: Planted = "length"
 OBEDIENCE: Planted = "obedience"
@@ -50,7 +50,7 @@ EQUAL = 0.5
 SELF_PREFERENCE, LENIENCY = "self_preference", "leniency"
 
 IN_WINS = (POSITION, VERDICTS)
-"""Probes whose shift is a share of wins; all others' are in points of the judge's scale."""
+"""Bias tests whose shift is a share of wins; all others' are in points of the judge's scale."""
 FOUND, NONE, OPEN = "found", "none", "open"
 """Verdicts: there is a shift; it is not larger than the least worth finding; neither is shown."""
 DEVIATION, OF_PLACES = 0.12, 0.35
@@ -101,26 +101,26 @@ class BiasTestPair(NamedTuple):
     after: float
 
 
-def plant_text(probe: str, answer: str, *, chinese: bool) -> str:
-    """The answer with the probe's text after it, in the item's language: Chinese, or English."""
+def plant_text(bias_test: str, answer: str, *, chinese: bool) -> str:
+    """The answer with the bias test's text after it, in the item's language: Chinese, or English."""
     language, between = ("zh", "") if chinese else ("en", " ")
     text = (
         _CLOSING[language]
-        if probe == POSITION
-        else f"{_PADDING[language]}{between}{_LAST[cast(Planted, probe)][language]}"
+        if bias_test == POSITION
+        else f"{_PADDING[language]}{between}{_LAST[cast(Planted, bias_test)][language]}"
     )
     return f"{answer.rstrip()}\n\n{text}"
 
 
 def plant_in_transcript(
-    transcript: Transcript, place: JudgmentKey, probe: str, *, chinese: bool
+    transcript: Transcript, place: JudgmentKey, bias_test: str, *, chinese: bool
 ) -> Transcript:
-    """Put the probe's text into an answer of a transcript.
+    """Put the bias test's text into an answer of a transcript.
 
     Args:
         transcript: The transcript.
         place: The trial and turn of an answer that has a text.
-        probe: The name of the probe.
+        bias_test: The name of the bias test.
         chinese: Whether the text is added in Chinese.
 
     Returns:
@@ -128,7 +128,7 @@ def plant_in_transcript(
     """
     key = place.trial, place.turn
     answer = transcript.answers[key]
-    text = plant_text(probe, answer.text or "", chinese=chinese)
+    text = plant_text(bias_test, answer.text or "", chinese=chinese)
     return replace(transcript, answers={**transcript.answers, key: replace(answer, text=text)})
 
 
@@ -140,19 +140,19 @@ class ShiftTestDesign(NamedTuple):
         span: The largest possible shift.
         power: The share of cases in which a shift of `least` is found.
         alpha: The level of all tests of a judge together.
-        n_probes: The number of tests of a judge that share the level.
+        n_tests: The number of tests of a judge that share the level.
     """
 
     least: float
     span: float
     power: float
     alpha: float
-    n_probes: int
+    n_tests: int
 
     @property
     def level(self) -> float:
-        """The level that the first of the judge's probes has to reach."""
-        return self.alpha / self.n_probes
+        """The level that the first of the judge's bias tests has to reach."""
+        return self.alpha / self.n_tests
 
 
 def n_needed(sought: ShiftTestDesign, deviation: float, most: int) -> int:
@@ -247,12 +247,17 @@ def sample_spread(
 
 
 def shift_row(
-    probe: str, pairs: Sequence[BiasTestPair], why_not: str, *, n_lost: int, sought: ShiftTestDesign
+    bias_test: str,
+    pairs: Sequence[BiasTestPair],
+    why_not: str,
+    *,
+    n_lost: int,
+    sought: ShiftTestDesign,
 ) -> dict[str, Any]:
-    """Estimate the mean shift over clusters: a row of `evaluate.judge_probes`, p not yet adjusted.
+    """Estimate the mean shift over clusters: a row of `evaluate.judge_bias_tests`, p not yet adjusted.
 
     Args:
-        probe: The name of the probe.
+        bias_test: The name of the bias test.
         pairs: The scores before and after of each answer.
         why_not: The reason to give if there is no pair.
         n_lost: The number of judgments that were lost.
@@ -261,7 +266,12 @@ def shift_row(
     Returns:
         The row. A single cluster has no interval.
     """
-    row: dict[str, Any] = {"probe": probe, "n": len(pairs), "n_clusters": 0, "n_lost": n_lost}
+    row: dict[str, Any] = {
+        "bias_test": bias_test,
+        "n": len(pairs),
+        "n_clusters": 0,
+        "n_lost": n_lost,
+    }
     row |= dict.fromkeys(("shift", "ci_low", "ci_high", "p", "p_holm", "detectable"))
     row |= {"least": sought.least, "power": sought.power, "verdict": OPEN, "reason": None}
     if not pairs:

@@ -34,8 +34,7 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.candidates import is_model
 from methods.evaluation.items import Item
-from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
-from methods.evaluation.probes import (
+from methods.evaluation.judge_bias_tests import (
     EQUAL,
     IN_WINS,
     LENGTH,
@@ -64,6 +63,7 @@ from methods.evaluation.probes import (
     shift_row,
     with_verdicts,
 )
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
 from methods.evaluation.related import relations_to_judges
 from methods.evaluation.statistics.intervals import LEVEL
 from methods.evaluation.verdicts import order_of, won_by_first_place
@@ -74,12 +74,12 @@ from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import TableWrite, Warehouse
 
-TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"
+TABLE, ASKED = "evaluate.judge_bias_tests", "evaluate.bias_test_judgments"
 NO_JUDGE = "No judge of the profile has judged an answer on a current release."
 Row = dict[str, Any]
 
 
-class JudgeProbesSettings(AssetConfig):
+class JudgeBiasTestSettings(AssetConfig):
     """The shifts that tests must be able to find, and the largest number of answers for them."""
 
     RETIRED = frozenset({"n_resamples"})
@@ -102,7 +102,7 @@ class JudgeProbesSettings(AssetConfig):
         0.05,
         gt=0,
         le=1 - LEVEL,
-        description="How often a judge without any shift may be said to have one, over all its probes.",
+        description="How often a judge without any shift may be said to have one, over all its tests.",
     )
     n_answers: int | None = Field(
         0,
@@ -163,9 +163,9 @@ Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, 
     deps=[judgments, observations],
     automation_condition=WHEN_READY,
 )
-def judge_probes(
+def judge_bias_tests(
     context: dg.AssetExecutionContext,
-    config: JudgeProbesSettings,
+    config: JudgeBiasTestSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
@@ -192,34 +192,38 @@ def judge_probes(
         if release.benchmark.judge_prompts
     ]
     scores: dict[str, Scores] = {}
-    probes: list[_BiasTest] = []
+    bias_tests: list[_BiasTest] = []
     for release in releases:
         with isolation.release(release.release_id):
             scores[release.release_id] = _scores(warehouse, release, judges)
-            probes += list(_probes(warehouse, release, scores[release.release_id], judges, config))
+            bias_tests += list(
+                _bias_tests(warehouse, release, scores[release.release_id], judges, config)
+            )
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
-        probe = probes[place]
-        if probe.release.release_id in isolation.lost:
+        bias_test = bias_tests[place]
+        if bias_test.release.release_id in isolation.lost:
             return None
-        with isolation.release(probe.release.release_id, asking=True):
-            if probe.asked is None:
-                benchmark = probe.release.benchmark
-                return await judge_place(calls, benchmark, probe.run, probe.place, probe.known)
-            (reply,) = await ask_judge(calls, probe.run, [probe.asked])
-            return probe.asked, reply
+        with isolation.release(bias_test.release.release_id, asking=True):
+            if bias_test.asked is None:
+                benchmark = bias_test.release.benchmark
+                return await judge_place(
+                    calls, benchmark, bias_test.run, bias_test.place, bias_test.known
+                )
+            (reply,) = await ask_judge(calls, bias_test.run, [bias_test.asked])
+            return bias_test.asked, reply
         return None
 
     replies, usage = llm.map(
         TABLE,
-        range(len(probes)),
+        range(len(bias_tests)),
         ask,
         show_progress(context),
-        apart=(lambda place: probes[place].run.judge) if len(judges) > 1 else None,
+        apart=(lambda place: bias_tests[place].run.judge) if len(judges) > 1 else None,
     )
     rows_asked = [
-        _row(probe, reply, llm.registry.model(probe.run.judge).provider)
-        for probe, reply in zip(probes, replies, strict=True)
+        _row(bias_test, reply, llm.registry.model(bias_test.run.judge).provider)
+        for bias_test, reply in zip(bias_tests, replies, strict=True)
         if reply is not None
     ]
     families = llm.registry.families
@@ -293,38 +297,38 @@ def _images(release: EvaluatedRelease) -> dict[str, JudgeImages]:
 
 
 class _ShiftTestDesigns:
-    """What is looked for in the probes of a release's judges, in the units of the shift."""
+    """What is looked for in the bias tests of a release's judges, in the units of the shift."""
 
     def __init__(
         self,
         release: EvaluatedRelease,
         scores: Scores,
         judges: Collection[str],
-        settings: JudgeProbesSettings,
+        settings: JudgeBiasTestSettings,
     ):
         self._scores, self._settings = scores, settings
         lowest, highest = release.benchmark.score_range
         self.scale = highest - lowest
         self._beside_others = len(judges) > 1
 
-    def of(self, judge: str, probe: str) -> ShiftTestDesign:
-        """Of one probe of a judge."""
+    def of(self, judge: str, bias_test: str) -> ShiftTestDesign:
+        """Of one bias test of a judge."""
         settings = self._settings
-        if probe in IN_WINS:
+        if bias_test in IN_WINS:
             least, span = settings.least_preference, EQUAL
         else:
             least, span = settings.least_shift * self.scale, float(self.scale)
         return ShiftTestDesign(
             least,
             # A favour is the difference of two differences.
-            2 * span if probe == SELF_PREFERENCE else span,
+            2 * span if bias_test == SELF_PREFERENCE else span,
             settings.power,
             settings.alpha,
-            self._n_probes(judge),
+            self._n_tests(judge),
         )
 
-    def _n_probes(self, judge: str) -> int:
-        """How many of the judge's probes may have a p."""
+    def _n_tests(self, judge: str) -> int:
+        """How many of the judge's bias tests may have a p."""
         versions = [of_judge for (name, _), of_judge in self._scores.items() if name == judge]
         compared = sum(
             any(order_of(answer.place.part) for answer, _ in of_judge.values())
@@ -334,12 +338,12 @@ class _ShiftTestDesigns:
         return (len(PLANTED) + beside) * len(versions) + compared + 1
 
 
-def _probes(
+def _bias_tests(
     warehouse: Warehouse,
     release: EvaluatedRelease,
     scores: Scores,
     judges: Collection[str],
-    settings: JudgeProbesSettings,
+    settings: JudgeBiasTestSettings,
 ) -> Iterator[_BiasTest]:
     """The sample of each judge's judged answers, with everything that is planted in them."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
@@ -356,13 +360,13 @@ def _probes(
             (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
-            for probe in PLANTED:
+            for bias_test in PLANTED:
                 changed = plant_in_transcript(
-                    transcript, place, probe, chinese=is_chinese(question)
+                    transcript, place, bias_test, chinese=is_chinese(question)
                 )
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
                 yield _BiasTest(
-                    release, probe, run, model, place, version, fmean(before), judgments_of_item
+                    release, bias_test, run, model, place, version, fmean(before), judgments_of_item
                 )
     # A turn may be judged in several parts, and under several versions; it is compared once.
     for judge in sorted({judge for judge, _ in scores}):
@@ -400,35 +404,35 @@ def _position(
         yield _BiasTest(release, POSITION, run, model, request.place, version, EQUAL, {}, request)
 
 
-def _row(probe: _BiasTest, reply: Judged, provider: str) -> Row:
+def _row(bias_test: _BiasTest, reply: Judged, provider: str) -> Row:
     _, parsed = reply
-    trial, turn, part = probe.place
+    trial, turn, part = bias_test.place
     return {
-        "benchmark": probe.release.benchmark.name,
-        "release_id": probe.release.release_id,
-        "judge": probe.run.judge,
-        "judge_version": probe.version,
+        "benchmark": bias_test.release.benchmark.name,
+        "release_id": bias_test.release.release_id,
+        "judge": bias_test.run.judge,
+        "judge_version": bias_test.version,
         "provider": provider,
-        "probe": probe.planted,
-        "model": probe.model,
-        "item_id": probe.run.item.item_id,
+        "bias_test": bias_test.planted,
+        "model": bias_test.model,
+        "item_id": bias_test.run.item.item_id,
         "trial": trial,
         "turn": turn,
         "part": part,
-        "score_before": probe.before,
-        "score_after": None if parsed.value is None else _score(probe, parsed.value),
+        "score_before": bias_test.before,
+        "score_after": None if parsed.value is None else _score(bias_test, parsed.value),
         "reason": parsed.loss and parsed.loss[0],
         "prompt_version": parsed.prompt_version,
-        "answer_call_key": probe.run.transcript.answer(trial, turn).call_key,
+        "answer_call_key": bias_test.run.transcript.answer(trial, turn).call_key,
         "call_key": parsed.key,
     }
 
 
-def _score(probe: _BiasTest, judgment: Judgment) -> float:
+def _score(bias_test: _BiasTest, judgment: Judgment) -> float:
     """The score; of a comparison, what the first of the two has of a win."""
-    if probe.asked is None:
+    if bias_test.asked is None:
         return judgment.score
-    return first_place_share(judgment.score, probe.place.part)
+    return first_place_share(judgment.score, bias_test.place.part)
 
 
 def _planted_rows(
@@ -440,30 +444,34 @@ def _planted_rows(
 ) -> Iterator[Row]:
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     compared = pairs_version(reference=True, images="shown")
-    probes = [
-        *((judge, version, probe, NOT_JUDGED) for judge, version in judged for probe in PLANTED),
+    bias_tests = [
+        *(
+            (judge, version, bias_test, NOT_JUDGED)
+            for judge, version in judged
+            for bias_test in PLANTED
+        ),
         *(
             (judge, compared, POSITION, NO_PAIR_JUDGED)
             for judge in sorted({name for name, _ in judged})
         ),
     ]
-    for judge, version, probe, why_not in probes:
+    for judge, version, bias_test, why_not in bias_tests:
         columns = _named(release, judge, version)
         rows = [row for row in rows_asked if row.items() >= columns.items()]
-        neutral = {_key(row): row["score_after"] for row in rows if row["probe"] == LENGTH}
-        of_probe = [row for row in rows if row["probe"] == probe]
+        neutral = {_key(row): row["score_after"] for row in rows if row["bias_test"] == LENGTH}
+        of_bias_test = [row for row in rows if row["bias_test"] == bias_test]
         pairs = [
             BiasTestPair(clusters[row["item_id"]], before, row["score_after"])
-            for row in of_probe
-            for before in [neutral[_key(row)] if probe == OBEDIENCE else row["score_before"]]
+            for row in of_bias_test
+            for before in [neutral[_key(row)] if bias_test == OBEDIENCE else row["score_before"]]
             if before is not None and row["score_after"] is not None
         ]
         shift = shift_row(
-            probe,
+            bias_test,
             pairs,
             why_not,
-            n_lost=len(of_probe) - len(pairs),
-            sought=sought.of(judge, probe),
+            n_lost=len(of_bias_test) - len(pairs),
+            sought=sought.of(judge, bias_test),
         )
         yield {**columns, **shift}
 
@@ -520,13 +528,13 @@ def _preference_rows(
         of_own = scores_of_other_judges(slice_.judge, others, metric, own)
         of_rest = scores_of_other_judges(slice_.judge, others, metric, rest)
         why_not = NO_FAMILY if not own else NO_OTHER if of_own else NOT_COMPARED
-        for probe, pairs, reason in (
+        for bias_test, pairs, reason in (
             (SELF_PREFERENCE, family_pairs(of_own, of_rest), why_not),
             (LENIENCY, of_rest, NOT_COMPARED),
         ):
-            n_lost = len(of_own) - len(pairs) if probe == SELF_PREFERENCE else 0
+            n_lost = len(of_own) - len(pairs) if bias_test == SELF_PREFERENCE else 0
             shift = shift_row(
-                probe, pairs, reason, n_lost=n_lost, sought=sought.of(slice_.judge, probe)
+                bias_test, pairs, reason, n_lost=n_lost, sought=sought.of(slice_.judge, bias_test)
             )
             yield {**_named(release, slice_.judge, slice_.version), **shift}
 
@@ -544,7 +552,7 @@ def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
     """A Markdown table of the shifts."""
     lines = [
         [
-            *(code(row[name]) for name in ("release_id", "judge", "probe")),
+            *(code(row[name]) for name in ("release_id", "judge", "bias_test")),
             *(str(row[name]) for name in ("n", "n_clusters")),
             "–" if row["shift"] is None else f"{row['shift']:+.2f}",
             "" if row["ci_low"] is None else f"{row['ci_low']:+.2f} to {row['ci_high']:+.2f}",
@@ -553,7 +561,7 @@ def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
         ]
         for row in rows
     ]
-    heads = ("release", "judge", "probe", "answers", "clusters", "shift", "95 % interval")
+    heads = ("release", "judge", "bias test", "answers", "clusters", "shift", "95 % interval")
     return dg.MetadataValue.md(
         "\n".join(table((*heads, "p after Holm", "detectable", "verdict"), lines))
     )

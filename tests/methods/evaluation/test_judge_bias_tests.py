@@ -1,4 +1,4 @@
-"""Probes of a judge: what is planted, and shifts worked by hand."""
+"""Bias tests of a judge: what is planted, and shifts worked by hand."""
 
 from collections import Counter
 
@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from methods.evaluation.asking import Answer, Transcript
-from methods.evaluation.judging import JudgmentKey
-from methods.evaluation.metrics import ScoredObservation
-from methods.evaluation.probes import (
+from methods.evaluation.judge_bias_tests import (
     EQUAL,
     FOUND,
     LENGTH,
@@ -33,6 +31,8 @@ from methods.evaluation.probes import (
     shift_row,
     with_verdicts,
 )
+from methods.evaluation.judging import JudgmentKey
+from methods.evaluation.metrics import ScoredObservation
 from methods.words import is_chinese, n_words
 from tests.methods.evaluation.simulated_judges import (
     BIASED,
@@ -50,17 +50,19 @@ SOUGHT = ShiftTestDesign(0.45, 9, 0.8, 0.05, 3)
 IN_HALVES = ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3)
 
 
-@pytest.mark.parametrize("probe", PLANTED)
+@pytest.mark.parametrize("bias_test", PLANTED)
 @pytest.mark.parametrize("chinese", [True, False])
-def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(probe, chinese):
-    text = plant_text(probe, "ab \n", chinese=chinese)
+def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(bias_test, chinese):
+    text = plant_text(bias_test, "ab \n", chinese=chinese)
     assert text.startswith("ab\n\n")
     assert is_chinese(text) == chinese
 
 
 @pytest.mark.parametrize("chinese", [True, False])
 def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and_form(chinese):
-    neutral, told = (plant_text(probe, "", chinese=chinese) for probe in (LENGTH, OBEDIENCE))
+    neutral, told = (
+        plant_text(bias_test, "", chinese=chinese) for bias_test in (LENGTH, OBEDIENCE)
+    )
     assert n_words(neutral) == n_words(told) > 50
     assert len(neutral) == len(told)
     opening = "（" if chinese else "("
@@ -68,7 +70,7 @@ def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and
     assert neutral.count(opening) == told.count(opening) == 1
 
 
-def test_the_closing_sentence_of_the_probe_of_position_is_short_and_says_nothing():
+def test_the_closing_sentence_of_the_bias_test_of_position_is_short_and_says_nothing():
     for chinese in (True, False):
         text = plant_text(POSITION, "", chinese=chinese)
         assert 0 < n_words(text) < 10
@@ -111,7 +113,7 @@ def shift(*pairs):
 
 def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
     row = shift(BiasTestPair("i", 4, 6), BiasTestPair("k", 9, 9), BiasTestPair("k", 5, 6))
-    assert (row["probe"], row["n"], row["n_clusters"], row["n_lost"]) == (LENGTH, 3, 2, 1)
+    assert (row["bias_test"], row["n"], row["n_clusters"], row["n_lost"]) == (LENGTH, 3, 2, 1)
     # 2 in i, the mean of 0 and 1 in k.
     assert row["shift"] == pytest.approx(1.25)
     assert (row["least"], row["power"], row["reason"]) == (0.45, 0.8, None)
@@ -272,13 +274,15 @@ def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_on
     # 160 judges without a bias: 5 % are 8, and 14 or more would be as likely as 3 %.
     assert accused < 14
     by_name = {judge.name: judge for judge in BIASED}
-    for name, probe in (
+    for name, bias_test in (
         ("obeys 50%", OBEDIENCE),
         ("obeys by 1.0 points", OBEDIENCE),
         ("length is worth 1.0", LENGTH),
         ("says A 70%", POSITION),
     ):
         runs = shown_at_once([asked(by_name[name], 110, seed) for seed in range(times)])
-        verdicts = [row["verdict"] for rows in runs for row in rows if row["probe"] == probe]
+        verdicts = [
+            row["verdict"] for rows in runs for row in rows if row["bias_test"] == bias_test
+        ]
         assert verdicts.count(FOUND) >= times - 1, name
         assert NONE not in verdicts

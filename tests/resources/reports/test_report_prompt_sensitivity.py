@@ -34,7 +34,7 @@ def wording(item, value, text, **changed):
 
 
 def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
-    data["findings"]["wording_effects"] = [
+    data["findings"]["prompt_sensitivity"] = [
         *effect("strong", "polite", 0.5, 0.8),
         *effect("weak", "polite", -6.0, 0.001),
     ]
@@ -46,7 +46,7 @@ def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
 
 
 def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
-    data["findings"]["wording_effects"] = effect("weak", "polite", 0.0, 1.0)
+    data["findings"]["prompt_sensitivity"] = effect("weak", "polite", 0.0, 1.0)
     data["widest_groups"] = [
         wording("g-0", 70.0, "Say it."),
         wording("g-1", 30.0, "Please <b>say</b> it."),
@@ -61,6 +61,6 @@ def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
 def test_with_few_groups_it_says_that_figures_are_indicative_and_without_any_there_is_no_section(
     data, store
 ):
-    assert "wordings" not in Page(render_report(data, store)).attributes("h2", "id")
-    data["findings"]["wording_effects"] = effect("weak", "polite", -6.0, 0.5, n=4)
+    assert "prompt-sensitivity" not in Page(render_report(data, store)).attributes("h2", "id")
+    data["findings"]["prompt_sensitivity"] = effect("weak", "polite", -6.0, 0.5, n=4)
     assert "With fewer than 10 groups" in Page(render_report(data, store)).words

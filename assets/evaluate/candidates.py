@@ -33,9 +33,9 @@ from methods.evaluation.candidates import (
     ablation_of,
     model_of,
 )
+from methods.evaluation.english_refusals import is_refusal
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionKey, place_of
-from methods.evaluation.refusals import is_refusal
 from methods.model_text import says_nothing, without_reasoning
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
-from methods.evaluation.refusals import is_refusal
+from methods.evaluation.english_refusals import is_refusal
 
 _STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")

@@ -12,6 +12,7 @@ from methods.prompts.material import mention_of_material
 from methods.quality.languages import language_fault
 from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
+from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.named_pictures import missing_picture
 from methods.quality.near_questions import (
     asks_in_other_words,
@@ -36,7 +37,6 @@ from methods.quality.outcome import (
     QuestionAnswerPair,
 )
 from methods.quality.personal_data import personal_data_in
-from methods.quality.refusals import refusal_in
 from methods.quality.truncation import truncation_in
 from methods.words import n_words
 

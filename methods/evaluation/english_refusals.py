@@ -1,4 +1,4 @@
-"""Refusals in answers.
+"""Refusals in English answers, found by their first words.
 
 A refusal by a provider's filter has no text; its outcome shows it.
 """

@@ -2,7 +2,7 @@
 
 import re
 
-from methods.evaluation.refusals import BEYOND, MOST_WORDS, OPENING, REFUSAL
+from methods.evaluation.english_refusals import BEYOND, MOST_WORDS, OPENING, REFUSAL
 from methods.model_text import without_reasoning
 from methods.quality.about_asking import speaks_of_asking
 from methods.quality.quotations import is_quotation, without_writing

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.refusals import MOST_WORDS, is_refusal
+from methods.evaluation.english_refusals import MOST_WORDS, is_refusal
 
 
 @pytest.mark.parametrize(

@@ -518,11 +518,11 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
 
 for _extra in extras():
     if _extra.commands:
-        for _of, _more in import_module(_extra.commands).COMMANDS.items():
-            _group = vlm_loom.commands[_of]
+        for _group_name, _commands in import_module(_extra.commands).COMMANDS.items():
+            _group = vlm_loom.commands[_group_name]
             assert isinstance(_group, click.Group)
-            for _each in _more:
-                _group.add_command(_each)
+            for _command in _commands:
+                _group.add_command(_command)
 
 
 if __name__ == "__main__":

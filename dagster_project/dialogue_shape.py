@@ -115,7 +115,7 @@ def _of_kind(
         _run("dialogue", instance, gateway, assets=DIALOGUE)
     finally:
         gateway.close()
-    spec = registry.model(gateway.profile.of("answer"))
+    spec = registry.model(gateway.profile.model_for("answer"))
     dialogues = [
         DialogueStatistics(
             len(row["image_ids"]),

@@ -146,36 +146,36 @@ def _details(
     prior: Mapping[Key, SplitDecision],
 ) -> dict[str, Any]:
     """Counts of what is in the corpus; the table has what was in it before, too."""
-    now = {page_image.name: decisions[page_image.name] for page_image in page_images}
-    counts = Counter(split.split for split in now.values())
+    current = {page_image.name: decisions[page_image.name] for page_image in page_images}
+    counts = Counter(split.split for split in current.values())
     of_cluster: dict[str, set[str | None]] = {}
     for page_image in page_images:
         for cluster_id in page_image.clusters:
-            of_cluster.setdefault(cluster_id, set()).add(now[page_image.name].split)
+            of_cluster.setdefault(cluster_id, set()).add(current[page_image.name].split)
     return {
-        "images of pages": len(now),
+        "images of pages": len(current),
         "for benchmarks": counts["benchmark"],
         "for instruction sets": counts["instruction"],
         "left out of both": counts[None],
-        "share for benchmarks": counts["benchmark"] / len(now),
-        "split as before": sum(prior.get(name) == split for name, split in now.items()),
+        "share for benchmarks": counts["benchmark"] / len(current),
+        "split as before": sum(prior.get(name) == split for name, split in current.items()),
         "joined a split": sum(
-            split.reason == "joined" and name not in prior for name, split in now.items()
+            split.reason == "joined" and name not in prior for name, split in current.items()
         ),
-        "splits of images that are not in the corpus": len(decisions) - len(now),
+        "splits of images that are not in the corpus": len(decisions) - len(current),
         "clusters in both splits": sum(
             {"benchmark", "instruction"} <= splits for splits in of_cluster.values()
         ),
         "clusters": len(of_cluster),
-        **reasons(Counter(split.reason for split in now.values() if split.split is None)),
+        **reasons(Counter(split.reason for split in current.values() if split.split is None)),
     }
 
 
 def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecision]) -> str:
     """What a person may want to do something about, in sentences; empty if there is nothing."""
-    now = {page_image.name: decisions[page_image.name] for page_image in page_images}
+    current = {page_image.name: decisions[page_image.name] for page_image in page_images}
     sentences = []
-    if left_out := Counter(str(split.reason) for split in now.values() if split.split is None):
+    if left_out := Counter(str(split.reason) for split in current.values() if split.split is None):
         why = {
             BRIDGES: "what bridges_splits is connected with both splits",
             IMPORTED: "what is in_imported_benchmark was for instruction sets before a benchmark with "
@@ -187,7 +187,7 @@ def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecisio
         )
     of_group: dict[str, set[str]] = {}
     for page_image in page_images:
-        split = now[page_image.name].split
+        split = current[page_image.name].split
         if page_image.duplicate_group is not None and split is not None:
             of_group.setdefault(page_image.duplicate_group, set()).add(split)
     if both := sum(len(splits) > 1 for splits in of_group.values()):

@@ -74,7 +74,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import TableWrite, Warehouse
 
-TABLE, ASKED = "evaluate.judge_bias_tests", "evaluate.bias_test_judgments"
+TABLE, JUDGMENTS = "evaluate.judge_bias_tests", "evaluate.bias_test_judgments"
 NO_JUDGE = "No judge of the profile has judged an answer on a current release."
 Row = dict[str, Any]
 
@@ -124,7 +124,7 @@ class JudgeBiasTestSettings(AssetConfig):
 class _BiasTest(NamedTuple):
     """One answer that a judge judges with something planted; `before` is its score without.
 
-    `asked` is the request where it is none of the benchmark's.
+    `request` is the request where it is none of the benchmark's.
     """
 
     release: EvaluatedRelease
@@ -134,8 +134,8 @@ class _BiasTest(NamedTuple):
     place: JudgmentKey
     version: str
     before: float
-    known: Mapping[JudgmentKey, Judgment]
-    asked: JudgeRequest | None = None
+    judgments: Mapping[JudgmentKey, Judgment]
+    request: JudgeRequest | None = None
 
 
 class _JudgedAnswer(NamedTuple):
@@ -145,7 +145,7 @@ class _JudgedAnswer(NamedTuple):
     item_id: str
     place: JudgmentKey
     transcript: Transcript
-    known: Mapping[JudgmentKey, Judgment]
+    judgments: Mapping[JudgmentKey, Judgment]
 
     @property
     def key(self) -> tuple[str | int, ...]:
@@ -158,7 +158,7 @@ Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, 
 
 @table_asset(
     TABLE,
-    side_tables=[ASKED],
+    side_tables=[JUDGMENTS],
     kinds={"openai"},
     deps=[judgments, observations],
     automation_condition=WHEN_READY,
@@ -205,13 +205,13 @@ def judge_bias_tests(
         if bias_test.release.release_id in isolation.lost:
             return None
         with isolation.release(bias_test.release.release_id, asking=True):
-            if bias_test.asked is None:
+            if bias_test.request is None:
                 benchmark = bias_test.release.benchmark
                 return await judge_place(
-                    calls, benchmark, bias_test.run, bias_test.place, bias_test.known
+                    calls, benchmark, bias_test.run, bias_test.place, bias_test.judgments
                 )
-            (reply,) = await ask_judge(calls, bias_test.run, [bias_test.asked])
-            return bias_test.asked, reply
+            (reply,) = await ask_judge(calls, bias_test.run, [bias_test.request])
+            return bias_test.request, reply
         return None
 
     replies, usage = llm.map(
@@ -248,7 +248,7 @@ def judge_bias_tests(
     warehouse.replace_all(
         [
             TableWrite(TABLE, arrow, named),
-            TableWrite(ASKED, rows_to_arrow(ASKED, rows_asked), named),
+            TableWrite(JUDGMENTS, rows_to_arrow(JUDGMENTS, rows_asked), named),
         ]
     )
     lost = Counter(row["reason"] for row in rows_asked if row["reason"])
@@ -311,7 +311,7 @@ class _ShiftTestDesigns:
         self.scale = highest - lowest
         self._beside_others = len(judges) > 1
 
-    def of(self, judge: str, bias_test: str) -> ShiftTestDesign:
+    def design_for(self, judge: str, bias_test: str) -> ShiftTestDesign:
         """Of one bias test of a judge."""
         settings = self._settings
         if bias_test in IN_WINS:
@@ -350,13 +350,15 @@ def _bias_tests(
     images = _images(release)
     sought = _ShiftTestDesigns(release, scores, judges, settings)
     for (judge, version), of_judge in scores.items():
-        drawn = [
+        sample = [
             SampledAnswer(key, items[answer.item_id].cluster, answer.model, answer.place)
             for key, (answer, _) in of_judge.items()
         ]
         deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
-        n = _n_asked(settings.n_answers, sought.of(judge, PLANTED[0]), deviation, len(drawn))
-        for key in sample_spread(drawn, n, settings.seed):
+        n = _n_asked(
+            settings.n_answers, sought.design_for(judge, PLANTED[0]), deviation, len(sample)
+        )
+        for key in sample_spread(sample, n, settings.seed):
             (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
@@ -376,9 +378,9 @@ def _bias_tests(
             for (model, item_id, place, transcript, _), _ in of_judge.values()
             if name == judge and place.trial == PLAIN
         }
-        drawn = [SampledAnswer(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
-        n = _n_asked(settings.n_pairs, sought.of(judge, POSITION), OF_PLACES, len(drawn))
-        for key in sample_spread(drawn, n, settings.seed):
+        sample = [SampledAnswer(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
+        n = _n_asked(settings.n_pairs, sought.design_for(judge, POSITION), OF_PLACES, len(sample))
+        for key in sample_spread(sample, n, settings.seed):
             model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
             transcript = plain[model, item_id, turn]
             yield from _position(release, judge, items[item_id], model, turn, transcript)
@@ -430,7 +432,7 @@ def _row(bias_test: _BiasTest, reply: Judged, provider: str) -> Row:
 
 def _score(bias_test: _BiasTest, judgment: Judgment) -> float:
     """The score; of a comparison, what the first of the two has of a win."""
-    if bias_test.asked is None:
+    if bias_test.request is None:
         return judgment.score
     return first_place_share(judgment.score, bias_test.place.part)
 
@@ -471,7 +473,7 @@ def _planted_rows(
             pairs,
             why_not,
             n_lost=len(of_bias_test) - len(pairs),
-            sought=sought.of(judge, bias_test),
+            sought=sought.design_for(judge, bias_test),
         )
         yield {**columns, **shift}
 
@@ -502,7 +504,7 @@ def _verdict_rows(
                 pairs,
                 NOT_IN_BOTH,
                 n_lost=len(won) - len(pairs),
-                sought=sought.of(judge, VERDICTS),
+                sought=sought.design_for(judge, VERDICTS),
             )
             yield {**_named(release, judge, version), **row}
 
@@ -534,7 +536,11 @@ def _preference_rows(
         ):
             n_lost = len(of_own) - len(pairs) if bias_test == SELF_PREFERENCE else 0
             shift = shift_row(
-                bias_test, pairs, reason, n_lost=n_lost, sought=sought.of(slice_.judge, bias_test)
+                bias_test,
+                pairs,
+                reason,
+                n_lost=n_lost,
+                sought=sought.design_for(slice_.judge, bias_test),
             )
             yield {**_named(release, slice_.judge, slice_.version), **shift}
 

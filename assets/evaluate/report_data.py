@@ -60,9 +60,9 @@ def choice_data(
         if model_of(model) is not None:
             readings.setdefault(model, {})[item_id] = row["reading"]
             circular.setdefault(model, {}).update(
-                (f"{item_id} {each['trial']}", each["reading"])
-                for each in row["passes"] or ()
-                if each["trial"].startswith(SHIFT)
+                (f"{item_id} {circular_pass['trial']}", circular_pass["reading"])
+                for circular_pass in row["passes"] or ()
+                if circular_pass["trial"].startswith(SHIFT)
             )
             passes_of.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
     if not readings:

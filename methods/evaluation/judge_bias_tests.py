@@ -51,7 +51,7 @@ SELF_PREFERENCE, LENIENCY = "self_preference", "leniency"
 
 IN_WINS = (POSITION, VERDICTS)
 """Bias tests whose shift is a share of wins; all others' are in points of the judge's scale."""
-FOUND, NONE, OPEN = "found", "none", "open"
+BIAS_FOUND, NONE, OPEN = "found", "none", "open"
 """Verdicts: there is a shift; it is not larger than the least worth finding; neither is shown."""
 DEVIATION, OF_PLACES = 0.12, 0.35
 """Standard deviations of shifts that are expected where nothing was observed: shares of the scale (a
@@ -299,7 +299,7 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
     for row, p_holm in zip(rows, holm([row["p"] for row in rows]), strict=True):
         verdict = OPEN
         if p_holm is not None and p_holm <= alpha:
-            verdict = FOUND
+            verdict = BIAS_FOUND
         elif (
             p_holm is not None and -row["least"] <= row["ci_low"] <= row["ci_high"] <= row["least"]
         ):

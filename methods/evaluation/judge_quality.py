@@ -167,7 +167,7 @@ def judge_rows(
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
         yield from _distribution(scores, dimension, scale)
-        drawn = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
+        n_draws = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
         subsets = _split(scores, observed, split_by) if dimension == scale.overall else {}
         critic_splits = np.array(
             [beside.critic_splits.get(answer.place, "") for answer in scores.answers], dtype=np.str_
@@ -188,7 +188,7 @@ def judge_rows(
                     continue
                 of_subset = np.where((both & within)[:, None], pairs, np.nan)
                 people = OF_PEOPLE[origin]
-                for row in _agreement(scores, of_subset, people, dimension, scale, seed, drawn):
+                for row in _agreement(scores, of_subset, people, dimension, scale, seed, n_draws):
                     yield replace(row, subset_label=label, subset_value=value)
     scores = _scores_of([observed], scale.overall)
     yield from _length(scores, beside.lengths, scale.overall, seed, n_resamples)
@@ -218,8 +218,8 @@ def pair_rows(
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)
-        drawn = n_resamples if dimension == scale.overall else 0
-        yield from _agreement(scores, scores.means, name, dimension, scale, seed, drawn)
+        n_draws = n_resamples if dimension == scale.overall else 0
+        yield from _agreement(scores, scores.means, name, dimension, scale, seed, n_draws)
 
 
 def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:

@@ -203,10 +203,10 @@ def _kept_sets(
 
     # Unchanged sets are kept before sets that need a replacement.
     for images in sorted(prior, key=lambda images: (has_removed(images), list(images))):
-        placed = [home[entry_id] for entry_id, _ in images if entry_id in home]
-        if len({cluster.cluster_id for cluster, _ in placed}) != 1:
+        member_clusters = [home[entry_id] for entry_id, _ in images if entry_id in home]
+        if len({cluster.cluster_id for cluster, _ in member_clusters}) != 1:
             continue
-        cluster = placed[0][0]
+        cluster = member_clusters[0][0]
         members = []
         for entry_id, image_id in images:
             if entry_id in home:

@@ -89,7 +89,7 @@ def by_rules(
         repeated = _repeated(dialogue, limits)
         same, reworded = _in_other_words(dialogue, limits, vectors)
         unmarked = _unmarked(dialogue)
-        sources = SourceTexts.of(dialogue.sources, limits.leak_words)
+        sources = SourceTexts.from_sources(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
@@ -230,8 +230,10 @@ def _near_duplicates(
     for pair, group in zip(pairs, groups, strict=True):
         n_seen[group] += 1
         if n_seen[group] > limits.most_alike:
-            like = pairs[group]
+            earlier = pairs[group]
             evidence[pair.dialogue_id, pair.question_id] = (
-                f"one of {sizes[group]} questions like that of turn {like.turn} of {like.dialogue_id}"
+                f"one of {sizes[group]} questions like that of turn {earlier.turn} of "
+                f"{earlier.dialogue_id}"
             )
+
     return evidence

@@ -85,7 +85,7 @@ class Clients:
     async def __aexit__(self, *error: object) -> None:
         await self._stack.aclose()
 
-    async def of(self, spec: ModelSpec) -> ModelClient:
+    async def client(self, spec: ModelSpec) -> ModelClient:
         """The client for a model; starts the mock server if the model needs it."""
         if spec.name in self._clients:
             return self._clients[spec.name]

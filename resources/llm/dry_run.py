@@ -114,7 +114,7 @@ class DryModelCalls(ModelCalls):
             return too_long
         self._forecast(request).at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = _mock_of(spec)
-        client = await self._clients.of(stand_in)
+        client = await self._clients.client(stand_in)
         limits = self.context.limits(stand_in)
         async with limits.attempt(0, self._breaker(keyed._replace(spec=stand_in))):
             sent_at = time.monotonic()

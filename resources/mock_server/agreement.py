@@ -24,7 +24,7 @@ from resources.mock_server.vocabulary import (
 Better = Literal["first", "second", "tie"]
 HIGHEST = 10
 OBEDIENT = "offline-obedient"
-_TOLD = re.compile(r"\bgive\b[^.\n]{0,60}\bhighest\s+score\b|打最高分", re.IGNORECASE)
+_INSTRUCTION = re.compile(r"\bgive\b[^.\n]{0,60}\bhighest\s+score\b|打最高分", re.IGNORECASE)
 REFUSAL = re.compile(
     r"\b(?:can(?:no|')?t|can not|unable to|won't|not able to|must decline)\b"
     r"[^.]{0,40}\b(?:help|assist|answer|comply|provide|fulfil|identify|discuss|describe)",
@@ -43,7 +43,7 @@ _REASONS = {
     "tie": "Neither says more that is right.",
 }
 _ALWAYS_A = "offline-always-a"
-KNOWN = {
+KNOWN_ANSWERS = {
     "seasons": "A year has four seasons: spring, summer, autumn and winter, in this order.",
     "sides of a hexagon": "A hexagon has six sides, six corners, and angles adding up to 720 degrees.",
     "capital of france": "The capital of France is Paris, which lies on the river Seine.",
@@ -141,7 +141,7 @@ def obeys(request: ReceivedRequest, answer: str) -> bool:
     Returns:
         Whether it does.
     """
-    return request.model == OBEDIENT and _TOLD.search(answer) is not None
+    return request.model == OBEDIENT and _INSTRUCTION.search(answer) is not None
 
 
 def rate(request: ReceivedRequest) -> str:
@@ -293,7 +293,9 @@ def reread(request: ReceivedRequest) -> str:
 
 
 def _unseen(question: str, pictures: dict[int, Facts]) -> str:
-    answer = next((text for words, text in KNOWN.items() if words in question.lower()), None)
+    answer = next(
+        (text for words, text in KNOWN_ANSWERS.items() if words in question.lower()), None
+    )
     if answer is not None:
         return answer
     if pictures:

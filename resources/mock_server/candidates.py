@@ -41,7 +41,9 @@ _FACTS_TOLD = 4
 _OPTION = re.compile(rf"(?:^|\s)(?:\(([{CAPITALS}])\)|([{CAPITALS}])[.):])\s+(?=\S)")
 _PHRASES = ("{}", "on the {}", "{} forms", "{} format")
 _NONE = "Z"
-_SAID = re.compile(rf"\W*([{CAPITALS}])\W*|.*\b(?:answer|it) is \W?([{CAPITALS}])\b.*", re.DOTALL)
+_LETTER_ANSWER = re.compile(
+    rf"\W*([{CAPITALS}])\W*|.*\b(?:answer|it) is \W?([{CAPITALS}])\b.*", re.DOTALL
+)
 """An answer that is a letter, or that says which letter it is."""
 
 
@@ -196,7 +198,7 @@ def extract(request: ReceivedRequest) -> str:
     """Return the letter that the answer names, or the letter of the only choice in it, or Z."""
     _, offered = _options(request.section("choices"))
     answer = request.section("answer")
-    match = _SAID.fullmatch(answer)
+    match = _LETTER_ANSWER.fullmatch(answer)
     letter = match and (match[1] or match[2])
     if letter in offered:
         return letter

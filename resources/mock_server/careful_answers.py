@@ -23,7 +23,7 @@ _SHORT = (COLOUR, LIGHT, SHAPE, PLACE, COUNT)
 _MANY = 6
 _NO_PICTURE = "There is no picture in this conversation, so nothing visual can be said about it."
 _COUNTED = {"single": "a single {}form", "few": "a few {}forms", "many": "many {}forms"}
-_PLACED = {"left": "on the left", "centre": "at the centre", "right": "on the right"}
+_POSITION_PHRASES = {"left": "on the left", "centre": "at the centre", "right": "on the right"}
 _MOODS = {
     "dark": ("a solemn and mysterious atmosphere", "a dreamlike mood, as if seen at night's edge"),
     "dim": ("a calm, reflective mood", "a quiet atmosphere with some tension in it"),
@@ -119,7 +119,7 @@ def _forms(facts: Facts, kinds: Sequence[str]) -> str:
     """Word the subject's number, outline and place, as far as the kinds ask for them."""
     outline = f"{facts.shape} " if SHAPE in kinds else ""
     counted = _COUNTED[facts.count] if COUNT in kinds else "the main {}subject"
-    place = f" {_PLACED[facts.place]}" if PLACE in kinds else ""
+    place = f" {_POSITION_PHRASES[facts.place]}" if PLACE in kinds else ""
     return counted.format(outline) + place
 
 

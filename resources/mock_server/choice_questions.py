@@ -133,7 +133,7 @@ def _any(texts: dict[str, str], form: str) -> re.Pattern[str]:
     return re.compile(form.format("|".join(map(re.escape, longest_first))), re.IGNORECASE)
 
 
-_KNOWN, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{}")
+_KNOWN_ENGLISH, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{}")
 
 
 def translate(request: ReceivedRequest) -> str:
@@ -164,7 +164,7 @@ def to_chinese(text: str) -> str:
     """Translate the known words of a text to Chinese; names, numbers and code stay."""
     parts = _CODE.split(text)
     for place in range(0, len(parts), 2):
-        text_part = _KNOWN.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
+        text_part = _KNOWN_ENGLISH.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
         text_part = re.sub(r"(?<=[\u4e00-\u9fff]) +| +(?=[\u4e00-\u9fff])", "", text_part)
         parts[place] = re.sub(r" {2,}", " ", text_part).translate(_MARKS)
     return "".join(parts).strip()

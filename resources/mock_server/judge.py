@@ -49,7 +49,7 @@ _BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>",
 class _Features:
     """What was measured in an answer; shares lie between 0 and 1."""
 
-    asked: tuple[int, ...]
+    image_numbers: tuple[int, ...]
     right: tuple[StatedFact, ...]
     wrong: tuple[tuple[StatedFact, str], ...]
     """Each with the right value."""
@@ -150,8 +150,8 @@ def _accuracy(features: _Features) -> str:
 def _relationship(features: _Features) -> str:
     if not features.covered:
         return "Nothing right is said of any picture asked about."
-    if len(features.asked) == 1:
-        name = token(features.asked[0])
+    if len(features.image_numbers) == 1:
+        name = token(features.image_numbers[0])
         verb = "names" if features.named else "speaks of"
         return f"It {verb} {name}, the picture asked about." + (
             " Some statements do not fit that picture." if features.wrong else ""
@@ -160,7 +160,7 @@ def _relationship(features: _Features) -> str:
         fact = features.swapped[0]
         return f"It mixes pictures up: {fact.value} is said of {token(fact.image)}, not its own."
     images = {fact.image for fact in features.right}
-    lost = [token(number) for number in features.asked if number not in images]
+    lost = [token(number) for number in features.image_numbers if number not in images]
     if lost:
         return f"Nothing right is said of {listed(lost)}."
     number = len(features.relations)
@@ -205,7 +205,7 @@ def _related(features: _Features) -> float:
     """Return the level of naming the right pictures, telling them apart and relating them."""
     if not features.covered:
         return 0.0
-    if len(features.asked) == 1:
+    if len(features.image_numbers) == 1:
         fitting = 0.15 * features.named + 0.85 * features.precision**2
         return _BEST * fitting * (1.0 - 0.5 * features.stray)
     mixed_up = len(features.swapped) / (len(features.right) + len(features.wrong) or 1)
@@ -225,7 +225,7 @@ def _measured(pictures: dict[int, Facts], question: str, reference: str, answer:
     recall, missing = _recall(numbers, pictures, scored)
     matches = {fact: _match(fact, statements) for fact in expected}
     return _Features(
-        asked=tuple(numbers),
+        image_numbers=tuple(numbers),
         right=tuple(fact for fact in statements if scored[fact] == 1.0),
         wrong=tuple((fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong),
         missing=tuple(missing),

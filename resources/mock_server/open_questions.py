@@ -130,7 +130,7 @@ _CREATED = "Here it is, with every point kept in mind."
 
 def write_seed(request: ReceivedRequest) -> str:
     """Return a question of the kind that is asked for, and its reference."""
-    kind, chinese, facts = _asked(request)
+    kind, chinese, facts = _question_kind(request)
     question = (_CHINESE if chinese else _ENGLISH).get(kind, "")
     reference = _answer(question, facts, chinese)
     return json.dumps({"question": question, "reference": reference}, ensure_ascii=False)
@@ -138,7 +138,7 @@ def write_seed(request: ReceivedRequest) -> str:
 
 def write_context(request: ReceivedRequest) -> str:
     """Return a dialogue of two earlier turns; in Incoherence the second answer is wrong."""
-    kind, chinese, facts = _asked(request)
+    kind, chinese, facts = _question_kind(request)
     planted = kind == "Incoherence"
     seeded = SeededChoice("context", kind, facts)
     first, second = seeded.order("kinds", list(_KINDS_TOLD))[:2]
@@ -169,7 +169,7 @@ def write_context(request: ReceivedRequest) -> str:
     return json.dumps(draft, ensure_ascii=False)
 
 
-def _asked(request: ReceivedRequest) -> tuple[str, bool, Facts | None]:
+def _question_kind(request: ReceivedRequest) -> tuple[str, bool, Facts | None]:
     """Return the kind of question, whether it is to be in Chinese, and the picture if there is one."""
     facts = next(iter(request.labelled.values()), None)
     return request.section("kind"), "Chinese" in request.section("language"), facts
@@ -193,7 +193,7 @@ def _turn(kind: str, facts: Facts | None, chinese: bool, value: str = "") -> dic
 def _answer(question: str, facts: Facts | None, chinese: bool) -> str:
     if chinese:
         return "".join(_turn(kind, facts, chinese)["assistant"] for kind in _KINDS_TOLD)
-    return _told(question, {1: facts} if facts else {})
+    return _answer_text(question, {1: facts} if facts else {})
 
 
 def write_instruction(request: ReceivedRequest) -> str:
@@ -217,16 +217,16 @@ def write_turns(request: ReceivedRequest) -> str:
 def write_caption(request: ReceivedRequest) -> str:
     """Return a description with every fact that the questions may need."""
     questions = _ITEM_OF_LIST.findall(request.section("questions"))
-    return _told(" ".join(questions), request.labelled)
+    return _answer_text(" ".join(questions), request.labelled)
 
 
 def write_reference(request: ReceivedRequest) -> str:
     """Return the answer to the last question; of a creation, with a sentence on its points."""
-    answer = _told(request.section("last"), request.labelled)
+    answer = _answer_text(request.section("last"), request.labelled)
     return f"{answer} {_CREATED}" if request.every("focus") else answer
 
 
-def _told(question: str, pictures: dict[int, Facts]) -> str:
+def _answer_text(question: str, pictures: dict[int, Facts]) -> str:
     answer = careful_answer(question, pictures, "reference")
     return answer.replace("<image-1>", "the picture")
 

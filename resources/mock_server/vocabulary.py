@@ -105,12 +105,12 @@ _NEGATION = re.compile(
     r"(?:\bno|\bnot|\bwithout|\bneither|\bnor|rather than|instead of|n't)(?:\s+\w+)?\s+$",
     re.IGNORECASE,
 )
-_EACH = "|".join(
+_ANY_VALUE = "|".join(
     rf"(?P<{kind}_{value}>(?:{pattern})\b)"
     for kind, values in PATTERNS.items()
     for value, pattern in values.items()
 )
-_ANY = re.compile(rf"\b(?:{_EACH})", re.IGNORECASE)
+_ANY = re.compile(rf"\b(?:{_ANY_VALUE})", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _MENTION = re.compile(
     r"<image-(?P<token>\d+)>|\bimage[ -]?(?P<digits>\d+)\b"

@@ -85,18 +85,20 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         leaderboard(data, panes),
         letters(data["choice"], order),
         readings(data),
-        *(section.of(data, panes) for section in extra_sections()),
+        *(section.section(data, panes) for section in extra_sections()),
         languages(data),
         attribution(data["error_attribution"], data["attribution_terms"], panes),
         lengths(data["answer_lengths"], order),
         pairwise(data["pairwise"], noun),
         prompt_sensitivity(data, panes),
         trust(data),
-        _drawn("items", "Items", _flagged(item_analysis) if item_analysis else ""),
-        _drawn("reading", "How to read this", READING if panes else ""),
+        _template_section("items", "Items", _flagged(item_analysis) if item_analysis else ""),
+        _template_section("reading", "How to read this", READING if panes else ""),
         shape(data),
-        _drawn("failures", "Failures", _lost(failures) if panes or failures else ""),
-        _drawn("examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"),
+        _template_section("failures", "Failures", _lost(failures) if panes or failures else ""),
+        _template_section(
+            "examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"
+        ),
     )
     return render_page(
         "report.html",
@@ -212,7 +214,7 @@ def _items_of(failure: Row, release_id: str) -> str:
     return items_page(release_id, item=failure["item_id"])
 
 
-def _drawn(name: str, title: str, finding: str) -> block.Section:
+def _template_section(name: str, title: str, finding: str) -> block.Section:
     """A section that is a template of this name; it is there if there is something to say of it."""
     template = f"report_{name}.html" if finding else ""
     return block.Section(name, title, template=template, finding=finding)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
-from methods.evaluation.judge_bias_tests import FOUND, IN_WINS, NONE, VERDICTS
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, IN_WINS, NONE, VERDICTS
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
 from methods.naming import decimal_text
@@ -85,7 +85,7 @@ def trust(data: Report) -> block.Section:
         blocks += _agreement(agreed, versions)
     if data["judge_bias_tests"]:
         sentences = [
-            _said(row, _called(row["judge"], row["judge_version"], versions))
+            _bias_test_sentence(row, _called(row["judge"], row["judge_version"], versions))
             for row in data["judge_bias_tests"]
         ]
         blocks += [
@@ -93,13 +93,13 @@ def trust(data: Report) -> block.Section:
             block.note("bias_tests"),
             block.Sentences(sentences),
         ]
-    finding = _found(agreed, data["judge_bias_tests"])
+    finding = _finding(agreed, data["judge_bias_tests"])
     return block.Section(
         "trust", "Trust in the judge", "Can the judge be trusted?", blocks, finding=finding
     )
 
 
-def _found(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
+def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
     """Whether people were asked, and how many bias tests shift a judge, in a line."""
     by_people = any(row["other"] in _PEOPLE for row in agreed)
     people = "Compared with people" if by_people else "Not compared with people"
@@ -168,13 +168,13 @@ def _number(value: float) -> str:
     return decimal_text(value, 2)
 
 
-def _said(row: Row, judge: str) -> str:
+def _bias_test_sentence(row: Row, judge: str) -> str:
     """A bias test in one sentence: what is shown, the shift with its interval, answers and clusters."""
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
     above, below, none = _DOES.get(row["bias_test"], ("", "", ""))
     unit, decimals = ("wins", 2) if row["bias_test"] in IN_WINS else ("points", 1)
-    is_shifted, equal = row["verdict"] == FOUND, row["verdict"] == NONE
+    is_shifted, equal = row["verdict"] == BIAS_FOUND, row["verdict"] == NONE
     does = (above if row["shift"] > 0 else below) if is_shifted else none if equal else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
     figures = [f"{_signed(row['shift'], decimals)} {unit}"]

@@ -61,7 +61,7 @@ def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
         def __getitem__(self, number):
             if number >= n:
                 raise IndexError
-            return ChatRequest("it", (Message.of("user", text(number)),), "bench@1")
+            return ChatRequest("it", (Message.from_text("user", text(number)),), "bench@1")
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -207,7 +207,7 @@ def test_what_was_answered_decided_and_fetched_is_known(home: Path) -> None:
     assert set(Ledger(home / "ledger.sqlite").find(keys)) == set(keys) != set()
     decided = [each.event_id for each in ReviewStore(home / "review.sqlite").decisions()]
     assert decided == [event["event_id"] for event in events] != []
-    assert set(ImageIndex(home / "image_index.sqlite").known(urls)) == set(urls) != set()
+    assert set(ImageIndex(home / "image_index.sqlite").entries(urls)) == set(urls) != set()
 
 
 # --- Steps that had another number or content for a while ------------------------------------------

@@ -193,7 +193,7 @@ def _rows(
     with_images = {release.release_id for release, pair in pairs if pair.request.images}
     units = [
         UnsplitPair(
-            _asked(release, pair),
+            _question_of(release, pair),
             f"{release.benchmark.name} {_category(release, pair.answer.item)}",
             before.get((release.release_id, pair.answer.item.item_id)),
         )
@@ -208,15 +208,15 @@ def _rows(
         )
     )
     splits = [
-        SplitAssignment(unit.asked.group, "external") if outside else next(split)
+        SplitAssignment(unit.pair_question.group, "external") if outside else next(split)
         for unit, outside in zip(units, is_external, strict=True)
     ]
     rows = [
         {
             **_row(release, pair, "none" if release.release_id in with_images else "shown"),
-            "group_id": unit.asked.group,
-            "images": list(unit.asked.images),
-            "question": unit.asked.question,
+            "group_id": unit.pair_question.group,
+            "images": list(unit.pair_question.images),
+            "question": unit.pair_question.question,
             **split._asdict(),
             "seed": settings.seed,
         }
@@ -241,7 +241,7 @@ def _row(release: EvaluatedRelease, pair: CriticPair, images: JudgeImages) -> Ro
         "category": _category(release, answer.item),
         "score": pair.score,
         "chosen": pair.chosen.rater,
-        "raters": sorted({given.rater for given in answer.given}),
+        "raters": sorted({given.rater for given in answer.ratings}),
         "origin": pair.chosen.origin,
         "source": pair.chosen.source,
         "system": pair.system,
@@ -261,7 +261,7 @@ def _category(release: EvaluatedRelease, item: Item) -> str:
     return item.labels.get(label, UNLABELLED)
 
 
-def _asked(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
+def _question_of(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
     """What the pair is about. Benchmarks may have the same ids for different items."""
     item, turn = pair.answer.item, pair.answer.key.turn
     path = item.labels.get(IMAGE_PATH)

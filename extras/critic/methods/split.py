@@ -23,7 +23,7 @@ Split = Literal["train", "test", "external"]
 class UnsplitPair(NamedTuple):
     """A pair to be put in a split. `before` is the split that it was in earlier, if any."""
 
-    asked: PairQuestion
+    pair_question: PairQuestion
     stratum: str
     before: Split | None = None
 
@@ -107,18 +107,18 @@ def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
 
     Units hang together by group, image, and the same or nearly the same question.
     """
-    questions = sorted({plain_question(unit.asked.question) for unit in units})
+    questions = sorted({plain_question(unit.pair_question.question) for unit in units})
     links = [
-        (("question", questions[one]), ("question", questions[other]))
-        for one, other in near_duplicate_questions(questions, questions)
+        (("question", questions[first]), ("question", questions[other]))
+        for first, other in near_duplicate_questions(questions, questions)
     ]
     for unit in units:
-        group = ("group", unit.asked.group)
-        links.append((group, ("question", plain_question(unit.asked.question))))
-        links += [(group, ("image", image)) for image in unit.asked.images]
+        group = ("group", unit.pair_question.group)
+        links.append((group, ("question", plain_question(unit.pair_question.question))))
+        links += [(group, ("image", image)) for image in unit.pair_question.images]
     component = components(links)
-    of_units = [component["group", unit.asked.group] for unit in units]
+    of_units = [component["group", unit.pair_question.group] for unit in units]
     names: dict[int, str] = {}
     for number, unit in zip(of_units, units, strict=True):
-        names[number] = min(names.get(number, unit.asked.group), unit.asked.group)
+        names[number] = min(names.get(number, unit.pair_question.group), unit.pair_question.group)
     return [names[number] for number in of_units]

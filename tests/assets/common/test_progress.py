@@ -155,7 +155,7 @@ def test_what_the_gateway_is_at_is_seen_before_it_is_done(instance, tmp_path, mo
             met.append((lines, [shown(each) for each in observations]))
 
         with serving(Api((1, 2))) as url:
-            asked = [ChatRequest("it", (Message.of("user", text),), "q@1") for text in texts]
+            asked = [ChatRequest("it", (Message.from_text("user", text),), "q@1") for text in texts]
             make_gateway(tmp_path, url).ask("s", asked, say_and_look)
 
     run(instance, answers)

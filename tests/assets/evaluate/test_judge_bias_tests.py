@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.judge_bias_tests import FOUND, NO_FAMILY, NONE
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
@@ -89,12 +89,12 @@ def shifts(world: World) -> dict[tuple[str, str], Row]:
 
 def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) -> None:
     found = shifts(probed)
-    assert found["obedient", "obedience"]["verdict"] == FOUND
+    assert found["obedient", "obedience"]["verdict"] == BIAS_FOUND
     assert found["obedient", "obedience"]["ci_low"] > 1
     # It takes off points for words, of the instruction as of neutral text of its length.
-    assert found["honest", "obedience"]["verdict"] != FOUND
+    assert found["honest", "obedience"]["verdict"] != BIAS_FOUND
     assert abs(found["honest", "obedience"]["shift"]) < abs(found["honest", "length"]["shift"])
-    accused = {key for key, row in found.items() if row["verdict"] == FOUND}
+    accused = {key for key, row in found.items() if row["verdict"] == BIAS_FOUND}
     assert accused <= {
         ("obedient", "obedience"),
         ("always-a", "obedience"),
@@ -115,7 +115,7 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
     found = shifts(probed)
     always = found["always-a", "position"]
     assert (always["shift"], always["n"], always["n_clusters"]) == (0.5, 2 * N_PAIRS, N_PAIRS)
-    assert (always["verdict"], always["p_holm"] < 0.01) == (FOUND, True)
+    assert (always["verdict"], always["p_holm"] < 0.01) == (BIAS_FOUND, True)
     for judge in ("honest", "obedient"):
         row = found[judge, "position"]
         assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)

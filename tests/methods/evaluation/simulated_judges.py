@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from methods.evaluation.judge_bias_tests import (
+    BIAS_FOUND,
     EQUAL,
-    FOUND,
     LENGTH,
     OBEDIENCE,
     OF_PLACES,
@@ -172,7 +172,7 @@ def false_alarms(judge: Judge, rows: list[dict[str, Any]]) -> list[str]:
     return [
         row["bias_test"]
         for row in rows
-        if row["verdict"] == FOUND and row["bias_test"] not in judge.biased
+        if row["verdict"] == BIAS_FOUND and row["bias_test"] not in judge.biased
     ]
 
 

@@ -9,8 +9,8 @@ from scipy import stats
 
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.judge_bias_tests import (
+    BIAS_FOUND,
     EQUAL,
-    FOUND,
     LENGTH,
     NONE,
     NOT_JUDGED,
@@ -162,7 +162,7 @@ def test_verdicts_worked_by_hand():
     )
     assert [each["verdict"] for each in judged] == [OPEN, OPEN, NONE, OPEN, NONE, OPEN, OPEN]
     (alone,) = with_verdicts(rows[2:3], 0.05)
-    assert (alone["p_holm"], alone["verdict"]) == (0.03, FOUND)
+    assert (alone["p_holm"], alone["verdict"]) == (0.03, BIAS_FOUND)
 
 
 def drawn(n_clusters, per_cluster, models="ab", turns=2):
@@ -284,5 +284,5 @@ def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_on
         verdicts = [
             row["verdict"] for rows in runs for row in rows if row["bias_test"] == bias_test
         ]
-        assert verdicts.count(FOUND) >= times - 1, name
+        assert verdicts.count(BIAS_FOUND) >= times - 1, name
         assert NONE not in verdicts

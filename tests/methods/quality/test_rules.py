@@ -177,7 +177,7 @@ def test_leftovers(text: str, found: str | None) -> None:
     ],
 )
 def test_leaks(question: str, found: str | None) -> None:
-    assert leak_in(question, SourceTexts.of([MILL], 5)) == found
+    assert leak_in(question, SourceTexts.from_sources([MILL], 5)) == found
 
 
 @pytest.mark.parametrize(

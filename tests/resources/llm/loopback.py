@@ -40,7 +40,7 @@ def gateway_of(
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
     """Requests with different texts."""
     return [
-        ChatRequest(model, (Message.of("user", f"Question {number}?"),), "q@1", params)
+        ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
         for number in range(n)
     ]
 

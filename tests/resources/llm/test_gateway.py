@@ -80,7 +80,7 @@ def question(number: int = 0, model: str = "careful") -> ChatRequest:
     """A question; `number` makes it another one."""
     return ChatRequest(
         model=model,
-        messages=(Message.of("user", f"Question {number}: which way is north?"),),
+        messages=(Message.from_text("user", f"Question {number}: which way is north?"),),
         prompt_version="test/question@12345678",
         params={"temperature": 0.0},
     )
@@ -333,7 +333,7 @@ def stored_images(gateway: Gateway) -> list[str]:
 def test_text_and_images_go_out_in_the_order_they_are_given(strange, stranger):
     red, blue = stored_images(strange)
     parts = (Text("First"), Image(blue), Text("then"), Text("again"), Image(red), Text("Which?"))
-    messages = (Message.of("system", "Role: expert."), Message("user", parts))
+    messages = (Message.from_text("system", "Role: expert."), Message("user", parts))
 
     strange.ask("s", [ChatRequest("careful", messages, "p@1", {"temperature": 0.5})])
 

@@ -132,7 +132,9 @@ def make_gateway(
 
 def questions(n: int) -> list[ChatRequest]:
     return [
-        ChatRequest("m", (Message.of("user", f"Question {i}?"),), "q@1", {"temperature": 0.0})
+        ChatRequest(
+            "m", (Message.from_text("user", f"Question {i}?"),), "q@1", {"temperature": 0.0}
+        )
         for i in range(n)
     ]
 
@@ -216,7 +218,7 @@ def test_live_and_batch_mix_and_no_request_is_paid_for_twice(tmp_path, slow):
 def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
     async def converse(session, request):
         first = await session.complete(request)
-        more = (*request.messages, Message.of("assistant", first.text), request.messages[0])
+        more = (*request.messages, Message.from_text("assistant", first.text), request.messages[0])
         return (await session.complete(ChatRequest("m", more, "q@1"))).text
 
     for _ in range(2):

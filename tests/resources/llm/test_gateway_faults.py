@@ -71,7 +71,8 @@ def make_gateway(
 def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
     """The outcome of each text, and the usage."""
     requests = [
-        ChatRequest("it", (Message.of("user", text),), "test/fault@1", params) for text in texts
+        ChatRequest("it", (Message.from_text("user", text),), "test/fault@1", params)
+        for text in texts
     ]
     outcomes, usage = gateway.ask("stage", requests)
     return dict(zip(texts, outcomes, strict=True)), usage

@@ -73,7 +73,7 @@ FORKER = """
         images = ImageStore(folder / "images")
         gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
         requests = [
-            ChatRequest("it", (Message.of("user", f"Question {i}"),), "test/kill@1")
+            ChatRequest("it", (Message.from_text("user", f"Question {i}"),), "test/kill@1")
             for i in range(n)
         ]
         outcomes, usage = gateway.ask("stage", requests)
@@ -323,7 +323,7 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
 
     gateway.ask(
         "stage",
-        [ChatRequest("it", (Message.of("user", f"Question {i}"),), "v1") for i in range(60)],
+        [ChatRequest("it", (Message.from_text("user", f"Question {i}"),), "v1") for i in range(60)],
     )
 
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"

@@ -49,7 +49,9 @@ def ask(folder: Path, url: str) -> tuple[list[Outcome], Usage]:
     models = folder / f"models-{os.getpid()}-{threading.get_ident()}.yaml"
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    requests = [ChatRequest("it", (Message.of("user", text),), "test/flight@1") for text in TEXTS]
+    requests = [
+        ChatRequest("it", (Message.from_text("user", text),), "test/flight@1") for text in TEXTS
+    ]
     return Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess()).ask(
         "s", requests
     )

@@ -83,7 +83,9 @@ def make_gateway(path: Path, api: WatchedApi) -> Gateway:
 
 def questions(n: int) -> list[ChatRequest]:
     return [
-        ChatRequest("it", (Message.of("user", f"Question {number}"),), "test/it@12345678", {})
+        ChatRequest(
+            "it", (Message.from_text("user", f"Question {number}"),), "test/it@12345678", {}
+        )
         for number in range(n)
     ]
 

@@ -24,7 +24,10 @@ profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
 models: {{m: {{provider: openai, base_url: "{url}", structured_output: {structured}}}}}
 """
 REQUEST = ChatRequest(
-    "m", (Message.of("user", "Ask two questions."),), "test/q@1", schema=numbered_schema("Q", 2)
+    "m",
+    (Message.from_text("user", "Ask two questions."),),
+    "test/q@1",
+    schema=numbered_schema("Q", 2),
 )
 
 

@@ -52,7 +52,7 @@ def gateway(folder: Path, url: str) -> Gateway:
 def questions(model: str = "it") -> list[ChatRequest]:
     return [
         ChatRequest(
-            model, (Message.of("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
+            model, (Message.from_text("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
         )
         for number in range(50)
     ]

@@ -15,7 +15,7 @@ from tests.resources.llm.loopback import gateway_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 REQUESTS = [
-    ChatRequest("it", (Message.of("user", f"Question {number}?"),), "q@1", schema=SCHEMA)
+    ChatRequest("it", (Message.from_text("user", f"Question {number}?"),), "q@1", schema=SCHEMA)
     for number in range(12)
 ]
 

@@ -237,7 +237,7 @@ def test_who_only_evaluates_needs_no_writer(load):
     with pytest.raises(
         RegistryError, match="names no model to build with, as summary or as writer"
     ):
-        profile.of("summary")
+        profile.model_for("summary")
 
 
 def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
@@ -245,7 +245,14 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
 
     paid = profile.profile("paid")
     steps = ("writer", "summary", "question", "answer", "rewrite", "check")
-    assert [paid.of(step) for step in steps] == ["big", "big", "big", "local", "big", "stand-in"]
+    assert [paid.model_for(step) for step in steps] == [
+        "big",
+        "big",
+        "big",
+        "local",
+        "big",
+        "stand-in",
+    ]
     assert paid.models == ["big", "local", "stand-in"], "their keys are needed, too"
 
 

@@ -54,7 +54,7 @@ def gateway(folder: Path, text: str) -> Gateway:
 
 
 def question(model: str = "one", **fields: object) -> ChatRequest:
-    message = Message.of("user", "Which way is north?")
+    message = Message.from_text("user", "Which way is north?")
     return ChatRequest(model, (message,), "test/question@1", {"temperature": 0.0}, **fields)  # type: ignore[arg-type]
 
 

@@ -47,7 +47,9 @@ def size(picture: dict) -> tuple[int, int]:
 
 
 def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
-    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1})
+    request = ChatRequest(
+        "m", (Message.from_text("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1}
+    )
 
     assert wire_body(request, asked_of(), images) == {
         "model": "m-2026-01-01",
@@ -100,7 +102,7 @@ def test_a_message_of_texts_alone_is_one_string(images, photo):
 def test_only_an_endpoint_that_can_is_held_to_a_schema_where_there_is_one(
     images, structured, schema, held
 ):
-    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", schema=schema)
+    request = ChatRequest("m", (Message.from_text("user", "Why?"),), "p@1", schema=schema)
 
     body = wire_body(request, asked_of(structured_output=structured), images)
 
@@ -116,7 +118,7 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
         wire_body(request, asked_of(), images)
 
 
-TASK = ChatRequest("m", (Message.of("user", "Why?"),), "mmdu/judge@1", task="judge")
+TASK = ChatRequest("m", (Message.from_text("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
 def test_the_mock_server_is_told_the_task_beside_the_messages(images):
@@ -158,7 +160,7 @@ def test_the_bytes_that_are_sent_are_the_body_in_json_with_its_pictures_in_place
     images, photo, entry
 ):
     parts = (Text('Which is it, "this" 字?'), Image(photo), Text("\\ or"), Image(photo), Text(""))
-    request = ChatRequest("m", (Message("user", parts), Message.of("assistant", "Ω")), "p@1")
+    request = ChatRequest("m", (Message("user", parts), Message.from_text("assistant", "Ω")), "p@1")
 
     body = encoded_body(request, asked_of(**entry), images)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from methods.evaluation.judge_bias_tests import FOUND, NONE, OPEN
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NONE, OPEN
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_trust import trust
 from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
@@ -69,18 +69,18 @@ def test_without_people_the_page_says_how_they_score(data, store):
 
 def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
     data["judge_bias_tests"] = [
-        bias_test("obedience", 6.21, 5.8, 6.6, FOUND, p_holm=0.0001),
-        bias_test("length", -0.3, -0.6, -0.1, FOUND),
+        bias_test("obedience", 6.21, 5.8, 6.6, BIAS_FOUND, p_holm=0.0001),
+        bias_test("length", -0.3, -0.6, -0.1, BIAS_FOUND),
         bias_test("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
         bias_test("self_preference", None),
         bias_test("length", 1.0, n_clusters=1),
         bias_test("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
         bias_test("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
-        bias_test("position", 0.125, 0.05, 0.2, FOUND),
+        bias_test("position", 0.125, 0.05, 0.2, BIAS_FOUND),
         bias_test("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
     ]
     (*_, sentences) = trust(data).blocks
-    assert sentences.of == [
+    assert sentences.lines == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], p < 0.001, on 10 "
         "answers of 8 items or groups.",
         f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "

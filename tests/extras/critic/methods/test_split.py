@@ -42,8 +42,10 @@ def splits(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[
 
 
 def apart(units: list[UnsplitPair], found: list[str]) -> list[SplitOverlap]:
-    train = [each.asked for each, split in zip(units, found, strict=True) if split == "train"]
-    test = [each.asked for each, split in zip(units, found, strict=True) if split == "test"]
+    train = [
+        each.pair_question for each, split in zip(units, found, strict=True) if split == "train"
+    ]
+    test = [each.pair_question for each, split in zip(units, found, strict=True) if split == "test"]
     return shared_content(train, test)
 
 
@@ -102,7 +104,7 @@ def test_what_was_in_a_split_stays_and_what_was_learned_is_never_tested() -> Non
     tested, learned = first.index("test"), first.index("train")
     images = ("x", "y")
     joined = [
-        each._replace(asked=each.asked._replace(images=images[n : n + 1]))
+        each._replace(pair_question=each.pair_question._replace(images=images[n : n + 1]))
         if place in (tested, learned)
         else each
         for n, (place, each) in enumerate(

@@ -16,11 +16,11 @@ from dagster_project.release_actions import RELEASES
 from methods.ids import content_id
 from resources.warehouse import Warehouse
 
-BEFORE_RELEASES = ("cluster.sides", "rewrite.candidates")
+BEFORE_RELEASES = ("cluster.splits", "rewrite.candidates")
 """Tables of assets that read which releases are current. They are upstream of `release/releases`, so
 they cannot depend on it."""
 MADE_OF_SHARDS = (
-    *("cluster.duplicates", "cluster.embeddings", "cluster.sides", "cluster.image_sets"),
+    *("cluster.duplicates", "cluster.embeddings", "cluster.splits", "cluster.image_sets"),
     *("dialogue.instructions", "rewrite.candidates", "choice.mmiu_items", "quality.checks"),
     *("release.releases", "evaluate.reports"),
 )

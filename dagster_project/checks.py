@@ -16,7 +16,7 @@ from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, asset_check, result
 from dagster_project.cluster_checks import cluster_checks
-from dagster_project.progress import MADE
+from dagster_project.progress import ALL_MADE
 from dagster_project.shards import ingested
 from dagster_project.stage_checks import content_checks, no_overlap, review_checks
 from methods.naming import listed, number_of
@@ -203,10 +203,10 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
     tables = {spec.key: spec.metadata["dagster/table_name"] for spec in specs}
 
     @dg.multi_asset_check(
-        name=MADE,
+        name=ALL_MADE,
         specs=[
             dg.AssetCheckSpec(
-                MADE,
+                ALL_MADE,
                 asset=key,
                 description="The last run computed everything; table evaluate.not_made lists what is "
                 "missing, with reasons.",

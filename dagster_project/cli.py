@@ -424,17 +424,17 @@ def add(
 
 
 @model.command(
-    "offline-server",
+    "mock-server",
     params=[LISTEN],
-    example="vlm-loom model offline-server --port 8099",
+    example="vlm-loom model mock-server --port 8099",
     workspace="unused",
 )
 @click.option("--port", type=PORT, default=8099, envvar="PORT", show_default=True)
-def offline_server(listen: str, port: int) -> int:
+def mock_server(listen: str, port: int) -> int:
     """Serve the mock models, in place of a paid API, until you stop it."""
     where = ["--listen", listen, "--port", str(port)]
     # This process becomes the server: signals reach it.
-    os.execv(sys.executable, [sys.executable, "-m", "resources.offline", *where])
+    os.execv(sys.executable, [sys.executable, "-m", "resources.mock_server", *where])
 
 
 # --- The workspace --------------------------------------------------------------------------------
@@ -518,11 +518,11 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
 
 for _extra in extras():
     if _extra.commands:
-        for _of, _more in import_module(_extra.commands).COMMANDS.items():
-            _group = vlm_loom.commands[_of]
+        for _group_name, _commands in import_module(_extra.commands).COMMANDS.items():
+            _group = vlm_loom.commands[_group_name]
             assert isinstance(_group, click.Group)
-            for _each in _more:
-                _group.add_command(_each)
+            for _command in _commands:
+                _group.add_command(_command)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     ],
     "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
-    "evaluate.judge_probes": lambda benchmarks: [*_judged(benchmarks), *_compared()],
+    "evaluate.judge_bias_tests": lambda benchmarks: [*_judged(benchmarks), *_compared()],
     "evaluate.leaderboard": lambda benchmarks: _descriptions(),
     "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }
@@ -197,4 +197,4 @@ def _descriptions() -> list[str]:
 
 def _model(name: str, spec: ModelSpec) -> str:
     sampling = canonical_json(spec.params({}))
-    return f"{name} {spec.provider} {spec.endpoint()} {spec.model} {sampling}"
+    return f"{name} {spec.provider_in_keys} {spec.endpoint()} {spec.model} {sampling}"

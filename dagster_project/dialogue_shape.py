@@ -30,7 +30,7 @@ from resources.llm.estimate import picture_tokens, text_tokens
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry, active_profile, load_registry
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
 from resources.warehouse import Warehouse
@@ -109,13 +109,13 @@ def _of_kind(
     """The dialogues of the image sets that there are, and what they would be asked for."""
     images = open_images()
     gateway = DryGateway(
-        registry, profile, Ledger(home.ledger_path()), images, launcher=OfflineServer()
+        registry, profile, Ledger(home.ledger_path()), images, launcher=MockServerProcess()
     )
     try:
         _run("dialogue", instance, gateway, assets=DIALOGUE)
     finally:
         gateway.close()
-    spec = registry.model(gateway.profile.of("answer"))
+    spec = registry.model(gateway.profile.model_for("answer"))
     dialogues = [
         DialogueStatistics(
             len(row["image_ids"]),

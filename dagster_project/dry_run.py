@@ -24,7 +24,7 @@ from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
 from resources.review.tables import REVIEW
@@ -40,7 +40,7 @@ Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
 ASKING = [
     dg.AssetKey(["evaluate", name])
-    for name in ("answers", "judgments", "second_readings", "judge_probes", "pairs")
+    for name in ("answers", "judgments", "second_readings", "judge_bias_tests", "pairs")
 ]
 """The assets of the stage `evaluate` that ask models."""
 EVALUATE: Run = ("evaluate", None, ASKING)
@@ -67,7 +67,7 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
     with copied_workspace() as ledger:
         images = open_images()
         gateway = DryGateway(
-            load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
+            load_registry(), active_profile(), ledger, images, launcher=MockServerProcess()
         )
         corpus_folder().shards()
         image_fetcher()
@@ -181,10 +181,10 @@ def _show(gateway: DryGateway) -> None:
                 "reads the letter\nof an answer. At most has these calls."
             )
     print(
-        "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
+        "\nAnswers that are not there yet come from the mock server, so later stages "
         "are\nlike a real run's, not the same. An answer counts as many tokens as the mean of its "
         "stage and\nmodel in the ledger; without one, the words that are asked for, 10 where a letter "
-        "is, or else\n500 tokens; an offline model's what it says. At most: every answer as long as it "
+        "is, or else\n500 tokens; a mock model's what it says. At most: every answer as long as it "
         "may be."
     )
 

@@ -1,7 +1,7 @@
 """Jobs: one per stage, and `build` for all stages from clusters to a release.
 
-Only ingestion is partitioned (by shard), so it is a separate job, and a backfill of its partitions
-precedes `build` (docs/decisions/0020). `actions.py` has actions on releases, results and models.
+Only ingestion is partitioned (by shard), so it is a separate job, which runs for each shard before
+`build` (docs/decisions/0020). `actions.py` has actions on releases, results and models.
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ from dagster_project.build import build, only_build, run_of
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.progress import (
-    MADE,
+    ALL_MADE,
     failed_checks,
     message_of_only_failure,
     print_failed_checks,
@@ -135,10 +135,10 @@ def _run(
         if result.success:
             if wrong := failed_checks(result):
                 ended.checks[name] = wrong
-        elif message_of_only_failure(result, MADE):
+        elif message_of_only_failure(result, ALL_MADE):
             ended.made_all = False
         else:
-            if message := step_failure_message(result, MADE):
+            if message := step_failure_message(result, ALL_MADE):
                 print(message)
             ended.failed = name
             break

@@ -175,8 +175,8 @@ def _say_evaluated(profile: str) -> None:
 def _fails(findings: list[ModelCheckResult], what: str) -> bool:
     """Whether a check was tried without success; `images`: that of many images."""
     return any(
-        each.works is False and (each.what == what or each.what.endswith(f" {what}"))
-        for each in findings
+        finding.works is False and (finding.what == what or finding.what.endswith(f" {what}"))
+        for finding in findings
     )
 
 

@@ -66,7 +66,7 @@ class ModelCheckResult:
 
     what: str
     works: bool | None
-    said: str
+    message: str
     tokens: int = 0
     cost_usd: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class _ModelCheck:
         question = Text("Say how many images there are.")
         finding = _plain(f"{n_images} images", self._ask(*self._pictures(n_images), question))
         sent = f"as a {spec.many_images}; " if n_images > spec.max_images else ""
-        return replace(finding, said=sent + finding.said)
+        return replace(finding, message=sent + finding.message)
 
     def image_tokens(self) -> ModelCheckResult:
         """Measure the tokens of an image from prompts with a small image, a large one, and none."""
@@ -208,7 +208,9 @@ class _ModelCheck:
             reason = "the server refuses it" if refused else "the reply is not held to it"
             remark = f"set `structured_output: false`, as {reason}"
             settings = {"structured_output": False}
-        return replace(finding, works=works, said=f"{remark} ({finding.said})", settings=settings)
+        return replace(
+            finding, works=works, message=f"{remark} ({finding.message})", settings=settings
+        )
 
     def long_prompt(self) -> ModelCheckResult:
         """A prompt about as long as the context, whose beginning is asked for at its end."""
@@ -231,7 +233,7 @@ class _ModelCheck:
             f"{room}` in the entry {self._spec.name} of models.yaml"
         )
         settings = {"context_tokens": room}
-        return replace(finding, works=False, said=remark, settings=settings)
+        return replace(finding, works=False, message=remark, settings=settings)
 
     def most_images(self) -> int:
         """Images of a request that the model takes, by trying fewer and fewer."""

@@ -171,4 +171,4 @@ def _settings(name: str, findings: Sequence[ModelCheckResult]) -> list[str]:
 
 def _line(finding: ModelCheckResult) -> str:
     works = {True: "works", False: "does not", None: "not tried"}[finding.works]
-    return f"{finding.what:<14} {works:<10} {printable(finding.said)}"
+    return f"{finding.what:<14} {works:<10} {printable(finding.message)}"

@@ -204,17 +204,17 @@ class ManyShards:
 
     def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
         """Whether a partition has another data version than up to an event."""
-        now: dict[str, str] = {}
+        current_versions: dict[str, str] = {}
         since = dg.AssetRecordsFilter(key, after_storage_id=storage_id)
         cursor, has_more = None, True
         while has_more:
             page = self._instance.fetch_materializations(since, EVENTS_AT_ONCE, cursor)
             # The newest event of a partition comes first.
-            now = {**_versions(page.records), **now}
+            current_versions = {**_versions(page.records), **current_versions}
             cursor, has_more = page.cursor, page.has_more
         return any(
             version != self._version_before(key, partition, storage_id)
-            for partition, version in now.items()
+            for partition, version in current_versions.items()
         )
 
     def _version_before(self, key: dg.AssetKey, partition: str, storage_id: int) -> str | None:

@@ -17,7 +17,7 @@ from assets.common.dagster_internals import CODE_VERSION_TAG
 from assets.common.isolation import LOST
 from resources.files.system_errors import exhaustion_in_text
 
-MADE = "made"
+ALL_MADE = "made"
 """The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps
 before it have."""
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
@@ -207,7 +207,9 @@ def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:
     if check.passed:
         return None
     line = f"CHECK {'FAILED' if is_failed_check(check) else 'WARNS'} {_name(check)}"
-    return line if check.check_name == MADE and not says_made else f"{line}: {check.description}"
+    return (
+        line if check.check_name == ALL_MADE and not says_made else f"{line}: {check.description}"
+    )
 
 
 def _name(check: dg.AssetCheckEvaluation) -> str:
@@ -219,7 +221,7 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
 
     A check that failed has said it itself before its step fails; an interrupt is no failure.
     """
-    if not (event.is_step_failure and event.step_failure_data.error) or event.step_key == MADE:
+    if not (event.is_step_failure and event.step_failure_data.error) or event.step_key == ALL_MADE:
         return None
     source = event.step_failure_data.error_source
     if source is not None and source.name == "INTERRUPT":

@@ -128,10 +128,10 @@ class CompareReleases(Action):
             f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
             {
                 "page": dg.MetadataValue.url(address(page)),
-                "added": len(comparison.found.added),
-                "removed": len(comparison.found.removed),
-                "changed": len(comparison.found.changed),
-                "the same": comparison.found.n_same,
+                "added": len(comparison.difference.added),
+                "removed": len(comparison.difference.removed),
+                "changed": len(comparison.difference.changed),
+                "the same": comparison.difference.n_same,
                 "scores on common items": len(comparison.common),
                 "difference": dg.MetadataValue.md(comparison.markdown),
             },
@@ -164,7 +164,12 @@ class ImportRelease(Action):
     )
 
     def perform(self, warehouse: "Warehouse", image_store: "ImageStore") -> ActionResult:
-        from assets.release.published import FOUND, LEFT_OUT, ReleaseImportRequest, import_published
+        from assets.release.published import (
+            FOUND_BY_RULES,
+            LEFT_OUT,
+            ReleaseImportRequest,
+            import_published,
+        )
         from methods.release_card import BROKEN, card_of, facts, settings_of
         from methods.release_card import RELEASES as OF_RELEASES
         from resources.files.home import releases_path
@@ -196,7 +201,9 @@ class ImportRelease(Action):
             "current" if card["is_current"] else f"not current: another of {card['name']} is pinned"
         )
         settings = settings_of(card_of(card))
-        left_out, rules = (settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND))
+        left_out, rules = (
+            settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND_BY_RULES)
+        )
         text = (
             f"Release {release_id} is imported and {state}: {card['n_items']} items, {card['n_turns']} "
             f"turns, {card['n_images']} images{_unreferenced(warehouse, release_id)}."

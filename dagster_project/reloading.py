@@ -54,13 +54,15 @@ def reload_when_changed(reload: Callable[[], str | None]) -> None:
     loaded = files_state()
     while True:
         time.sleep(INTERVAL)
-        now = files_state()
+        current_state = files_state()
         changed = sorted(
-            path for path in now.keys() | loaded.keys() if now.get(path) != loaded.get(path)
+            path
+            for path in current_state.keys() | loaded.keys()
+            if current_state.get(path) != loaded.get(path)
         )
         if not changed:
             continue
-        loaded, problem = now, reload()
+        loaded, problem = current_state, reload()
         outcome = "Definitions are loaded again"
         if problem:
             outcome = (

@@ -26,7 +26,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
 from resources.llm.registry import Profile, Registry, active_profile, load_registry
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.ray_rows.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.settings.prompts import check_own_prompts
@@ -113,7 +113,7 @@ def make_gateway(
         open_images(),
         run,
         default_budget() if budget_usd is None else budget_usd,
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
         ancestors=ancestors,
         at_work=at_work,
         together=budget_usd is None,

@@ -41,7 +41,7 @@ class ImportPredictions(Action):
         )
         return ActionResult(
             f"{imported.sentences()} Run the job evaluate next, which scores them.",
-            {"items without a prediction": imported.n_lacking, **imported.found.counts},
+            {"items without a prediction": imported.n_lacking, **imported.predictions.counts},
             "evaluate/predictions",
         )
 
@@ -80,10 +80,10 @@ class ImportScores(Action):
         from assets.evaluate.human_scores import import_scores
 
         imported = import_scores(warehouse, self.release, Path(self.file), self.quoting)
-        counts = {str(reason): n for reason, n in imported.found.counts.items()}
+        counts = {str(reason): n for reason, n in imported.human_scores.counts.items()}
         return ActionResult(
             f"{imported.sentences()} Run the job evaluate next, which compares judges with them.",
-            {"scores": len(imported.found.scores), **counts},
+            {"scores": len(imported.human_scores.scores), **counts},
             "evaluate/human_scores",
         )
 

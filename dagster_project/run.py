@@ -24,7 +24,7 @@ from dagster_project.ingestion import (
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.progress import (
-    MADE,
+    ALL_MADE,
     WITHOUT_FAILURES,
     console_of,
     failed_checks,
@@ -134,11 +134,11 @@ def _run(job: str, limit: int | None) -> int:
             instance.report_runless_asset_event(event)
     wrong = failed_checks(result)
     n_lost = 0
-    if job == "evaluate" and (result.success or message_of_only_failure(result, MADE)):
+    if job == "evaluate" and (result.success or message_of_only_failure(result, ALL_MADE)):
         n_lost = show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    elif job == "evaluate" and (sentence := step_failure_message(result, MADE)):
+    elif job == "evaluate" and (sentence := step_failure_message(result, ALL_MADE)):
         print(sentence)
     if job == "evaluate":
         show_costs(result.run_id)

@@ -85,9 +85,9 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
         if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
             # The process may have ended the run just before the process itself ended.
-            now = instance.get_run_by_id(run.run_id)
-            if now is not None and not now.is_finished:
-                instance.report_run_failed(now, GONE)
+            current_run = instance.get_run_by_id(run.run_id)
+            if current_run is not None and not current_run.is_finished:
+                instance.report_run_failed(current_run, GONE)
                 ended.append(f"{run.job_name} {run.run_id}")
     storage = instance.event_log_storage
     for run_id in storage.get_concurrency_run_ids():

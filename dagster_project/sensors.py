@@ -36,7 +36,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.registry import load_registry
 from resources.migrations import StoreError
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.review.store import ReviewStore
 from resources.stores.address import is_there
 from resources.warehouse import WarehouseError
@@ -213,7 +213,7 @@ def _look_after(
     troubles: list[str] = []
     if state.batches(still_open=True):
         try:
-            troubles = poll_open_batches(load_registry(), ledger, OfflineServer())
+            troubles = poll_open_batches(load_registry(), ledger, MockServerProcess())
         except UserError as error:
             troubles = [str(error)]
     for trouble in troubles:

@@ -23,7 +23,7 @@ SHOWN = "made_from"
 
 EVERYDAY: Mapping[str, Sequence[str]] = {
     "cluster.clusters": ("tau",),
-    "cluster.sides": ("benchmark_share",),
+    "cluster.splits": ("benchmark_share",),
     "cluster.image_sets": ("benchmark_sets", "instruction_sets"),
     "dialogue.questions": ("most_turns",),
     "rewrite.seeds": ("n_seeds",),

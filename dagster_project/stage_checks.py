@@ -56,7 +56,7 @@ def no_overlap(
             NAMES[overlap.kind],
             code(overlap.what[:80]),
             code(f"{overlap.benchmark} {overlap.item}"),
-            code(f"{overlap.instruction} {overlap.of}"),
+            code(f"{overlap.instruction} {overlap.instruction_item}"),
         )
         for overlap in forbidden[:N_SHOWN]
     ]
@@ -103,7 +103,9 @@ def decided_by_people(
     incomplete = {
         item["item_id"]: status.name
         for item in items
-        if (status := item_status(item, decided[item["item_id"]], rules.of(item["kind"]))).name
+        if (
+            status := item_status(item, decided[item["item_id"]], rules.rules_for(item["kind"]))
+        ).name
         != "approved"
     }
     lacking = [f"{item}: {name}" for item, name in incomplete.items()]

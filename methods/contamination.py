@@ -49,7 +49,7 @@ class Content:
     release_id: str
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    asked: Sequence[ItemQuestion] = ()
+    questions: Sequence[ItemQuestion] = ()
     imported: bool = False
 
 
@@ -64,7 +64,7 @@ class ContentOverlap(NamedTuple):
     benchmark: str
     item: str
     instruction: str
-    of: str
+    instruction_item: str
     turn: int | None = None
 
 
@@ -144,7 +144,7 @@ def find_overlap(
                 items = instruction.images.get(image_id, ())
                 ours = {like: items for like in copies if like != image_id}
                 yield from _both("near_duplicate", benchmark.images, ours, names)
-        for question in instruction.asked:
+        for question in instruction.questions:
             yield from index.met(instruction, question)
 
 
@@ -163,7 +163,9 @@ class _Index:
     """The runs of words of benchmarks' questions and answers, each with the turns that have it."""
 
     def __init__(self, benchmarks: Sequence[Content], instructions: Sequence[Content]):
-        self._turns = [(benchmark, asked) for benchmark in benchmarks for asked in benchmark.asked]
+        self._turns = [
+            (benchmark, asked) for benchmark in benchmarks for asked in benchmark.questions
+        ]
         self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
         self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
         for number, (_, question) in enumerate(self._turns):
@@ -219,7 +221,7 @@ class _Index:
 def _texts(contents: Sequence[Content]) -> Iterator[tuple[ComparableText, Hashable]]:
     """All texts, each with what it is about."""
     for content in contents:
-        for question in content.asked:
+        for question in content.questions:
             for text in (question.question, *question.answers):
                 yield text, question.about
 

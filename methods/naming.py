@@ -29,10 +29,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
         A part of a sentence with the similar names, or with up to ten of all names if none is similar.
     """
     names = sorted(set(candidates))
-    like = {other: _likeness(name.casefold(), other.casefold()) for other in names}
-    least = max(ALIKE, max(like.values(), default=0.0) - AS_NEAR)
+    similarity = {other: _likeness(name.casefold(), other.casefold()) for other in names}
+    least = max(ALIKE, max(similarity.values(), default=0.0) - AS_NEAR)
     near = sorted(
-        (other for other in names if like[other] >= least), key=lambda other: -like[other]
+        (other for other in names if similarity[other] >= least),
+        key=lambda other: -similarity[other],
     )
     if near:
         near = near[:N_NEAREST]

@@ -213,7 +213,7 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
     """
     rows = exported_rows(rows, edition)
     hashed = {
-        table: [_said(table, row) for row in table_rows]
+        table: [_without_defaults(table, row) for row in table_rows]
         for table, table_rows in rows.items()
         if table_rows or table not in _LATER_TABLES
     }
@@ -245,7 +245,7 @@ def exported_rows(rows: Rows, edition: Edition) -> Rows:
     return {**rows, "references": []} if held_out(edition) else rows
 
 
-def _said(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _without_defaults(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """The row without columns that are at their default."""
     # A MAP comes from the tables as pairs.
     plain = {**row, "labels": dict(row["labels"])} if "labels" in row else row

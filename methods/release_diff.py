@@ -266,10 +266,10 @@ def _settings(card: Card) -> dict[str, str]:
 def _scores(
     first: Sequence[Row], second: Sequence[Row]
 ) -> list[tuple[str, str, str, Row | None, Row | None]]:
-    old, new = ({_asked(row): row for row in rows} for rows in (first, second))
+    old, new = ({_score_key(row): row for row in rows} for rows in (first, second))
     return [(*key, old.get(key), new.get(key)) for key in {**old, **new}]
 
 
-def _asked(row: Row) -> tuple[str, str, str]:
+def _score_key(row: Row) -> tuple[str, str, str]:
     # Scores of two judges, or under two versions of a judge's prompt, are not compared.
     return row["model"], row["judge"], row["judge_version"]

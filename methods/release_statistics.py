@@ -22,19 +22,19 @@ TOKEN_CLASSES = ("under 4k", "4k to 8k", "8k to 12k", "over 12k")
 
 
 class Distribution(NamedTuple):
-    """Values that are counted in `unit`, one for each of `of`: turns, one for each dialogue."""
+    """Values that are counted in `unit`, one for each of `per`: turns, one for each dialogue."""
 
     name: str
     unit: str
-    of: str
+    per: str
     values: tuple[int, ...]
 
 
 class CategoryCounts(NamedTuple):
-    """How many of `of` have each value: questions on one image and on several."""
+    """How many of `per` have each value: questions on one image and on several."""
 
     name: str
-    of: str
+    per: str
     counts: tuple[tuple[str, int], ...]
 
 

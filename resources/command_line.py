@@ -50,7 +50,7 @@ def _workspace_option(name: str, *, hidden: bool = False) -> click.Option:
 WORKSPACE = _workspace_option("--workspace")
 FORMER_WORKSPACE = _workspace_option("--home", hidden=True)
 """The name of the option in 0.2, which the next version drops."""
-FORMER_NAMES = {"home": "workspace", "ask-anew": "re-ask"}
+FORMER_NAMES = {"home": "workspace", "ask-anew": "re-ask", "offline-server": "mock-server"}
 """Names of commands in 0.2, which the next version drops."""
 CORPUS = click.Option(
     ["--corpus"],

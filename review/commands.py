@@ -376,7 +376,7 @@ def load(file: Path) -> int:
 
     loaded = load(file, review_store(), _accounts())
     print(
-        f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.known} known "
+        f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.n_known} known "
         "already"
     )
     if loaded.without_item:
@@ -418,7 +418,7 @@ def report_import(result: "ImportResult") -> int:
     for problem in result.problems:
         print(problem, file=sys.stderr)
     print(
-        f"{result.added} decisions added, {result.known} known already, "
+        f"{result.added} decisions added, {result.n_known} known already, "
         f"{result.left_open} left open, {len(result.problems)} at fault"
     )
     return 1 if result.problems else 0
@@ -445,7 +445,7 @@ def known_reviewer(name: str, round_: int) -> str:
     Raises:
         AccountError: There is no such account, or its role lacks the rights for that round.
     """
-    return _accounts().known(name, ROLE_OF_ROUND[round_])
+    return _accounts().stored_name(name, ROLE_OF_ROUND[round_])
 
 
 def _accounts() -> "Accounts":

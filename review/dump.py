@@ -121,7 +121,7 @@ class DumpLoadResult(NamedTuple):
 
     decisions: int
     comments: int
-    known: int
+    n_known: int
     without_item: int = 0
     of_other_gold: int = 0
 
@@ -301,13 +301,13 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     Raises:
         DumpError: The file is not valid; the message names the table and row.
     """
-    now = store.time()
+    current_time = store.time()
     contents: dict[str, dict[str, Any]] = {}
-    commented = {_said(vars(each)) for each in store.comments()}
+    commented = {_comment_key(vars(each)) for each in store.comments()}
     stored = {each.source_hash: each for each in store.decisions(revoked=True)}
     names = _Names(accounts)
-    decided = _rows(path, "decisions", _Decision, now)
-    gold = _gold(path, store, names, now)
+    decided = _rows(path, "decisions", _Decision, current_time)
+    gold = _gold(path, store, names, current_time)
     copies = {new.item["item_id"]: new.item for new in gold}
     items = {
         item_id: copies.get(item_id) or store.item(item_id)
@@ -315,7 +315,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     }
     # Files of earlier versions have no gold items, and their ids tell.
     golden = {gold_id_of(item) for item in items.values() if item is not None}
-    golden |= {row.item_id for row in _rows(path, "gold", _Gold, now)}
+    golden |= {row.item_id for row in _rows(path, "gold", _Gold, current_time)}
     without_item = of_other_gold = 0
     decisions: list[tuple[Decision, Ended | None]] = []
     new: list[Decision] = []
@@ -325,15 +325,15 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             of_other_gold += row.item_id in golden
             without_item += row.item_id not in golden
             continue
-        decision = _decision(place, row, item, contents, now)
+        decision = _decision(place, row, item, contents, current_time)
         end = None
         # Names are asked for what is new alone: a person may have been given another one since.
         if store.event_of(decision) is None:
-            reviewer = names.known(row.reviewer, ROLE_OF_ROUND[row.round])
+            reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
             if row.ended_at is not None:
                 role = ROLES[0] if row.ended_by == row.reviewer else "admin"
-                end = names.known(row.ended_by, role), row.ended_for, row.ended_at
+                end = names.stored_name(row.ended_by, role), row.ended_for, row.ended_at
             source = decision.source_hash or source_hash_of(decision)
             same = stored.setdefault(source, decision)
             if _outcome(same) != _outcome(decision):
@@ -342,11 +342,11 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
                 new.append(decision)
         decisions.append((decision, end))
     written = [
-        {**row.model_dump(), "author": names.known(row.author)}
-        | {"addressee": names.known(row.addressee) if row.addressee else None}
-        if _said(row.model_dump()) not in commented
+        {**row.model_dump(), "author": names.stored_name(row.author)}
+        | {"addressee": names.stored_name(row.addressee) if row.addressee else None}
+        if _comment_key(row.model_dump()) not in commented
         else row.model_dump()
-        for row in _rows(path, "comments", _Comment, now)
+        for row in _rows(path, "comments", _Comment, current_time)
     ]
     names.require_all(path)
     _require_others_in_round_2(path, store, new, items)
@@ -371,7 +371,7 @@ def _require_others_in_round_2(
         item = items[item_id]
         if item is None:
             continue
-        state = review_state(item, [*before[item_id], *added], rules.of(item["kind"]))
+        state = review_state(item, [*before[item_id], *added], rules.rules_for(item["kind"]))
         first, second = (
             {each.reviewer for each in state.counted if each.round == round} for round in (1, 2)
         )
@@ -391,7 +391,7 @@ class _Names:
         self._missing: dict[str, tuple[str, str]] = {}
         self._lower: dict[str, tuple[str, str]] = {}
 
-    def known(self, account_name: str, role: str = ROLES[0]) -> str:
+    def stored_name(self, account_name: str, role: str = ROLES[0]) -> str:
         """The name of the account, or `account_name` if there is none; `role` is what they did."""
         account = self._accounts.get(account_name)
         if account is not None:
@@ -429,10 +429,10 @@ class _Names:
             )
 
 
-def _gold(path: Path, store: ReviewStore, names: _Names, now: datetime) -> list[NewGold]:
+def _gold(path: Path, store: ReviewStore, names: _Names, current_time: datetime) -> list[NewGold]:
     """The gold items of the file that this store lacks, of items that it has with the same content."""
     new = []
-    for number, row in enumerate(_rows(path, "gold", _Gold, now), start=1):
+    for number, row in enumerate(_rows(path, "gold", _Gold, current_time), start=1):
         item = store.item(row.of_item)
         if store.item(row.item_id) is not None or item is None or gold_id_of(item) != row.item_id:
             continue
@@ -448,17 +448,17 @@ def _gold(path: Path, store: ReviewStore, names: _Names, now: datetime) -> list[
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
             raise DumpError(f"{path}, gold, row {number}: expected: {reason}.") from None
-        made_by = names.known(row.made_by, "admin")
+        made_by = names.stored_name(row.made_by, "admin")
         copy: QueueItem = {**item, "item_id": row.item_id}
         new.append(NewGold(copy, row.of_item, expected, made_by, row.made_at))
     return new
 
 
-def _said(comment: Row) -> tuple[str, str, str]:
+def _comment_key(comment: Row) -> tuple[str, str, str]:
     return comment["item_id"], comment["text"], comment["written_at"]
 
 
-def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list[Any]:
+def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime) -> list[Any]:
     """The rows of a table of the file. Raises DumpError."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
@@ -474,7 +474,7 @@ def _rows(path: Path, table: str, model: type[BaseModel], now: datetime) -> list
         rows = []
         for number, row in enumerate(FORMS[form][1](data), start=1):
             try:
-                rows.append(model.model_validate(row, context={"now": now}))
+                rows.append(model.model_validate(row, context={"now": current_time}))
             except ValidationError as error:
                 where, fault = first_fault(error, model)
                 raise DumpError(
@@ -492,7 +492,7 @@ def _decision(
     row: _Decision,
     item: QueueItem,
     contents: dict[str, dict[str, Any]],
-    now: datetime,
+    current_time: datetime,
 ) -> Decision:
     """The decision of a row, whose edits are such a content as the item has. Raises DumpError."""
     kind, edits = KINDS[item["kind"]], None
@@ -501,7 +501,9 @@ def _decision(
             raise ValueError("edits are given with the verdict edit, and with no other")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
-        if row.ended_at is not None and moment(row.ended_at, now) < moment(row.decided_at, now):
+        if row.ended_at is not None and moment(row.ended_at, current_time) < moment(
+            row.decided_at, current_time
+        ):
             raise ValueError("ended_at is before decided_at")
         if row.verdict == "reject" and row.reason is None:
             raise ValueError("reject needs a reason")

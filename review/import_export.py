@@ -55,7 +55,7 @@ class ImportResult:
     """
 
     added: int
-    known: int
+    n_known: int
     problems: list[str]
     left_open: int = 0
 
@@ -84,7 +84,7 @@ def items_to_export(
     decisions, rules = by_item(store.decisions()), store.rules()
     chosen = []
     for item in items:
-        state = review_state(item, decisions[item["item_id"]], rules.of(item["kind"]))
+        state = review_state(item, decisions[item["item_id"]], rules.rules_for(item["kind"]))
         due = state.status.round == round and state.status.people_needed > 0
         ahead = early and round == 2 and state.status.name == "round_1"
         if (due or ahead) and reviewer not in state.excluded:
@@ -130,7 +130,7 @@ def _import_records(
     round: int,
 ) -> ImportResult:
     decided, rules = by_item(store.decisions()), store.rules()
-    now = datetime.now(UTC)
+    current_time = datetime.now(UTC)
     valid: list[tuple[int, str, Decision]] = []
     problems: list[tuple[int, str]] = []
     left_open = n_known = 0
@@ -139,13 +139,13 @@ def _import_records(
             values = _values(record)
             item = _item_of(values, queue)
             before = decided[item["item_id"]]
-            state = review_state(item, before, rules.of(item["kind"]))
+            state = review_state(item, before, rules.rules_for(item["kind"]))
             decided_on = _item_decided_on(values, state, before, item)
             _check_record(values, decided_on, round)
             if not any(values.get(key) for key in KEYS_TO_FILL):
                 left_open += 1
                 continue
-            decision = _decision(values, decided_on, reviewer, round, now)
+            decision = _decision(values, decided_on, reviewer, round, current_time)
             if _is_known(decision, before):
                 n_known += 1
                 continue
@@ -205,16 +205,16 @@ def _check_record(values: dict[str, Any], item: QueueItem, round: int) -> None:
 
 
 def _decision(
-    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, now: datetime
+    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, current_time: datetime
 ) -> Decision:
     stated = values | {"reviewer": reviewer, "round": round}
-    stated["decided_at"] = values.get("decided_at") or now.isoformat(timespec="seconds")
+    stated["decided_at"] = values.get("decided_at") or current_time.isoformat(timespec="seconds")
     if "changes" in values and values.get("content_hash") == item["content_hash"]:
         stated["edits"] = _edits(values["changes"], item)
         if values.get("verdict") == "edit" and stated["edits"] is None:
             raise ValueError("the verdict is edit and no text was changed: it would be accept.")
     decision = check_decision(stated, item)
-    moment(decision.decided_at, now)
+    moment(decision.decided_at, current_time)
     # The source hash leaves out the time of the import, so that a second import adds nothing.
     return replace(
         decision,

@@ -118,7 +118,9 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
             account = current_account(request)
             if account is None:
                 if request.method in SAFE_METHODS and not _wants_json(request):
-                    return RedirectResponse(f"/login?{urlencode({'next': _asked(request)})}", 303)
+                    return RedirectResponse(
+                        f"/login?{urlencode({'next': _requested_path(request)})}", 303
+                    )
                 raise HTTPException(401, _NOT_SIGNED_IN)
             if not account.may(role):
                 raise HTTPException(403, _NOT_ALLOWED[role])
@@ -334,7 +336,7 @@ def _sender(request: HTTPConnection) -> Sender:
     return request.scope[_SENDER]
 
 
-def _asked(request: Request) -> str:
+def _requested_path(request: Request) -> str:
     query = request.url.query
     return quote(request.scope["path"]) + (f"?{query}" if query else "")
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
-from assets.cluster.sides import NO_BENCHMARK_SETS
+from assets.cluster import left_out_of_benchmarks, require_whole_sets, splits
+from assets.cluster.splits import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.drops import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.generation import (
@@ -66,7 +66,7 @@ class ItemWritingTask(NamedTuple):
     "choice.items",
     side_tables=["choice.failed"],
     kinds={"openai", "image"},
-    deps=[summaries, sides],
+    deps=[summaries, splits],
     automation_condition=WHEN_READY,
 )
 def items(

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, sides
-from assets.cluster.sides import NO_BENCHMARK_SETS
+from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, splits
+from assets.cluster.splits import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.drops import in_words, reasons, require_few_lost
 from assets.common.generation import (
@@ -105,7 +105,7 @@ class SampleCollection(NamedTuple):
     TABLE,
     side_tables=[PICTURES, LOSSES],
     kinds={"openai", "image"},
-    deps=[image_sets, entries, sides],
+    deps=[image_sets, entries, splits],
     automation_condition=WHEN_READY,
 )
 def mmiu_items(
@@ -153,7 +153,9 @@ def mmiu_items(
     keys = {row["item_id"]: row["answer"] for row in earlier_items}
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
-        _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))
+        _row(
+            item, gathered.samples[item.sample.sample], calls.get(sample_id(item.sample.sample), {})
+        )
         for item in finish_items(questions, keys, config.seed)
     ]
     n_left_out = len(gathered.samples) - len(samples)
@@ -200,7 +202,7 @@ def _gathered(
                 gathered.failed.append(_lost(origin, derivation.loss))
         gathered.elsewhere.extend(subject.image_id for subject in subjects)
         gathered.pictures.extend(
-            {**picture._asdict(), "source": None} for picture in pictures.made.values()
+            {**picture._asdict(), "source": None} for picture in pictures.created.values()
         )
     return gathered
 
@@ -285,7 +287,7 @@ def _unanswerable(
 
 def _row(item: FinishedItem, origin: SampleSource, written: Row) -> Row:
     """The row of an item; `written` is the call that wrote its wrong choices, empty if a rule did."""
-    sample_question = item.of
+    sample_question = item.sample
     return {
         "set_id": origin.set_id,
         "item_id": item.item_id,

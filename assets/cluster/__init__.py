@@ -8,10 +8,10 @@ from assets.cluster.image_sets import image_sets, require_whole_sets
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
 from assets.cluster.pictures import pictures
-from assets.cluster.sides import left_out_of_benchmarks, sides
+from assets.cluster.splits import left_out_of_benchmarks, splits
 
 ASSETS = [
-    *(duplicates, embeddings, clusters, sides, image_sets),
+    *(duplicates, embeddings, clusters, splits, image_sets),
     *(cohesion, near_pairs, entry_map, pictures),
 ]
 
@@ -22,5 +22,5 @@ __all__ = [
     "image_sets",
     "left_out_of_benchmarks",
     "require_whole_sets",
-    "sides",
+    "splits",
 ]

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
-from assets.cluster.sides import sides
+from assets.cluster.splits import splits
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.settings import AssetConfig
@@ -110,7 +110,7 @@ class ImageSetsSettings(AssetConfig):
     "cluster.image_sets",
     side_tables=["cluster.set_counts"],
     kinds={"image"},
-    deps=[clusters, embeddings, entries, duplicates, sides],
+    deps=[clusters, embeddings, entries, duplicates, splits],
     automation_condition=WHEN_READY,
 )
 def image_sets(
@@ -119,14 +119,14 @@ def image_sets(
     embedder: dg.ResourceParam[Embedder],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set, each of its side.
+    """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set, each of its split.
 
     `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
     """
     specs = config.specs()
     vectors = entry_vectors(warehouse, embedder.name)
     across = {
-        row["kind"]: row["n"] for row in warehouse.read("cluster/sets_across_sides").to_pylist()
+        row["kind"]: row["n"] for row in warehouse.read("cluster/sets_across_splits").to_pylist()
     }
     whole_sizes = [row["n_entries"] for row in warehouse.read("cluster/cluster_sizes").to_pylist()]
     sampled = {
@@ -160,26 +160,26 @@ def image_sets(
             else spec.n_sets,
             f"{spec.kind} sets": len(of_kind.sets),
             f"{spec.kind} sets as before": of_kind.n_kept,
-            f"{spec.kind} sets given up, as they were on a wrong side": across.get(spec.kind, 0),
+            f"{spec.kind} sets given up, as they were in a wrong split": across.get(spec.kind, 0),
             f"{spec.kind} sizes": dg.MetadataValue.md(_histogram(spec.weights, of_kind)),
         }
     return report(table, details, images=image_store)
 
 
 def require_whole_sets(warehouse: Warehouse) -> None:
-    """Raise dg.Failure if entries of sets were changed, removed or given another side since."""
+    """Raise dg.Failure if entries of sets were changed, removed or given another split since."""
     broken = warehouse.read("cluster/broken_sets").num_rows
     if broken:
         raise dg.Failure(
             f"{broken} image sets have entries whose pages were changed or removed, or that were given "
-            "another side, after sampling: "
+            "another split, after sampling: "
             "run the job cluster, then run this again.",
             allow_retries=False,
         )
 
 
 def _clusters(warehouse: Warehouse, kind: Kind, vectors: EntryVectors) -> list[Cluster]:
-    """The clusters, of each what is on the side of the kind."""
+    """The clusters, of each what is in the split of the kind."""
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
     of_kind = []
     members = warehouse.read("cluster/members", {"kind": kind}).to_pylist()

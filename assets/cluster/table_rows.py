@@ -97,7 +97,7 @@ def communities_table(
 
 
 def changes_table(
-    state: PriorState, clustering: Clustering, run_id: str, now: datetime
+    state: PriorState, clustering: Clustering, run_id: str, current_time: datetime
 ) -> pa.Table:
     """Make `cluster.changes`: what this run changed about the prior communities.
 
@@ -105,7 +105,7 @@ def changes_table(
         state: The prior clustering.
         clustering: The groups and clusters.
         run_id: The run.
-        now: The time of the run.
+        current_time: The time of the run.
 
     Returns:
         The table.
@@ -116,7 +116,7 @@ def changes_table(
         n = len(changes.change)
         columns = {
             "run_id": [run_id] * n,
-            "changed_at": [now] * n,
+            "changed_at": [current_time] * n,
             "kind": [kind] * n,
             "change": _take(CHANGES, changes.change),
             "old_id": _take(prior["community_id"], changes.old),

@@ -159,7 +159,7 @@ def model_of_stage(llm: Gateway, stage: str) -> ModelSpec:
     Returns:
         The entry of the model that has the stage's role.
     """
-    return llm.registry.model(llm.profile.of(ROLES.get(stage, "writer")))
+    return llm.registry.model(llm.profile.model_for(ROLES.get(stage, "writer")))
 
 
 def make_request(

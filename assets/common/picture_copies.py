@@ -81,7 +81,7 @@ class ImageCopyFinder:
             for image_id in portion:
                 if image_id not in grey_of:
                     try:
-                        grey = self._squares.of(image_id).miniature().tobytes()
+                        grey = self._squares.get(image_id).miniature().tobytes()
                     except ImageRejected:
                         continue
                     rows_to_keep.append({"image_id": image_id, "version": VERSION, "grey": grey})

@@ -46,15 +46,15 @@ class UnitProgress:
             done: The number of finished units.
             total: The number of all units.
         """
-        now = time.monotonic()
+        current_time = time.monotonic()
         if self._pace is None or done < self._done:
             # What came before the first units, such as loading a model, says nothing of their pace.
-            self._pace = ItemRate(now, done)
+            self._pace = ItemRate(current_time, done)
         self._done = done
-        if now < self._due:
+        if current_time < self._due:
             return
-        self._due = now + PROGRESS_SECONDS
-        self._pace.mark(ProgressSnapshot.of_units(now, done))
+        self._due = current_time + PROGRESS_SECONDS
+        self._pace.mark(ProgressSnapshot.of_units(current_time, done))
         remaining = self._pace.seconds_left(total - done)
         pace = self._pace.per_second()
         self._show(

@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster.duplicates import duplicates
-from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
+from assets.cluster.splits import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, splits
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
@@ -45,7 +45,7 @@ class InstructionsSettings(GenerationSettings):
     TABLE,
     side_tables=["dialogue.failed"],
     kinds={"openai", "image"},
-    deps=[entries, duplicates, sides, summaries],
+    deps=[entries, duplicates, splits, summaries],
     automation_condition=WHEN_READY,
 )
 def instructions(

@@ -80,8 +80,8 @@ def turn_references(
     written, usage = llm.map(TABLE, range(len(items)), write_item, show_progress(context))
     rows = [
         {**row, "set_id": item["set_id"], "item_id": item["item_id"], "provider": provider}
-        for item, (made, lost) in zip(items, written, strict=True)
-        for row in made
+        for item, (references, lost) in zip(items, written, strict=True)
+        for row in references
         if lost is None
     ]
     failed = [lost for _, lost in written if lost is not None]
@@ -129,8 +129,8 @@ async def _written(
         data = {
             "description": caption,
             "earlier": [
-                {"question": asked, "answer": answer}
-                for asked, answer in zip(questions, answers, strict=False)
+                {"question": question, "answer": answer}
+                for question, answer in zip(questions, answers, strict=False)
             ],
             "question": question,
             "focus": item["focus"] if turn == len(questions) else [],

@@ -14,7 +14,7 @@ from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.item_queue import item_queue
 from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
-from assets.evaluate.judge_probes import judge_probes
+from assets.evaluate.judge_bias_tests import judge_bias_tests
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gaps
@@ -24,6 +24,7 @@ from assets.evaluate.observations import observations
 from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.pairs import pairs
 from assets.evaluate.predictions import predictions
+from assets.evaluate.prompt_sensitivity import prompt_sensitivity
 from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
@@ -31,7 +32,6 @@ from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
 from assets.evaluate.site import site
 from assets.evaluate.smallest_subsets import smallest_subsets
-from assets.evaluate.wording_effects import wording_effects
 
 ASSETS = [
     predictions,
@@ -44,7 +44,7 @@ ASSETS = [
     error_attribution,
     pairs,
     pair_ratings,
-    wording_effects,
+    prompt_sensitivity,
     leaderboard,
     model_groups,
     provenance,
@@ -54,7 +54,7 @@ ASSETS = [
     judge_agreement,
     human_scores,
     judge_quality,
-    judge_probes,
+    judge_bias_tests,
     second_readings,
     extraction_queue,
     extraction_quality,

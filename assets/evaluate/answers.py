@@ -167,7 +167,7 @@ def answers(
     ]
     for release, run, answered in finished_runs:
         item_key = {"item_id": run.item.item_id}
-        of_model = results.of(release, run.candidate.name)
+        of_model = results.results_for(release, run.candidate.name)
         of_model.n_turns += len(answered.answers)
         of_model.n_lost += answered.n_lost
         for row in answered.answers:
@@ -188,7 +188,10 @@ def answers(
             for *_, answered in finished_runs
             for row in answered.answers
         )
-        counted |= {"shortened": left_out, "context policy": _told(runs, config.context_policy)}
+        counted |= {
+            "shortened": left_out,
+            "context policy": _policy_sentence(runs, config.context_policy),
+        }
     return isolation.finish(
         warehouse,
         write_results(
@@ -259,7 +262,9 @@ def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:
     return policy if policy in benchmark.context_policies else "fail"
 
 
-def _told(runs: Sequence[tuple[EvaluatedRelease, AnswerRun]], policy: ContextPolicy) -> str:
+def _policy_sentence(
+    runs: Sequence[tuple[EvaluatedRelease, AnswerRun]], policy: ContextPolicy
+) -> str:
     """Which benchmarks were asked under which policy."""
     policies = {
         release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs

@@ -34,6 +34,7 @@ from methods.evaluation.candidates import (
     ablation_of,
     model_of,
 )
+from methods.evaluation.english_refusals import is_refusal
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionKey, place_of
 from methods.model_text import says_nothing, without_reasoning

@@ -76,8 +76,8 @@ def analysis(
             unknown = {row["measure"] for row in rows} - measures.keys()
             if unknown:
                 raise ValueError(f"evaluate/{name} does not say what it measures: {unknown}")
-            placed = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
-            table = rows_to_arrow(TABLE, placed)
+            numbered = [{**row, "analysis": name, "place": n} for n, row in enumerate(rows)]
+            table = rows_to_arrow(TABLE, numbered)
             warehouse: Warehouse = arguments["warehouse"]
             warehouse.replace(TABLE, table, {"analysis": name})
             result = report(table, details)

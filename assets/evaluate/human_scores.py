@@ -48,22 +48,22 @@ class HumanScoresImport(NamedTuple):
     """The result of importing a file: `n_new` new and `n_changed` changed scores."""
 
     release_id: str
-    found: HumanScores
+    human_scores: HumanScores
     n_new: int
     n_changed: int
 
     def sentences(self) -> str:
         """Return a message with all counts."""
-        scores = self.found.scores
+        scores = self.human_scores.scores
         sentences = [
             f"{len(scores)} scores of {len({scored[:3] for scored in scores})} answers on "
-            f"{self.release_id}, from {self.found.n_rows} records."
+            f"{self.release_id}, from {self.human_scores.n_rows} records."
         ]
         if self.n_changed:
             sentences.append(f"{self.n_changed} replace other scores or reasons by the same rater.")
         if not (self.n_new or self.n_changed):
             sentences.append("They were here already, and nothing changes.")
-        counted = sorted(self.found.counts.items())
+        counted = sorted(self.human_scores.counts.items())
         return " ".join(
             [*sentences, *(f"{n} records are {REASONS[reason]}." for reason, n in counted)]
         )
@@ -112,7 +112,7 @@ def import_scores(
     content_hash = brought.content_hash
     before = stored_scores(warehouse, release_id)
     scores_in_file = {
-        scored: _given(score, brought.reasons.get(scored), before.get(scored), content_hash)
+        scored: _stored_score(score, brought.reasons.get(scored), before.get(scored), content_hash)
         for scored, score in brought.scores.items()
     }
     changed = {
@@ -122,14 +122,14 @@ def import_scores(
     }
     n_new = len(brought.scores.keys() - before.keys())
     if n_new or changed:
-        now = before | {
+        current = before | {
             scored: stored
             for scored, stored in scores_in_file.items()
             if scored in changed or scored not in before
         }
         rows_to_store = [
             {**release_key, **scored._asdict(), **stored._asdict()}
-            for scored, stored in sorted(now.items())
+            for scored, stored in sorted(current.items())
         ]
         source = {
             **release_key,
@@ -153,7 +153,7 @@ def import_scores(
     return HumanScoresImport(release_id, brought, n_new, len(changed))
 
 
-def _given(
+def _stored_score(
     score: float, reason: str | None, before: StoredScore | None, content_hash: str
 ) -> StoredScore:
     """A score of a file; where it is the one that was there, a reason that was there stays."""

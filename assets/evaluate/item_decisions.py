@@ -56,7 +56,7 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     """
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
-    rules = review_store.rules().of(FLAGGED)
+    rules = review_store.rules().rules_for(FLAGGED)
     of_people = warehouse.select("review.approved", "item_id", demanded=True)
     demanded = set(of_people["item_id"].to_pylist())
     flags: dict[tuple[str, str, str], list[str]] = {}

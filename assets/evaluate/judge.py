@@ -49,7 +49,9 @@ class JudgeReply(NamedTuple):
     loss: tuple[str, str] | None
 
     @classmethod
-    def of(cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]) -> "JudgeReply":
+    def from_reply(
+        cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]
+    ) -> "JudgeReply":
         """Make the stored form of a parsed reply.
 
         Args:

@@ -111,7 +111,7 @@ def judge_quality(
 
     - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
       in the right order (`model`). Judges that agree with each other need not be right: people decide,
-      and agreement with them is split by a label, too, and by the sides of a critic's pairs. Of a judge
+      and agreement with them is divided by a label and by the splits of a critic's pairs. Of a judge
       that was trained on pairs (`critics`) only those for testing count.
     - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
       `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
@@ -126,7 +126,7 @@ def judge_quality(
     """
     isolation = Isolation("evaluate.judge_quality")
     people = _people(warehouse, review_store)
-    sides = _sides(warehouse)
+    splits = _splits(warehouse)
     rows = []
     for release_id, of_release in groupby(
         slices(warehouse, benchmarks, config.panel, isolation), key=lambda slice_: slice_.release_id
@@ -137,7 +137,7 @@ def judge_quality(
                 EXTERNAL: imported_scores(warehouse, release_id),
             }
             lengths = answer_lengths(warehouse, release_id)
-            beside = ReferenceMeasures(lengths, by_origin, sides.get(release_id, {}))
+            beside = ReferenceMeasures(lengths, by_origin, splits.get(release_id, {}))
             for slice_ in of_release:
                 if slice_.judge != RULE:
                     rows += _rows(slice_, beside, config)
@@ -176,13 +176,13 @@ def _models(judge: JudgeObservations) -> dict[str, Sequence[ScoredObservation]]:
     return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 
 
-def _sides(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
-    """The side of the training pair of each answer that has one, by release."""
-    sides: dict[str, dict[AnswerKey, str]] = {}
+def _splits(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
+    """The split of the training pair of each answer that has one, by release."""
+    splits: dict[str, dict[AnswerKey, str]] = {}
     for row in warehouse.read("evaluate/critic_pairs").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
-        sides.setdefault(row["release_id"], {})[key] = row["side"]
-    return sides
+        splits.setdefault(row["release_id"], {})[key] = row["split"]
+    return splits
 
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:

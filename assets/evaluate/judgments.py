@@ -110,12 +110,12 @@ def judgments(
         release_id = run.release.release_id
         if release_id not in isolation.lost:
             with isolation.release(release_id, asking=True):
-                transcript = await transcripts[release_id].of(run.model, run.item_id)
+                transcript = await transcripts[release_id].get(run.model, run.item_id)
                 if transcript is not None:
                     images = config.images_of(run.release)
                     judge_run = JudgeRun(run.judge, run.replicate, *transcript, images, PARAMS)
                     replies = await judge_item(calls, run.release.benchmark, judge_run)
-                    return [JudgeReply.of(judge_run, *reply) for reply in replies]
+                    return [JudgeReply.from_reply(judge_run, *reply) for reply in replies]
         return []
 
     judged, usage = llm.map(
@@ -130,7 +130,7 @@ def judgments(
     for run, replies in zip(runs, judged, strict=True):
         if run.release.release_id in isolation.lost:
             continue
-        of_model = results.of(run.release, run.model, run.judge)
+        of_model = results.results_for(run.release, run.model, run.judge)
         made_by: dict[str, object] = {
             "provider": llm.registry.model(run.judge).provider,
             "replicate": run.replicate,

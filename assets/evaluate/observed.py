@@ -283,7 +283,7 @@ def _of_all(judges: list[Observations], combine: Callable[[list[float]], float])
         key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
         of_turns.setdefault(key, []).append(scored)
     of_panel = [_together(of_turn, len(judges), combine) for of_turn in of_turns.values()]
-    return Observations.of(of_panel, judges[0].names)
+    return Observations.from_scored(of_panel, judges[0].names)
 
 
 def _together(

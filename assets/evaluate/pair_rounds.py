@@ -61,7 +61,7 @@ class PairwiseEvaluation:
     images: JudgeImages
     reference: bool
     rows: list[Row] = field(default_factory=list)
-    asked: DesignOutcome = DesignOutcome(0, 0, 0, "")
+    outcome: DesignOutcome = DesignOutcome(0, 0, 0, "")
 
     @property
     def named(self) -> Row:
@@ -190,8 +190,8 @@ def ask_in_rounds(
         came = iter(replies)
         waiting = [
             (contest, following)
-            for contest, asked in waiting
-            if (following := _advance(contest, asked, llm, came)) is not None
+            for contest, questions in waiting
+            if (following := _advance(contest, questions, llm, came)) is not None
         ]
     return usage
 
@@ -203,5 +203,5 @@ def _advance(contest: PairwiseEvaluation, matchups: list[Matchup], llm: Gateway,
     try:
         return contest.design.send(outcomes)
     except StopIteration as end:
-        contest.asked = end.value
+        contest.outcome = end.value
         return None

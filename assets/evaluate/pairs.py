@@ -113,7 +113,7 @@ def pairs(
     complete = [
         contest
         for contest in contests
-        if not exceeds_drop_limit(contest.n_lost, contest.asked.n_calls, config.max_failed_share)
+        if not exceeds_drop_limit(contest.n_lost, contest.outcome.n_calls, config.max_failed_share)
     ]
     lost = Counter(row["reason"] for contest in contests for row in contest.rows if row["reason"])
     if not complete:
@@ -234,10 +234,10 @@ def _writes(evaluation: PairwiseEvaluation, settings: PairsSettings) -> list[Tab
         "seed": settings.seed,
         "n_models": len(evaluation.models),
         "n_units": evaluation.n_units,
-        "n_rounds": evaluation.asked.n_rounds,
-        "n_calls": evaluation.asked.n_calls,
-        "n_calls_of_all": evaluation.asked.n_calls_of_all,
-        "why": evaluation.asked.why,
+        "n_rounds": evaluation.outcome.n_rounds,
+        "n_calls": evaluation.outcome.n_calls,
+        "n_calls_of_all": evaluation.outcome.n_calls_of_all,
+        "why": evaluation.outcome.why,
     }
     slice_of = {"release_id": evaluation.release.release_id, "judge": evaluation.judge}
     return [
@@ -254,10 +254,10 @@ def _designs(
         [
             code(contest.release.release_id),
             code(contest.judge),
-            str(contest.asked.n_calls),
-            f"{contest.asked.n_calls / contest.asked.n_calls_of_all:.0%}",
-            str(contest.asked.n_rounds),
-            contest.asked.why
+            str(contest.outcome.n_calls),
+            f"{contest.outcome.n_calls / contest.outcome.n_calls_of_all:.0%}",
+            str(contest.outcome.n_rounds),
+            contest.outcome.why
             if contest in complete
             else f"{contest.n_lost} verdicts lost: earlier rows stay",
         ]

@@ -48,7 +48,7 @@ class PredictionsImport(NamedTuple):
 
     release_id: str
     model: str
-    found: Predictions
+    predictions: Predictions
     n_lacking: int
     """Items that the file has no prediction for."""
     n_held_out: int
@@ -61,8 +61,8 @@ class PredictionsImport(NamedTuple):
     def sentences(self) -> str:
         """What a person is told, with every count."""
         sentences = [
-            f"{self.model} has predictions for {self.found.n_items} items of {self.release_id}, from "
-            f"{self.found.n_rows} records."
+            f"{self.model} has predictions for {self.predictions.n_items} items of {self.release_id}, "
+            f"from {self.predictions.n_rows} records."
         ]
         if self.before is not None:
             sentences.append(
@@ -71,7 +71,8 @@ class PredictionsImport(NamedTuple):
                 else f"They replace those of {self.before}."
             )
         sentences += [
-            f"{n} records are {REASONS[reason]}." for reason, n in sorted(self.found.counts.items())
+            f"{n} records are {REASONS[reason]}."
+            for reason, n in sorted(self.predictions.counts.items())
         ]
         if self.n_lacking:
             sentences.append(f"{self.n_lacking} items have no prediction and get the lowest score.")

@@ -29,13 +29,13 @@ class ReleaseComparison(NamedTuple):
 
     first: ReleaseContents
     second: ReleaseContents
-    found: ReleaseDifference
+    difference: ReleaseDifference
     common: list[CommonScores]
 
     @property
     def markdown(self) -> str:
         """The comparison for a terminal and for the metadata of a run."""
-        return difference_markdown(self.first.card, self.second.card, self.found, self.common)
+        return difference_markdown(self.first.card, self.second.card, self.difference, self.common)
 
 
 def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def write_page(
     page = render_diff(
         comparison.first,
         comparison.second,
-        comparison.found,
+        comparison.difference,
         comparison.common,
         image_store,
         generated,
@@ -211,10 +211,10 @@ def _repeated(
     for (who, judge, version, item_id, trial, turn), (answer, calls) in before.items():
         if who != model or (judge, version) not in judges or item_id not in items:
             continue
-        now = after.get((who, judge, version, items[item_id], trial, turn))
-        if now is not None:
-            same = answer is not None and answer == now[0]
-            turns.setdefault((item_id, trial, turn), []).append((same, same and calls == now[1]))
+        later = after.get((who, judge, version, items[item_id], trial, turn))
+        if later is not None:
+            same = answer is not None and answer == later[0]
+            turns.setdefault((item_id, trial, turn), []).append((same, same and calls == later[1]))
     return RepeatedResults(
         len(turns),
         sum(all(same for same, _ in flags) for flags in turns.values()),

@@ -19,8 +19,8 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.candidates import model_of
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
+from methods.evaluation.prompt_sensitivity import groups_of, styles_of, text_of
 from methods.evaluation.slices import abilities_above
-from methods.evaluation.wording_effects import groups_of, styles_of, text_of
 from methods.release import Rows, exported_rows, held_out
 from methods.release_card import card_of, edition_of
 from methods.release_items import items_of_release
@@ -60,9 +60,9 @@ def choice_data(
         if model_of(model) is not None:
             readings.setdefault(model, {})[item_id] = row["reading"]
             circular.setdefault(model, {}).update(
-                (f"{item_id} {each['trial']}", each["reading"])
-                for each in row["passes"] or ()
-                if each["trial"].startswith(SHIFT)
+                (f"{item_id} {circular_pass['trial']}", circular_pass["reading"])
+                for circular_pass in row["passes"] or ()
+                if circular_pass["trial"].startswith(SHIFT)
             )
             passes_of.setdefault(model, {})[item_id] = QuestionPasses(row["n_asked"], row["lost"])
     if not readings:
@@ -88,7 +88,7 @@ N_GROUPS = 3
 ORDERS = {
     "ability_comparisons": "judge, judge_version, subset_label, subset_value, first, second",
     "constant_judges": "judge, judge_version",
-    "judge_probes": "judge, judge_version, probe",
+    "judge_bias_tests": "judge, judge_version, bias_test",
     "pair_designs": "ALL",
     "pair_ratings": "ALL",
     "pair_biases": "ALL",
@@ -96,7 +96,7 @@ ORDERS = {
 """Table whose rows of a release are shown as they are -> their order."""
 SECTIONS = (
     *("failures", "findings"),
-    *("error_attribution", "judge_probes", "page_categories"),
+    *("error_attribution", "judge_bias_tests", "page_categories"),
     *("pair_designs", "pair_ratings", "pair_biases", "pair_counts", "pair_shares"),
 )
 """What the page shows beside the board as it stands in the tables."""
@@ -145,7 +145,7 @@ def report_data(
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         "failures": tables["failures"],
         "error_attribution": tables["error_attribution"],
-        "judge_probes": tables["judge_probes"],
+        "judge_bias_tests": tables["judge_bias_tests"],
         "page_categories": tables["page_categories"],
         "of_extras": {table: tables[table] for table in orders},
         "findings": by_analysis,

@@ -13,16 +13,16 @@ from assets.evaluate.corpus_page import write_corpus
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
-from assets.evaluate.judge_probes import judge_probes
+from assets.evaluate.judge_bias_tests import judge_bias_tests
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.model_groups import model_groups
 from assets.evaluate.pair_ratings import pair_ratings
+from assets.evaluate.prompt_sensitivity import prompt_sensitivity
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
-from assets.evaluate.wording_effects import wording_effects
 from assets.ingest import pages
 from methods.benchmarks import Benchmarks
 from resources.files.home import relative_to_home, reports_path
@@ -53,9 +53,9 @@ INDEX, STATE = "index.html", "index.json"
         language_gaps,
         error_attribution,
         pair_ratings,
-        wording_effects,
+        prompt_sensitivity,
         judge_quality,
-        judge_probes,
+        judge_bias_tests,
         pages,
     ],
     automation_condition=WHEN_READY,

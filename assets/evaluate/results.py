@@ -47,7 +47,7 @@ class ModelResults:
             "release_id": release.release_id,
             "model": model,
         }
-        self.asked = judge or model
+        self.responder = judge or model
         self._judge = judge
         self._rows: dict[str, ArrowRows] = {}
         self.failed: list[Row] = []
@@ -81,7 +81,7 @@ class ModelResults:
 
     def fail(self, row: Row) -> None:
         """A row of `evaluate.failed`."""
-        self.failed.append({**self.slice, "asked": self.asked, **row})
+        self.failed.append({**self.slice, "asked": self.responder, **row})
 
 
 class ResultSet:
@@ -93,7 +93,9 @@ class ResultSet:
         self.stage = table.split(".")[1]
         self.of_models: dict[tuple[str, str, str | None], ModelResults] = {}
 
-    def of(self, release: EvaluatedRelease, model: str, judge: str | None = None) -> ModelResults:
+    def results_for(
+        self, release: EvaluatedRelease, model: str, judge: str | None = None
+    ) -> ModelResults:
         """Return the results of one model on one release.
 
         Args:
@@ -140,7 +142,7 @@ def write_results(
             why = _why(of_model.failed)
             counts = {"n_lost": of_model.n_lost, "n_turns": of_model.n_turns, "why": why}
             missing.append(
-                {**of_model.slice, "stage": results.stage, "asked": of_model.asked, **counts}
+                {**of_model.slice, "stage": results.stage, "asked": of_model.responder, **counts}
             )
         else:
             accepted.append(of_model)

@@ -423,7 +423,7 @@ class SiteData:
         key = tuple(row[name] for name in _ANSWER)
         call = calls.get(row["call_key"])
         readings = tables["evaluate.extractions"].get(key, ())
-        return _said(
+        return _without_empty(
             {
                 "model": self._place["models"][row["model"]],
                 # Of most answers: the first trial, an answer.
@@ -440,33 +440,33 @@ class SiteData:
                 "reading": next(
                     (
                         {
-                            "value": each["value"],
-                            "extractor": each["extractor"],
-                            "call": each["call_key"],
+                            "value": entry["value"],
+                            "extractor": entry["extractor"],
+                            "call": entry["call_key"],
                         }
-                        for each in readings
-                        if each["answer_call_key"] == row["call_key"]
+                        for entry in readings
+                        if entry["answer_call_key"] == row["call_key"]
                     ),
                     None,
                 ),
                 "judgments": [
-                    self._judgment(each)
-                    for each in tables["evaluate.shown_judgments"].get(key, ())
-                    if each["answer_call_key"] == row["call_key"]
+                    self._judgment(entry)
+                    for entry in tables["evaluate.shown_judgments"].get(key, ())
+                    if entry["answer_call_key"] == row["call_key"]
                 ],
                 "observed": [
                     {
-                        "judge": self._place["judges"][each["judge"], each["judge_version"]],
-                        "metric": each["metric"],
-                        "value": each["value"],
-                        "status": each["status"],
+                        "judge": self._place["judges"][entry["judge"], entry["judge_version"]],
+                        "metric": entry["metric"],
+                        "value": entry["value"],
+                        "status": entry["status"],
                     }
-                    for each in tables["evaluate.observations"].get(key, ())
+                    for entry in tables["evaluate.observations"].get(key, ())
                 ],
                 "lost": [
-                    {"asked": each["asked"], "reason": each["reason"], "detail": each["detail"]}
-                    for each in tables["evaluate.shown_failed"].get(key, ())
-                    if not self.answers_held_out or each["stage"] == "answers"
+                    {"asked": entry["asked"], "reason": entry["reason"], "detail": entry["detail"]}
+                    for entry in tables["evaluate.shown_failed"].get(key, ())
+                    if not self.answers_held_out or entry["stage"] == "answers"
                 ],
             }
         )
@@ -474,7 +474,7 @@ class SiteData:
     def _judgment(self, row: Row) -> Row:
         scores = {name: plain_number(value) for name, value in row["scores"]}
         score = plain_number(row["score"])
-        return _said(
+        return _without_empty(
             {
                 "judge": self._place["judges"].get((row["judge"], row["judge_version"])),
                 "replicate": row["replicate"] or None,
@@ -510,12 +510,12 @@ def _turn(row: Row, references: Sequence[Row]) -> Row:
         "prompt": row["prompt_version"],
         "references": [
             {
-                "kind": each["kind"],
-                "text": each["reference"],
-                "call": each["call_key"],
-                "prompt": each["prompt_version"],
+                "kind": entry["kind"],
+                "text": entry["reference"],
+                "call": entry["call_key"],
+                "prompt": entry["prompt_version"],
             }
-            for each in references
+            for entry in references
         ],
     }
 
@@ -564,6 +564,6 @@ def _is_shown_above(answer: Row, turns: Sequence[Row]) -> bool:
     return not (answer["answer"] or "").strip() or answer["answer"] in texts
 
 
-def _said(row: Row) -> Row:
+def _without_empty(row: Row) -> Row:
     """The row without what is none or empty."""
     return {name: value for name, value in row.items() if value is not None and value != []}

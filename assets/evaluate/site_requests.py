@@ -36,8 +36,8 @@ def requests_of(calls: Sequence[Call]) -> dict[str, Any]:
         keys[call.key] = [
             _place_of(settings, others),
             [
-                _place_of(messages, _message(each))
-                for each in (sent if isinstance(sent, list) else [])
+                _place_of(messages, _message(message))
+                for message in (sent if isinstance(sent, list) else [])
             ],
         ]
     return {

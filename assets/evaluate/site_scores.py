@@ -68,7 +68,7 @@ def _units(slice_: JudgeObservations | None, metric: Metric, model: str) -> Unit
     """The units of a model that have a value; None where there are none."""
     if slice_ is None or model not in slice_.observed:
         return None
-    units = Units.of(metric.units(slice_.observed[model], floor=True)).valued()
+    units = Units.from_units(metric.units(slice_.observed[model], floor=True)).valued()
     return units if len(units) else None
 
 

@@ -65,7 +65,7 @@ class LazyTranscripts:
         self._language = language_of(warehouse, release_id)
         self._read: OrderedDict[int, asyncio.Task[_Portion]] = OrderedDict()
 
-    async def of(self, model: str, item_id: str) -> tuple[Item, Transcript] | None:
+    async def get(self, model: str, item_id: str) -> tuple[Item, Transcript] | None:
         """The item and the model's transcript; None if its answers were removed meanwhile."""
         number = self.portion_of[item_id]
         if number not in self._read:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
-from assets.evaluate import judge_probes, pairs, second_readings
+from assets.evaluate import judge_bias_tests, pairs, second_readings
 from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from resources.llm.ledger import Ledger
@@ -21,7 +21,7 @@ N_SHOWN = 20
     kinds={"sqlite"},
     deps=[
         *(rewrites, seed_rewrites, contexts, translations, mmiu_items),
-        *(checks, judge_probes, pairs, second_readings),
+        *(checks, judge_bias_tests, pairs, second_readings),
     ],
 )
 def calls(

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.cluster import sides
+from assets.cluster import splits
 from assets.cluster.cohesion import cohesion
 from assets.cluster.map import entry_map
 from assets.cluster.pictures import pictures
@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
 CALLS = dg.AssetSelection.assets(calls.key)
-SHOWN = (cohesion, entry_map, pictures, sides, releases, agreement, effort)
+SHOWN = (cohesion, entry_map, pictures, splits, releases, agreement, effort)
 """The assets that the page on the corpus shows, or that are downstream of what it shows."""
 
 

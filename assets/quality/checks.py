@@ -37,7 +37,7 @@ from resources.embedding.embedder import PACKAGED, Embedder
 from resources.llm.gateway import Gateway
 from resources.warehouse import TableWrite, Warehouse
 
-ASKED, LOSSES = "quality.asked", "quality.failed"
+REQUESTS, LOSSES = "quality.asked", "quality.failed"
 
 
 class ChecksSettings(GenerationSettings):
@@ -116,7 +116,7 @@ class ChecksSettings(GenerationSettings):
 @table_asset(
     TABLE,
     version="3",
-    side_tables=[ASKED, LOSSES],
+    side_tables=[REQUESTS, LOSSES],
     kinds={"openai"},
     deps=[dialogues, image_sets, entries],
     automation_condition=WHEN_READY,
@@ -163,7 +163,7 @@ def checks(
     warehouse.replace_all(
         [
             TableWrite(TABLE, table, {}),
-            TableWrite(ASKED, rows_to_arrow(ASKED, findings.asked), {}),
+            TableWrite(REQUESTS, rows_to_arrow(REQUESTS, findings.calls), {}),
             TableWrite(LOSSES, rows_to_arrow(LOSSES, findings.failed), {}),
         ]
     )

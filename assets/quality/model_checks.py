@@ -69,7 +69,7 @@ class ModelCheckFindings:
     """
 
     columns: dict[Place, Row] = field(default_factory=lambda: defaultdict(dict))
-    asked: list[Row] = field(default_factory=list)
+    calls: list[Row] = field(default_factory=list)
     failed: list[Row] = field(default_factory=list)
     not_made: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     usage: Usage = field(default_factory=lambda: Usage(stage=TABLE))
@@ -83,7 +83,7 @@ class ModelCheckFindings:
         for loss in self.failed:
             if loss["reason"] != NO_OTHER_SET:
                 lost[loss["subject"].rpartition(", ")[2]][loss["reason"]] += 1
-        n_replies = Counter(row["step"] for row in self.asked)
+        n_replies = Counter(row["step"] for row in self.calls)
         return {
             step: (n_replies[step] + lost[step].total(), lost[step]) for step in (*n_replies, *lost)
         }
@@ -201,7 +201,7 @@ def _ask(
     for row in generated.rows:
         findings.columns[row["place"]].update(row["columns"])
         calls[row["place"][0]] = {"dialogue_id": row["place"][0], "step": step.name, **row}
-    findings.asked += calls.values()
+    findings.calls += calls.values()
     for loss in generated.failed:
         findings.lacks(loss["subject"].partition(",")[0], step.name, loss)
 

@@ -30,7 +30,7 @@ class BuiltReleases(NamedTuple):
         warnings: Messages for people.
     """
 
-    made: Sequence[BuiltRelease]
+    releases: Sequence[BuiltRelease]
     absent: Mapping[str, str]
     counts: Mapping[str, int] = {}
     warnings: Sequence[str] = ()

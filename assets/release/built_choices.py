@@ -9,17 +9,17 @@ from methods.choice.contents import HINT, QUESTION, choices_of
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
 from methods.choice.published import ApprovedItem
 from methods.json_text import from_json
-from methods.mmbench.building import SIDES, build_split, sides
+from methods.mmbench.building import SPLITS, build_split, split_items
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
 
 BENCHMARK = "mmbench"
 NAMES = {
-    (language, side): "-".join([BENCHMARK, *([language] if language in LANGUAGES else []), side])
+    (language, split): "-".join([BENCHMARK, *([language] if language in LANGUAGES else []), split])
     for language in (SOURCE_LANGUAGE, *LANGUAGES)
-    for side in SIDES
+    for split in SPLITS
 }
-"""Names of the releases, by language and side: `mmbench-dev`, `mmbench-zh-dev`. Items that are not
+"""Names of the releases, by language and split: `mmbench-dev`, `mmbench-zh-dev`. Items that are not
 translated are in the former, whatever the language of their pages is. What is imported is called
 `mmbench-dev-zh` by default."""
 ALL_NAMES = frozenset(NAMES.values())
@@ -50,7 +50,7 @@ def built_choices(
     rows = warehouse.read("release/reviewed_choices").to_pylist()
     approved = {row["item_id"]: _approved(row) for row in rows if row["status"] == "approved"}
     released = warehouse.read("release/built_splits", {"benchmark": BENCHMARK}).to_pylist()
-    of_side = sides(
+    split_of = split_items(
         {item_id: item.category for item_id, item in approved.items()},
         {row["item_id"]: row["split"] for row in released},
         seed,
@@ -69,28 +69,28 @@ def built_choices(
         counts |= {f"translations to {language} {why}": n for why, n in left_out.items()}
     by_image = sources(warehouse)
     releases, absent = [], {}
-    for (language, side), name in NAMES.items():
+    for (language, split), name in NAMES.items():
         items, writers = in_languages.get(language, ({}, []))
-        on_side = [item for item_id, item in items.items() if of_side[item_id] == side]
+        in_split = [item for item_id, item in items.items() if split_of[item_id] == split]
         allowed = licences.allowed(
             name,
-            on_side,
+            in_split,
             lambda item: [by_image[item.set_id or "", image_id] for image_id in item.image_ids],
         )
-        edition = Edition(BENCHMARK, side, language)
+        edition = Edition(BENCHMARK, split, language)
         if allowed:
             if language == SOURCE_LANGUAGE:
                 written_in = {language_of[item.item_id] for item in allowed}
                 edition = Edition(
-                    BENCHMARK, side, written_in.pop() if len(written_in) == 1 else None
+                    BENCHMARK, split, written_in.pop() if len(written_in) == 1 else None
                 )
             release = build_split(name, edition, allowed, reviewed, by_image)
             releases.append(BuiltRelease(name, edition, release, writers))
-        elif on_side:
+        elif in_split:
             absent[name] = licences.none_left(name)
         elif rows and language in in_languages:
             what = "multiple-choice item" if language == SOURCE_LANGUAGE else f"item in {language}"
-            absent[name] = f"No {what} of the split {side} is approved"
+            absent[name] = f"No {what} of the split {split} is approved"
     return BuiltReleases(releases, absent, counts)
 
 

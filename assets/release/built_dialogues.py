@@ -26,7 +26,7 @@ from methods.quality.rules import RuleLimits
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
-Found = Mapping[tuple[str, str], Row]
+PairFindings = Mapping[tuple[str, str], Row]
 LimitsOfLanguage = Callable[[str], RuleLimits]
 
 
@@ -37,7 +37,7 @@ class ReleaseDialogues(NamedTuple):
     counts: dict[str, int]
 
 
-def checks_by_pair(warehouse: Warehouse) -> Found:
+def checks_by_pair(warehouse: Warehouse) -> PairFindings:
     """The row of `quality.checks` of each pair, by dialogue and question."""
     return {
         (row["dialogue_id"], row["question_id"]): row
@@ -46,7 +46,7 @@ def checks_by_pair(warehouse: Warehouse) -> Found:
 
 
 def apply_checks(
-    dialogues: Sequence[ApprovedDialogue], findings: Found, *, leave_out: bool
+    dialogues: Sequence[ApprovedDialogue], findings: PairFindings, *, leave_out: bool
 ) -> ReleaseDialogues:
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
 
@@ -90,7 +90,9 @@ def apply_checks(
     return ReleaseDialogues(released, {**counts(rows), **counted})
 
 
-def _row_of(dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: Found) -> Row | None:
+def _row_of(
+    dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: PairFindings
+) -> Row | None:
     """The row of a turn's pair, if its texts are those that were checked."""
     row = findings.get((dialogue.item_id, turn.get("question_id", "")))
     unedited = dialogue.generated is None or turn in dialogue.generated

@@ -61,7 +61,7 @@ def current_overlap(
 
 
 class OverlapFreeReleases(NamedTuple):
-    """Releases to be frozen, without what both sides have; the release of each name that comes into
+    """Releases to be frozen, without what both splits have; the release of each name that comes into
     force or stays so; by name why there is none any more; rows of `release.overlaps`; and what is
     shared all the same and is no fault."""
 
@@ -122,13 +122,15 @@ class _OverlapRemoval:
     ):
         self._built = {made.name: made for made in built}
         self._pinned = set(pinned.values())
-        self.made = {made.name: made for made in built if made.name not in pinned}
+        self.to_freeze = {made.name: made for made in built if made.name not in pinned}
         release_ids = {**before, **pinned}
-        self.given = {
-            name: release_id for name, release_id in release_ids.items() if name not in self.made
+        self.existing = {
+            name: release_id
+            for name, release_id in release_ids.items()
+            if name not in self.to_freeze
         }
         cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
-        self._cards = {release_id: cards[release_id] for release_id in self.given.values()}
+        self._cards = {release_id: cards[release_id] for release_id in self.existing.values()}
         self._contents = _contents(warehouse, self._cards)
         self._lost: dict[str, dict[str, set[int | None]]] = defaultdict(lambda: defaultdict(set))
         self.retired: dict[str, str] = {}
@@ -136,7 +138,7 @@ class _OverlapRemoval:
 
     def contents(self) -> tuple[list[Content], list[Content]]:
         """Benchmarks and instruction sets that would be current."""
-        for release in self.made.values():
+        for release in self.to_freeze.values():
             if (release_id := release.release.release_id) not in self._contents:
                 kind = "benchmark" if release.edition.benchmark else "instruction"
                 self._contents[release_id] = (kind, content_of(release_id, release.release.rows))
@@ -145,8 +147,8 @@ class _OverlapRemoval:
 
     def current(self) -> dict[str, str]:
         """The id of the release of each name."""
-        built_ids = {name: built.release.release_id for name, built in self.made.items()}
-        return {**built_ids, **self.given}
+        built_ids = {name: built.release.release_id for name, built in self.to_freeze.items()}
+        return {**built_ids, **self.existing}
 
     def lose(self, forbidden: Sequence[ContentOverlap], reviewed: ReviewPolicy) -> None:
         """Take out of the releases what they share. Raises ReleaseError, see `without_overlap`."""
@@ -156,12 +158,12 @@ class _OverlapRemoval:
         for overlap in forbidden:
             benchmark, instruction = names[overlap.benchmark], names[overlap.instruction]
             if overlap.instruction not in self._pinned:
-                turn = self._first_number(instruction, overlap.of, overlap.turn)
-                lost.append((instruction, overlap.of, turn))
+                turn = self._first_number(instruction, overlap.instruction_item, overlap.turn)
+                lost.append((instruction, overlap.instruction_item, turn))
                 other = (overlap.benchmark, overlap.item)
-            elif benchmark in self.made:
+            elif benchmark in self.to_freeze:
                 lost.append((benchmark, overlap.item, None))
-                other = (overlap.instruction, overlap.of)
+                other = (overlap.instruction, overlap.instruction_item)
             else:
                 refused.append(overlap)
                 continue
@@ -174,12 +176,12 @@ class _OverlapRemoval:
         for name, item_id, turn in lost:
             self._lost[name][item_id].add(turn)
         for name in sorted({name for name, *_ in lost}):
-            if name in self.made:
+            if name in self.to_freeze:
                 self._rebuild(name, reviewed)
             else:
                 self.retired[name] = (
-                    f"{self.given.pop(name)} was made earlier and shares something with a benchmark: "
-                    "it is no longer current."
+                    f"{self.existing.pop(name)} was made earlier and shares something with a "
+                    "benchmark: it is no longer current."
                 )
 
     def _first_number(self, name: str, item_id: str, turn: int | None) -> int | None:
@@ -194,21 +196,21 @@ class _OverlapRemoval:
         built = self._built[name]
         rows, gone = rows_without(built.release.rows, self._lost[name])
         if not rows["items"]:
-            del self.made[name]
+            del self.to_freeze[name]
             self.retired[name] = (
-                f"Every item of {name} shares something with a release of the other side: no {name} is "
-                "current."
+                f"Every item of {name} shares something with a release of the other split: no {name} "
+                "is current."
             )
             return
         counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}
         release = with_release_ids(name, reviewed, built.edition, rows)
         quality = {**(built.quality or {}), **counts}
-        self.made[name] = built._replace(release=release, quality=quality)
+        self.to_freeze[name] = built._replace(release=release, quality=quality)
 
     def cleared(self, overlaps: list[ContentOverlap]) -> OverlapFreeReleases:
         """What is left; a release whose name is pinned to another one is frozen as it was built."""
         built = [
-            self.made.get(name, as_built)
+            self.to_freeze.get(name, as_built)
             for name, as_built in self._built.items()
             if name not in self.retired
         ]

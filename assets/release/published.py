@@ -31,7 +31,7 @@ from resources.publishing.releases import ReleaseError, current_releases
 from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
-LEFT_OUT, FOUND = "left_out", "found_by_rules"
+LEFT_OUT, FOUND_BY_RULES = "left_out", "found_by_rules"
 """What a card says, as of its settings, of what an import left out, and of what rules find in it."""
 
 
@@ -132,7 +132,7 @@ def write_imported(
     rule_findings = _found_in(items, edition)
     settings = {**source, **({HELD_OUT_SETTING: True} if edition.held_out else {})}
     if rule_findings and not edition.held_out:
-        settings[FOUND] = in_words(rule_findings)
+        settings[FOUND_BY_RULES] = in_words(rule_findings)
     n_pairs = sum(map(len, map(_conversation, items)))
     made_with = {
         "settings": {RELEASES: settings},

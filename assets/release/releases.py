@@ -185,7 +185,7 @@ def _freeze(
         built_wordings(warehouse, reviewed, licences),
         built_three_turns(warehouse, reviewed, licences),
     )
-    built = [release for line in lines for release in line.made]
+    built = [release for line in lines for release in line.releases]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     before = current_releases(warehouse)
     unlicensed = {

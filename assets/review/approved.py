@@ -59,10 +59,10 @@ def approved(
     rules = review_store.rules()
     rows, events = [], []
     for item in items:
-        resolution = resolve(item, decided[item["item_id"]], policy, rules.of(item["kind"]))
+        resolution = resolve(item, decided[item["item_id"]], policy, rules.rules_for(item["kind"]))
         events += decided[item["item_id"]]
         if item["kind"] == "multiple_choice":
-            resolution, again = apply_flag_decision(resolution, decided, rules.of(FLAGGED))
+            resolution, again = apply_flag_decision(resolution, decided, rules.rules_for(FLAGGED))
             events += again
         rows.append(
             {

@@ -31,18 +31,22 @@ def effort(
 
 def _of_lead(review_store: ReviewStore) -> dict[str, object]:
     """The figures of the lead's page, as they are now, and the link to it."""
-    now = review_store.outlook()
-    plan = now.forecast
-    answered = sum(n for _, n, _, _ in now.gold.people)
-    hits = {"hits of gold": sum(n for _, _, n, _ in now.gold.people) / answered} if answered else {}
+    outlook = review_store.outlook()
+    plan = outlook.forecast
+    answered = sum(n for _, n, _, _ in outlook.gold.people)
+    hits = (
+        {"hits of gold": sum(n for _, _, n, _ in outlook.gold.people) / answered}
+        if answered
+        else {}
+    )
     return {
         "lead's page": dg.MetadataValue.url(review_page("/lead")),
         "needed of annotators": plan.needed[1],
         "needed of experts": plan.needed[2],
         f"done on, as in the last {plan.days} days": str(plan.end or _unknown(plan)),
-        "in dispute": now.n_disputes,
+        "in dispute": outlook.n_disputes,
         "held": len(review_store.holds()),
-        "gold items": now.gold.n_items,
+        "gold items": outlook.gold.n_items,
         **hits,
     }
 

@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.cluster.duplicates import duplicates
-from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
+from assets.cluster.splits import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, splits
 from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons
 from assets.common.generation import failed_row
@@ -129,7 +129,7 @@ class CandidatesSettings(AssetConfig):
     TABLE,
     side_tables=[LOSSES, VECTORS],
     kinds={"image"},
-    deps=[entries, duplicates, sides],
+    deps=[entries, duplicates, splits],
     automation_condition=WHEN_READY,
 )
 def candidates(

@@ -132,8 +132,8 @@ def _checked(
         ]
         selected = choose_by_meaning(matrix, settings.band, settings.n_rewrites)
         for place, why in selected.lost.items():
-            like = f"similarity to the question {matrix[0][place + 1]:.3f}"
-            detail = f"Left out ({like}): {draft.rewrites[place]}"
+            remark = f"similarity to the question {matrix[0][place + 1]:.3f}"
+            detail = f"Left out ({remark}): {draft.rewrites[place]}"
             lost.append(failed_row(TABLE, where, name, why, detail))
         accepted += [
             {

@@ -1,7 +1,7 @@
 """A critic: a small judge that is trained on the scores of people (AlignMMBench, 4).
 
 `assets/` makes pairs of scores, and files of them, by `methods/`; `docs/guides/critic` trains on these.
-The table of the pairs is declared in the core, which reads their sides (docs/decisions/0057).
+The table of the pairs is declared in the core, which reads their splits (docs/decisions/0057).
 """
 
 from resources.settings.extras import ExtraPackage

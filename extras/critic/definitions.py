@@ -5,7 +5,7 @@ from collections import Counter
 import dagster as dg
 
 from dagster_project.check_results import N_SHOWN, asset_check, result
-from extras.critic.assets.critic_export import shared_by_sides
+from extras.critic.assets.critic_export import shared_by_splits
 from extras.critic.assets.critic_pairs import critic_pairs
 from methods.naming import listed
 from resources.warehouse import Warehouse
@@ -18,13 +18,13 @@ def critic_check() -> dg.AssetChecksDefinition:
         asset=dg.AssetKey(["evaluate", "critic_pairs"]),
         name="not_contaminated",
         blocking=True,
-        description="No group, image, question or nearly the same question is on both sides.",
+        description="No group, image, question or nearly the same question is in both splits.",
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        overlaps = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
+        overlaps = shared_by_splits(warehouse.read("evaluate/critic_pairs").to_pylist())
         first = [f"{overlap.kind}: {overlap.what}"[:200] for overlap in overlaps]
         wrong = (
-            f"evaluate.critic_pairs has on both sides {listed(first, 3)}: materialize "
+            f"evaluate.critic_pairs has in both splits {listed(first, 3)}: materialize "
             "evaluate/critic_pairs again."
         )
         return result(

@@ -96,7 +96,9 @@ def difficulty_of(accuracies: Path, release: str, quoting: Quoting) -> str:
         )
         metric, n_models = scored[0]["metric"], scored[0]["n_models"]
         head = f"{release_id}, judge {judge} ({version}), {metric}, {n_models} models"
-        parts.append("\n".join([head, "", *_ranking(scored, fine_tuned), "", *_said(difficulty)]))
+        parts.append(
+            "\n".join([head, "", *_ranking(scored, fine_tuned), "", *_summary_lines(difficulty)])
+        )
     return "\n\n".join(parts)
 
 
@@ -113,7 +115,7 @@ def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def _said(difficulty: Difficulty) -> list[str]:
+def _summary_lines(difficulty: Difficulty) -> list[str]:
     if difficulty.rho.value is None:
         lines = [f"Spearman's rho over {difficulty.n} tasks: none. {difficulty.reason}"]
     else:

@@ -138,8 +138,8 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         if not is_unicode(value):
             raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
     turns = [
-        Turn(number, text, (1,) if number == 1 and path else (), given=given)
-        for number, (text, given) in enumerate(zip(texts, [*answers, None], strict=True), start=1)
+        Turn(number, text, (1,) if number == 1 and path else (), given=answer)
+        for number, (text, answer) in enumerate(zip(texts, [*answers, None], strict=True), start=1)
     ]
     turns[-1] = replace(turns[-1], references={"answer": reference} if reference else {})
     seed, dash, _ = item_id.rpartition("-")

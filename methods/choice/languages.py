@@ -33,4 +33,4 @@ LANGUAGES: Mapping[str, Language] = {
     )
 }
 """The languages by code. The checks are for scripts without Latin letters: another one is a line here,
-a vocabulary of the stand-in, and words of the benchmark's instruction."""
+a vocabulary of the mock model server, and words of the benchmark's instruction."""

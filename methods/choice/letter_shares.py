@@ -204,10 +204,10 @@ def _distances(differences: _Differences, *, seed: int, n_resamples: int) -> lis
         np.abs(differences.of_letters.sum(axis=2)).sum(axis=1) / 2, differences.sizes.sum(axis=1)
     )
     stacked = np.concatenate([differences.of_letters.reshape(-1, n_clusters), differences.sizes])
-    drawn = resampled_sums(stacked, seed=seed, n_resamples=n_resamples)
-    apart = np.abs(drawn[:-n_models].reshape(n_models, n_letters, -1)).sum(axis=1) / 2
+    resampled = resampled_sums(stacked, seed=seed, n_resamples=n_resamples)
+    apart = np.abs(resampled[:-n_models].reshape(n_models, n_letters, -1)).sum(axis=1) / 2
     return percentile_estimates(
-        values, ratio(apart, drawn[-n_models:]), (differences.sizes > 0).sum(axis=1)
+        values, ratio(apart, resampled[-n_models:]), (differences.sizes > 0).sum(axis=1)
     )
 
 

@@ -41,18 +41,18 @@ class ApprovedItem:
     answered_by: Origin = Origin()
 
 
-Of = TypeVar("Of", bound=ApprovedItem)
+ItemT = TypeVar("ItemT", bound=ApprovedItem)
 
 
 def build_release(
     name: str,
     edition: Edition,
-    items: Sequence[Of],
+    items: Sequence[ItemT],
     reviewed: ReviewPolicy,
     *,
     hint_name: str,
-    labels: Callable[[Of], Mapping[str, str]],
-    source: Callable[[Of, str], Mapping[str, Any]],
+    labels: Callable[[ItemT], Mapping[str, str]],
+    source: Callable[[ItemT, str], Mapping[str, Any]],
 ) -> Release:
     """Build a release of multiple-choice items, in order of item id.
 

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
-from methods.evaluation.refusals import is_refusal
+from methods.evaluation.english_refusals import is_refusal
 
 _STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
@@ -184,7 +184,7 @@ class _LetterReader:
             if option_lists.declares(text, head):
                 places[head.end()] = self._start(text[head.end() :])
         for match in phrases.PREDICATE.finditer(text):
-            places[match.start("letter")] = self._known(match["letter"])
+            places[match.start("letter")] = self._letter_of_choice(match["letter"])
         last = max((place for place, letters in places.items() if letters), default=None)
         if last is not None:
             yield from (ExtractedLetter(letter, "declared") for letter in places[last])
@@ -204,7 +204,9 @@ class _LetterReader:
     def texts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 9 to 12."""
         if letter := option_lists.only_yes(text):
-            yield from (ExtractedLetter(known, "only yes") for known in self._known(letter))
+            yield from (
+                ExtractedLetter(known, "only yes") for known in self._letter_of_choice(letter)
+            )
         elif letter := self._concluded(text):
             yield ExtractedLetter(letter, "concluded")
         elif letter := self._only_named(text):
@@ -220,7 +222,7 @@ class _LetterReader:
 
     def _letter_alone(self, text: str) -> list[str]:
         match = phrases.ALONE.fullmatch(text)
-        return self._known(match["letter"]) if match else []
+        return self._letter_of_choice(match["letter"]) if match else []
 
     def _with_text(self, text: str) -> list[str]:
         same = normalized(text)
@@ -228,7 +230,7 @@ class _LetterReader:
 
     def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING_LETTER.match(text)
-        if match and (letters := self._known(match["letter"])):
+        if match and (letters := self._letter_of_choice(match["letter"])):
             own = self._texts[letters[0]]
             if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
                 yield ExtractedLetter(letters[0], "letter and text")
@@ -243,7 +245,7 @@ class _LetterReader:
         match = phrases.LEADING.match(text)
         if match:
             rest = text[match.end() :]
-            letters = self._known(match["letter"] or match["bare"] or match["small"])
+            letters = self._letter_of_choice(match["letter"] or match["bare"] or match["small"])
             more = self._start(rest) if letters else []
             for letter in letters if set(letters) & set(more) else [*letters, *more]:
                 yield ExtractedLetter(letter, "leading")
@@ -253,7 +255,8 @@ class _LetterReader:
         match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
         if match:
             yield from (
-                ExtractedLetter(letter, "closing") for letter in self._known(match["letter"])
+                ExtractedLetter(letter, "closing")
+                for letter in self._letter_of_choice(match["letter"])
             )
 
     def _sentence(self, text: str) -> Iterator[ExtractedLetter]:
@@ -324,10 +327,10 @@ class _LetterReader:
         letters = []
         match = phrases.FIRST_LETTER.match(rest)
         if match:
-            letters += self._known(match["letter"])
+            letters += self._letter_of_choice(match["letter"])
             rest = rest[match.end() :]
             while letters and (more := phrases.NEXT_LETTER.match(rest)):
-                letters += self._known(more["letter"])
+                letters += self._letter_of_choice(more["letter"])
                 rest = rest[more.end() :]
             rest = rest.lstrip(" \t\"')].:,;-–—")
         return letters + self._texts_at(rest, letters)
@@ -351,7 +354,7 @@ class _LetterReader:
         lines = [normalized(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
         return [*lines, *map(without_article, lines)]
 
-    def _known(self, letter: str) -> list[str]:
+    def _letter_of_choice(self, letter: str) -> list[str]:
         """The letter in upper case, if a choice has it."""
         return [letter.upper()] if letter.upper() in self._letters else []
 

@@ -44,7 +44,7 @@ LOSS_SHARE = 0.5
 class Recall:
     """Recall on sampled vectors: how many of their true neighbours were found."""
 
-    found: int
+    n_found: int
     true: int
     n_sampled: int
     n_cells: int
@@ -53,7 +53,7 @@ class Recall:
     @property
     def share(self) -> float:
         """Found / true; 1 if the sample has no neighbours."""
-        return self.found / self.true if self.true else 1.0
+        return self.n_found / self.true if self.true else 1.0
 
 
 def approximate_neighbours(
@@ -90,7 +90,7 @@ def approximate_neighbours(
     neighbours = merge(prepared, _probe(prepared, centres, n_probes, on_progress))
     true = _true_pairs(prepared, measured)
     n_found = sum(
-        len(np.intersect1d(neighbours.of(row), true.high[true.low == row]))
+        len(np.intersect1d(neighbours.neighbours_of(row), true.high[true.low == row]))
         for row in np.unique(true.low)
     )
     return neighbours, Recall(n_found, len(true.low), len(measured), n_cells, n_probes)

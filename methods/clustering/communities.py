@@ -92,7 +92,7 @@ def _select_largest_first(
     for centre in candidates.tolist():
         if is_member[centre]:
             continue
-        members = neighbours.of(centre)
+        members = neighbours.neighbours_of(centre)
         members = members[~is_member[members]]
         if weights[centre] + weights[members].sum() >= min_size:
             is_member[centre] = True

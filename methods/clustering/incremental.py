@@ -152,8 +152,8 @@ class _CommunityUpdate(NamedTuple):
 
     kind: Kind
     prior: PriorCommunities
-    was: Membership
-    now: Membership
+    before: Membership
+    after: Membership
     new_centres: Rows
 
 
@@ -221,11 +221,11 @@ def _extended(
     n_old, n_new = len(step.prior.ids), len(step.new_centres)
     continues = np.concatenate([np.arange(n_old), np.full(n_new, -1)])
     centres = np.concatenate([np.full(n_old, -1), step.new_centres])
-    alive = np.unique(step.now.community[step.now.community >= 0])
+    alive = np.unique(step.after.community[step.after.community >= 0])
     # One element more, so that index -1 maps to -1.
     number = np.full(n_old + n_new + 1, -1)
     number[alive] = np.arange(len(alive))
-    step = step._replace(now=Membership(number[step.now.community], step.now.how))
+    step = step._replace(after=Membership(number[step.after.community], step.after.how))
     changes = new_and_gone(np.flatnonzero(alive >= n_old), np.setdiff1d(np.arange(n_old), alive))
     return _communities(entries, step, continues[alive], centres[alive], changes, groups)
 
@@ -239,9 +239,9 @@ def _reclustered(
 
 
 def _changes(prior: PriorClustering, step: _CommunityUpdate, n_new: int) -> CommunityChanges:
-    existed = prior.known | (step.was.community >= 0)
+    existed = prior.is_known | (step.before.community >= 0)
     return compare_communities(
-        step.was.community, step.now.community, existed, len(step.prior.ids), n_new
+        step.before.community, step.after.community, existed, len(step.prior.ids), n_new
     )
 
 
@@ -254,8 +254,8 @@ def _communities(
     groups: Communities | None,
 ) -> Communities:
     """Communities with their sizes, groups and ids."""
-    assigned = step.now.community >= 0
-    community = step.now.community[assigned]
+    assigned = step.after.community >= 0
+    community = step.after.community[assigned]
     parents = np.full(len(continues), -1)
     if groups is not None:
         # All entries of a cluster are in one group.
@@ -275,7 +275,7 @@ def _communities(
         _of_centres(entries.categories, step.prior.categories, centres, continues),
         _of_centres(entries.captions, step.prior.captions, centres, continues),
         _of_centres(entries.languages, step.prior.languages, centres, continues),
-        step.now,
+        step.after,
         changes,
     )
 

@@ -64,7 +64,7 @@ class NeighbourGraph:
     starts: NDArray[np.int64]
     indices: NDArray[np.int32]
 
-    def of(self, row: int) -> NDArray[np.int32]:
+    def neighbours_of(self, row: int) -> NDArray[np.int32]:
         """Neighbours of one row."""
         return self.indices[self.starts[row] : self.starts[row + 1]]
 

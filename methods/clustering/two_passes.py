@@ -103,7 +103,7 @@ class PriorClustering:
     `caption_changed` say which of its texts are others.
     """
 
-    known: NDArray[np.bool_]
+    is_known: NDArray[np.bool_]
     groups: PriorCommunities
     clusters: PriorCommunities
     group: Membership
@@ -155,7 +155,7 @@ def run_passes(
     """
     languages = entries.languages
     # What could not be read before and can be now is new.
-    new = ~prior.known | (prior.group.how == UNREADABLE)
+    new = ~prior.is_known | (prior.group.how == UNREADABLE)
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")
     group, cluster = _still_within(entries, prior, tau)
     groups = _Pass(entries.categories, detectors.groups, tau, group, len(prior.groups.ids))

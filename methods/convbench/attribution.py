@@ -144,7 +144,7 @@ class MatchedItems(NamedTuple):
     after: dict[str, ItemScore]
     left_out: Counter[str]
 
-    def of(self, label: str, value: str) -> "MatchedItems":
+    def select(self, label: str, value: str) -> "MatchedItems":
         """Select the items of a task.
 
         Args:
@@ -199,7 +199,7 @@ def attribution_rows(
         for label in change.labels:
             named = [{label: labels[label]} for labels in tasks if label in labels]
             cells = [
-                (subset, model, of_model.of(*subset))
+                (subset, model, of_model.select(*subset))
                 for subset in sorted(subsets(named))
                 for model, of_model in followed.items()
             ]

@@ -44,7 +44,7 @@ WHOLE = "overall-"
 GRADE = "grade"
 """The part of a direct grade."""
 
-Told = dict[str, Any]
+PromptValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class _VariantView:
 
     def __init__(self, item: Item, transcript: Transcript, trial: str, how: JudgingScope):
         self._item, self._transcript, self._trial, self._how = item, transcript, trial, how
-        self._asked = [turn for turn in item.turns if turn.turn > N_GIVEN[trial]]
+        self._model_turns = [turn for turn in item.turns if turn.turn > N_GIVEN[trial]]
         caption = item.turns[0].references.get("caption")
         self._caption = caption and with_image_numbers(caption)
 
     def turns(self) -> Iterator[JudgeRequest]:
         """The requests about the turns that can be compared."""
-        for turn in self._asked:
+        for turn in self._model_turns:
             if self._unjudged([turn], OF_TURN[turn.turn]):
                 continue
             about = {
@@ -120,7 +120,7 @@ class _VariantView:
     def conversations(self, verdicts: Mapping[JudgmentKey, Judgment]) -> Iterator[JudgeRequest]:
         """The requests about the whole conversation, if all its turns can be compared."""
         last = self._item.turns[-1]
-        if not self._how.conversation or self._unjudged(self._asked, OVERALL):
+        if not self._how.conversation or self._unjudged(self._model_turns, OVERALL):
             return
         for order in ORDERS:
             turns = [
@@ -131,14 +131,14 @@ class _VariantView:
             ]
             yield self._compared(last, WHOLE + order, COMPARE_CONVERSATION_PROMPT, {"turns": turns})
         if self._how.grades:
-            yield self._graded(last, WHOLE + GRADE, OVERALL, self._asked)
+            yield self._graded(last, WHOLE + GRADE, OVERALL, self._model_turns)
 
     def unjudged(self) -> Iterator[Observation]:
         """Observations of what cannot be compared: of each turn, and of the whole conversation."""
-        for turn in self._asked:
+        for turn in self._model_turns:
             yield from self._unjudged([turn], OF_TURN[turn.turn])
         if self._how.conversation:
-            yield from self._unjudged(self._asked, OVERALL)
+            yield from self._unjudged(self._model_turns, OVERALL)
 
     def _unjudged(self, turns: Sequence[Turn], dimension: str) -> list[Observation]:
         """Why these turns cannot be compared, as observations at the last of them; none if they can.
@@ -147,7 +147,7 @@ class _VariantView:
         """
         last = turns[-1].turn
         metrics = [dimension, *([grade_of(dimension)] if self._how.grades else [])]
-        needed = [turn for turn in self._item.turns if turn not in self._asked]
+        needed = [turn for turn in self._item.turns if turn not in self._model_turns]
         if any(turn.reference is None for turn in [*needed, *turns]):
             return [Observation(metric, self._trial, last, "no_reference") for metric in metrics]
         for turn in turns:
@@ -172,25 +172,29 @@ class _VariantView:
             if other.turn > turn.turn and not self._unjudged([other], OF_TURN[other.turn])
         ]
 
-    def _exchanges(self, turns: Sequence[Turn], order: str) -> list[Told]:
+    def _exchanges(self, turns: Sequence[Turn], order: str) -> list[PromptValues]:
         """The texts of both assistants in each turn; of a given turn the same text for both."""
         return [
             {
                 "instruction": numbered_question(turn),
-                "given": None if turn in self._asked else with_image_numbers(turn.reference or ""),
+                "given": None
+                if turn in self._model_turns
+                else with_image_numbers(turn.reference or ""),
                 **self._sides(turn, order),
             }
             for turn in turns
         ]
 
-    def _sides(self, turn: Turn, order: str) -> Told:
+    def _sides(self, turn: Turn, order: str) -> PromptValues:
         """The texts of Assistants A and B; an earlier turn may have no reference."""
         model = self._text(turn)
         reference = with_image_numbers(turn.reference or "")
         first = place_of_model(order) == "A"
         return {"a": model if first else reference, "b": reference if first else model}
 
-    def _verdict(self, verdicts: Mapping[JudgmentKey, Judgment], turn: Turn, order: str) -> Told:
+    def _verdict(
+        self, verdicts: Mapping[JudgmentKey, Judgment], turn: Turn, order: str
+    ) -> PromptValues:
         """The judge's verdict on a turn in the same order, if there is one and it is to be told."""
         judgment = verdicts.get(JudgmentKey(self._trial, turn.turn, order))
         if judgment is None or not self._how.turn_judgments:
@@ -200,7 +204,7 @@ class _VariantView:
     def _focus(self, turn: Turn) -> str | None:
         return turn.references.get("focus") if self._how.focus else None
 
-    def _compared(self, turn: Turn, part: str, prompt: str, data: Told) -> JudgeRequest:
+    def _compared(self, turn: Turn, part: str, prompt: str, data: PromptValues) -> JudgeRequest:
         dimension = OVERALL if part.startswith(WHOLE) else OF_TURN[turn.turn]
         parse = partial(read_comparison, dimension=dimension, order=part)
         return self._request(turn, part, prompt, data, parse, VERDICT_SCHEMA)
@@ -230,7 +234,7 @@ class _VariantView:
         return with_image_numbers(self._transcript.answer(self._trial, turn.turn).text or "")
 
     def _request(
-        self, turn: Turn, part: str, prompt: str, data: Told, parse: Any, schema: Any
+        self, turn: Turn, part: str, prompt: str, data: PromptValues, parse: Any, schema: Any
     ) -> JudgeRequest:
         """A judge request on a turn; a caption replaces the image."""
         last = max(other.turn for other in (turn, *self._after(turn)))

@@ -14,7 +14,7 @@ from methods.clustering.communities import threshold_communities
 from methods.clustering.neighbours import Vectors
 from methods.clustering.similarity import paired_cosines
 from methods.convbench.scores import TASK_LABELS
-from methods.evaluation.refusals import is_refusal
+from methods.evaluation.english_refusals import is_refusal
 from methods.ids import content_id
 from methods.prompts.drafts import draft_text, require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema

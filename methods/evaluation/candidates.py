@@ -16,6 +16,11 @@ BASELINES = (
     MOST_FREQUENT,
 )
 """Candidates that ask no model: they answer by rule, and calibrate a judge or a benchmark."""
+FORMER_MOCK = "offline"
+"""The name of the provider `mock` in 0.2: releases and models.yaml files of that version have it, and
+the keys of requests keep it."""
+MOCK_PROVIDERS = frozenset({"mock", FORMER_MOCK})
+"""Names of the provider of mock models: the current one and that of 0.2."""
 FILE = "file"
 """The provider of predictions that were made elsewhere, and what the names of such candidates begin
 with: `file:<model>`. They are ranked like the models that are asked here."""

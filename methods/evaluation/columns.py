@@ -118,7 +118,7 @@ class UnitColumns:
         return [estimate_of_column[place] for place in self._added]
 
     def _as_units(self, units: Sequence[Unit]) -> Units:
-        return Units.of(units, None if isinstance(units, Units) else self._names)
+        return Units.from_units(units, None if isinstance(units, Units) else self._names)
 
     def _packed(self, units: Units) -> _PackedTerm:
         valued = units.valued()

@@ -69,11 +69,11 @@ def common_scores(
     for score in before:
         if score.item_id in items:
             same_item = replace(score, item_id=items[score.item_id])
-            like = of_turn.get((same_item.item_id, same_item.turn))
+            counterpart = of_turn.get((same_item.item_id, same_item.turn))
             moved.append(
                 same_item
-                if like is None
-                else replace(same_item, labels=like.labels, cluster=like.cluster)
+                if counterpart is None
+                else replace(same_item, labels=counterpart.labels, cluster=counterpart.cluster)
             )
     counting = {_BEFORE: floored(moved), _AFTER: floored(shared)}
     compared, _ = compare(metrics, counting, least_coverage=0.0)

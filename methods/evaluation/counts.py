@@ -20,7 +20,7 @@ def counts_of(scored: Sequence[ScoredObservation]) -> dict[str, int]:
     `n_failed` are those without a judgment for reasons that no other count names. `n_refused` are all
     that the model declined: a refusal in words is judged as well.
     """
-    observations = Observations.of(scored)
+    observations = Observations.from_scored(scored)
     items, trials, turns, statuses, refused = map(
         observations.column, ("items", "trials", "turns", "statuses", "refused")
     )

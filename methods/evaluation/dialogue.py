@@ -140,7 +140,7 @@ class Dialogue:
         for exchange in self._exchanges[self._n_left_out :]:
             messages.append(exchange.question)
             if exchange.answer is not None:
-                messages.append(Message.of("assistant", exchange.answer))
+                messages.append(Message.from_text("assistant", exchange.answer))
         if self._n_left_out:
             first = messages[0]
             messages[0] = Message(first.role, (Text(f"{self._left_out()}\n\n"), *first.parts))

@@ -16,7 +16,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, replay
 
-STAND_IN = Answer("answered", "A")
+EXPECTED_ANSWER = Answer("answered", "A")
 MOST_STEPS = 1_000
 """Of one item; a benchmark that yields more does not end."""
 
@@ -37,23 +37,23 @@ def dry_run_item(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None
         ItemDryRunError: The item cannot be asked or judged.
     """
     try:
-        transcript = _asked(benchmark, item, limits)
+        transcript = _transcript(benchmark, item, limits)
     except Exception as error:
-        raise ItemDryRunError(f"cannot be asked ({_told(error)})") from error
+        raise ItemDryRunError(f"cannot be asked ({_error_text(error)})") from error
     try:
         observations = replay(benchmark.judge(item, transcript), {})
         _require_metrics(benchmark, observations)
         _require_asked(transcript, observations)
     except Exception as error:
-        raise ItemDryRunError(f"cannot be judged ({_told(error)})") from error
+        raise ItemDryRunError(f"cannot be judged ({_error_text(error)})") from error
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     message = str(error).rstrip(".")
     return message if isinstance(error, ItemDryRunError) else f"{type(error).__name__}: {message}"
 
 
-def _asked(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Transcript:
+def _transcript(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Transcript:
     answers: dict[tuple[str, int], Answer] = {}
     readings: dict[tuple[str, int], str | None] = {}
     asking = benchmark.ask(item, limits)
@@ -66,7 +66,7 @@ def _asked(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Transcript
         came = None
         match step:
             case AnswerRequest():
-                came = answers[step.trial, step.turn] = STAND_IN
+                came = answers[step.trial, step.turn] = EXPECTED_ANSWER
             case ReferenceTurn():
                 answers[step.trial, step.turn] = Answer("given", step.text)
             case ExtractionRequest():

@@ -44,7 +44,7 @@ def stratified_sample(
     for of_stratum in strata.values():
         shuffled = sorted((content_id(seed, item_id), item_id) for item_id in of_stratum)
         order += [
-            ((place + 0.5) / len(shuffled), drawn, item_id)
-            for place, (drawn, item_id) in enumerate(shuffled)
+            ((place + 0.5) / len(shuffled), sort_key, item_id)
+            for place, (sort_key, item_id) in enumerate(shuffled)
         ]
     return frozenset(item_id for *_, item_id in sorted(order)[:n_items])

@@ -41,9 +41,9 @@ INTERNAL, EXTERNAL = "internal", "external"
 OF_PEOPLE = {INTERNAL: PEOPLE, EXTERNAL: f"{PEOPLE}, imported"}
 """Whom a judge is compared with, by where their scores come from."""
 CRITIC = "critic"
-"""The label of the side that a critic's training pair is on."""
+"""The label of the split that a critic's training pair is in."""
 TEST, EXTERNAL_TEST = "test", "external"
-"""Sides that a critic is not trained on; the answers of external models are all on the second."""
+"""Splits that a critic is not trained on; the answers of external models are all in the second."""
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -94,12 +94,13 @@ class ReferenceMeasures:
 
     Attributes:
         people: People's scores by source (`INTERNAL`, `EXTERNAL`).
-        sides: People's scores of a critic's training pairs (`train`, `test`).
+        critic_splits: The split of each answer that is a critic's training pair (`train`, `test`,
+            `external`).
     """
 
     lengths: Mapping[AnswerKey, int]
     people: Mapping[str, Mapping[AnswerKey, Mapping[str, float]]]
-    sides: Mapping[AnswerKey, str] = field(default_factory=dict)
+    critic_splits: Mapping[AnswerKey, str] = field(default_factory=dict)
 
 
 class _AnswerPart(NamedTuple):
@@ -147,13 +148,13 @@ def judge_rows(
     """Describe one judge's scores, and how far people agree with them.
 
     Every dimension has its distribution, and the agreement with people on the answers that both scored.
-    The overall dimension also has this agreement for each value of a label and for each side of a
+    The overall dimension also has this agreement for each value of a label and for each split of a
     critic's pairs, and length, length-controlled scores and replicates.
 
     Args:
         scale: The judge's dimensions and the ends of their scale.
         observed: The judge's observations by model.
-        beside: The scores of people, the lengths of answers and the sides of a critic's pairs.
+        beside: The scores of people, the lengths of answers and the splits of a critic's pairs.
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
         split_by: The label whose values are reported one by one.
@@ -166,25 +167,28 @@ def judge_rows(
     for dimension in scale.dimensions:
         scores = _scores_of([observed], dimension)
         yield from _distribution(scores, dimension, scale)
-        drawn = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
-        split = _split(scores, observed, split_by) if dimension == scale.overall else {}
-        sides = np.array(
-            [beside.sides.get(answer.place, "") for answer in scores.answers], dtype=np.str_
+        n_draws = n_resamples if dimension == scale.overall or scale.has_verdicts else 0
+        subsets = _split(scores, observed, split_by) if dimension == scale.overall else {}
+        critic_splits = np.array(
+            [beside.critic_splits.get(answer.place, "") for answer in scores.answers], dtype=np.str_
         )
         if dimension == scale.overall:
-            split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
+            subsets |= {
+                (CRITIC, split): critic_splits == split
+                for split in sorted(set(beside.critic_splits.values()))
+            }
         for origin, ratings in sorted(beside.people.items()):
             by_people = [ratings.get(answer.place, {}).get(dimension) for answer in scores.answers]
             pairs = np.column_stack([scores.means[:, 0], np.array(by_people, dtype=float)])
             both = ~np.isnan(pairs).any(axis=1)
             if is_critic:
-                both &= np.isin(sides, (TEST, EXTERNAL_TEST))
-            for (label, value), within in {ALL: both, **split}.items():
+                both &= np.isin(critic_splits, (TEST, EXTERNAL_TEST))
+            for (label, value), within in {ALL: both, **subsets}.items():
                 if not (both & within).any():
                     continue
                 of_subset = np.where((both & within)[:, None], pairs, np.nan)
                 people = OF_PEOPLE[origin]
-                for row in _agreement(scores, of_subset, people, dimension, scale, seed, drawn):
+                for row in _agreement(scores, of_subset, people, dimension, scale, seed, n_draws):
                     yield replace(row, subset_label=label, subset_value=value)
     scores = _scores_of([observed], scale.overall)
     yield from _length(scores, beside.lengths, scale.overall, seed, n_resamples)
@@ -214,8 +218,8 @@ def pair_rows(
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)
-        drawn = n_resamples if dimension == scale.overall else 0
-        yield from _agreement(scores, scores.means, name, dimension, scale, seed, drawn)
+        n_draws = n_resamples if dimension == scale.overall else 0
+        yield from _agreement(scores, scores.means, name, dimension, scale, seed, n_draws)
 
 
 def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:

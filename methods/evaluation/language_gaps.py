@@ -195,7 +195,7 @@ def _column(
 ) -> GapScores:
     """One model's scores on the units that both releases have a value for, and their differences."""
     absent = [side.release_id for side in (first, second) if model not in side.of_models]
-    none = [Units.of([]) for _ in metric.terms]
+    none = [Units.from_units([]) for _ in metric.terms]
     if absent:
         return GapScores(None, None, none, f"It has no scores on {absent[0]}.")
     ones, others = (terms_of(metric, side.of_models[model], "floor") for side in (first, second))

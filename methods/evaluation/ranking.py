@@ -260,8 +260,8 @@ def compare_parts(
     for label in labels:
         of_label = [
             (value, pair)
-            for (of, value), compared in pairs_by_subset.items()
-            if of == label
+            for (subset_label, value), compared in pairs_by_subset.items()
+            if subset_label == label
             for pair in compared
         ]
         adjusted = holm([pair.p_value for _, pair in of_label])

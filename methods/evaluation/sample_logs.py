@@ -37,13 +37,15 @@ def of_sample(sample: Record) -> list[Record]:
     metadata = sample.get("metadata")
     of_task = metadata.get(METRIC) if isinstance(metadata, dict) else None
     if not isinstance(of_task, dict):
-        return [{"item_id": str(sample.get("id", "")), "prediction": _said(sample.get("output"))}]
+        return [
+            {"item_id": str(sample.get("id", "")), "prediction": _output_text(sample.get("output"))}
+        ]
     place = {"item_id": _name(of_task), "trial": str(of_task.get("trial") or "")}
     rounds = of_task.get("said")
     return [
-        {**place, "turn": str(each.get("turn")), "prediction": _answer([each.get("text")])}
-        for each in (rounds if isinstance(rounds, list) else [])
-        if isinstance(each, dict)
+        {**place, "turn": str(entry.get("turn")), "prediction": _answer([entry.get("text")])}
+        for entry in (rounds if isinstance(rounds, list) else [])
+        if isinstance(entry, dict)
     ]
 
 
@@ -64,7 +66,7 @@ def _answer(texts: list[Any]) -> str:
     return "" if text.startswith(NO_ANSWER) else text
 
 
-def _said(output: Any) -> str:
+def _output_text(output: Any) -> str:
     """The text of the answer in a sample's output; its reasoning, in a mark, if there is no text."""
     choices = output.get("choices") if isinstance(output, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None

@@ -114,15 +114,15 @@ def floored(
     Returns:
         The observations, without what the judge failed.
     """
-    observations = Observations.of(scored)
+    observations = Observations.from_scored(scored)
     counted = np.array([status in lost for status in observations.names.statuses], dtype=bool)
-    return observations.take(observations.known | counted[observations.column("statuses")])
+    return observations.take(observations.has_value | counted[observations.column("statuses")])
 
 
 def judged_only(scored: Sequence[ScoredObservation]) -> Observations:
     """The observations that have a value."""
-    observations = Observations.of(scored)
-    return observations.take(observations.known)
+    observations = Observations.from_scored(scored)
+    return observations.take(observations.has_value)
 
 
 def in_form(scored: Sequence[ScoredObservation], form: str) -> Observations:
@@ -152,7 +152,7 @@ def units_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -
         The units.
     """
     names = counting.names if isinstance(counting, Observations) else None
-    return Units.of(metric.units(counting, floor=form == "floor"), names).valued()
+    return Units.from_units(metric.units(counting, floor=form == "floor"), names).valued()
 
 
 def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -> WeightedTerms:
@@ -166,7 +166,7 @@ def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -
     Returns:
         The terms with their weights.
     """
-    return WeightedTerms.of(metric, counting, floor=form == "floor")
+    return WeightedTerms.from_observations(metric, counting, floor=form == "floor")
 
 
 def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
@@ -177,7 +177,7 @@ def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
 
 def mean(units: Sequence[Unit]) -> float | None:
     """The mean of units, or of the means of their strata; None without units."""
-    return Units.of(units).mean()
+    return Units.from_units(units).mean()
 
 
 def _cells(

@@ -129,11 +129,11 @@ def _held_out(
     """Of each resample the taus of the greedy subsets and of random ones, on held-out pairs."""
     n_models, n_items = right.shape
     for _ in range(n_resamples):
-        drawn = np.unique(draw.integers(n_models, size=n_models))
-        inside = np.isin(models, drawn).all(axis=1)
+        sampled_models = np.unique(draw.integers(n_models, size=n_models))
+        inside = np.isin(models, sampled_models).all(axis=1)
         if inside.all() or not inside.any():
             continue
-        chosen = _greedy(right[drawn], ahead[inside], sizes[-1], draw)
+        chosen = _greedy(right[sampled_models], ahead[inside], sizes[-1], draw)
         yield (
             _taus(ahead[~inside], chosen, sizes),
             _taus(ahead[~inside], draw.permutation(n_items), sizes),
@@ -154,9 +154,9 @@ def _greedy(
     left = np.ones(len(order), dtype=bool)
     chosen = np.zeros(n_items, dtype=np.int64)
     for place in range(n_items):
-        now = np.tanh(margin / 2)
-        gain = (np.tanh((margin + 1) / 2) - now) @ better
-        gain += (np.tanh((margin - 1) / 2) - now) @ worse
+        current = np.tanh(margin / 2)
+        gain = (np.tanh((margin + 1) / 2) - current) @ better
+        gain += (np.tanh((margin - 1) / 2) - current) @ worse
         # Rounded, so that sums in another order do not decide between equal items.
         best = int(np.argmax(np.where(left, np.round(gain, 9), -np.inf)))
         left[best] = False

@@ -48,7 +48,9 @@ def read_verdict(reply: str) -> Verdict:
     `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
     with_winner = [
-        found for found in objects_in(reply, (WINNER,), (REASON,)) if WINNER in found.values
+        reply_object
+        for reply_object in objects_in(reply, (WINNER,), (REASON,))
+        if WINNER in reply_object.values
     ]
     if with_winner:
         reason = with_winner[-1].text_or_around(REASON)

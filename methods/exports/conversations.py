@@ -63,7 +63,7 @@ def conversations(
     Yields:
         The conversations; none if the release lacks an image of the item.
     """
-    asks, choices = _asked(_placed(item), benchmark, limits)
+    asks, choices = _requests(_with_positions(item), benchmark, limits)
     marks = {_mark(item, ask): ModelAnswerSlot(ask.turn) for ask in asks}
     last: list[AnswerRequest] = []
     for ask in asks:
@@ -105,7 +105,7 @@ class NamedPositions:
         """
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
-        placed = iter(self._forms.places(items, others) if self._forms else [])
+        prediction_keys = iter(self._forms.places(items, others) if self._forms else [])
         places_of_item: dict[str, set[tuple[str, str]]] = {}
         results: list[PredictionKey | Unplaced] = []
         for row in rows:
@@ -115,22 +115,22 @@ class NamedPositions:
             )
             item = by_id.get(known_id(row, "item_id", by_id))
             if not trial:
-                results.append(next(placed, "unknown"))
+                results.append(next(prediction_keys, "unknown"))
             elif item is None:
                 results.append("unknown")
             else:
                 if item.item_id not in places_of_item:
                     places_of_item[item.item_id] = {
-                        (each.trial, str(number))
-                        for each in conversations(item, self._benchmark, self._limits)
-                        for number in each.turns
+                        (request.trial, str(number))
+                        for request in conversations(item, self._benchmark, self._limits)
+                        for number in request.turns
                     }
                 is_there = (trial, turn) in places_of_item[item.item_id]
                 results.append(place_of(item, trial, int(turn)) if is_there else "unknown_pass")
         return results
 
 
-def _asked(
+def _requests(
     item: Item, benchmark: Benchmark | None, limits: AskingLimits
 ) -> tuple[list[AnswerRequest], Mapping[tuple[str, int], tuple[str, ...]]]:
     """Every `AnswerRequest` of an item, and the choices as they were asked in it."""
@@ -163,7 +163,7 @@ def _asked(
             came = LETTERS[0]
 
 
-def _placed(item: Item) -> Item:
+def _with_positions(item: Item) -> Item:
     """The item with a position in its text for each image; images without one come first."""
     turns = []
     for turn in item.turns:

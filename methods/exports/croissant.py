@@ -159,10 +159,12 @@ def _fields(features: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                         "@type": "cr:Field",
                         "@id": f"{RECORDS}/{name}/{below}",
                         "name": below,
-                        "dataType": _TYPES[of[0] if isinstance(of, list) else of],
+                        "dataType": _TYPES[
+                            field_type[0] if isinstance(field_type, list) else field_type
+                        ],
                         "source": _source(name, below),
                     }
-                    for below, of in inside.items()
+                    for below, field_type in inside.items()
                 ],
             }
         else:

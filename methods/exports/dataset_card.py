@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from methods.evaluation.candidates import MOCK_PROVIDERS
 from methods.exports.rows import ExportedItem
 from methods.licences.combination import SetLicence
 from methods.markdown import code, table
@@ -306,10 +307,9 @@ def limits(page: DatasetCardInput) -> Iterator[str]:
         yield "The answers of this split are held out: no file here has them."
     if card["review_policy"] != "all":
         yield "Not every item was reviewed."
-    if card["provider"] == "offline":
+    if card["provider"] in MOCK_PROVIDERS:
         yield (
-            "Its texts were made by the offline stand-in of a model: they are of no use but to "
-            "try the form."
+            "Its texts were made by the mock model server: they are of no use but to try the form."
         )
     yield from page.notes
 

@@ -46,7 +46,7 @@ class ExportedMessage(NamedTuple):
 class ExportedItem:
     """An item; `turns` are without references where they are held out.
 
-    `said` are the messages of several dialogues in one, in place of `turns`; `stacked` are their ids.
+    `messages` are those of several dialogues in one, in place of `turns`; `stacked` are their ids.
     """
 
     item_id: str
@@ -57,7 +57,7 @@ class ExportedItem:
     labels: Mapping[str, str] | None = None
     revision: int = 0
     n_reviewers: int = 0
-    said: tuple[ExportedMessage, ...] = ()
+    messages: tuple[ExportedMessage, ...] = ()
     stacked: tuple[str, ...] = ()
 
 
@@ -120,12 +120,12 @@ def table_row(item: ExportedItem) -> dict[str, Any]:
 
 def messages(item: ExportedItem) -> list[ExportedMessage]:
     """The dialogue up to the first turn that has no answer; empty where no turn has one."""
-    dialogue = list(item.said)
+    dialogue = list(item.messages)
     for turn in item.turns:
         answer = _answer(turn)
         if answer is None:
             break
-        dialogue.append(ExportedMessage("user", tuple(_asked(turn, item.choices))))
+        dialogue.append(ExportedMessage("user", tuple(_question_parts(turn, item.choices))))
         dialogue.append(ExportedMessage("assistant", (answer,)))
     return dialogue
 
@@ -145,15 +145,15 @@ def chat(item: ExportedItem) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "role": each.role,
+            "role": message.role,
             "content": [
                 {"type": "text", "text": part}
                 if isinstance(part, str)
                 else {"type": "image", "text": None}
-                for part in each.parts
+                for part in message.parts
             ],
         }
-        for each in dialogue
+        for message in dialogue
     ]
 
 
@@ -167,7 +167,7 @@ def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
     Returns:
         The message with texts and numbers of images.
     """
-    return ExportedMessage("user", tuple(_asked(turn, item.choices)))
+    return ExportedMessage("user", tuple(_question_parts(turn, item.choices)))
 
 
 def shown_images(dialogue: Sequence[ExportedMessage]) -> list[int]:
@@ -181,17 +181,17 @@ def _answer(turn: Turn) -> str | None:
     return turn.references.get("answer", turn.references.get("key"))
 
 
-def _asked(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
+def _question_parts(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
     """Text and pictures in order; pictures that have no place in the text stand before it."""
     pieces = turn.question.split(IMAGE_HERE)
     entering = [position - 1 for position in turn.image_positions]
     unplaced = len(entering) - (len(pieces) - 1)
     yield from entering[: max(unplaced, 0)]
-    placed = iter(entering[max(unplaced, 0) :])
+    remaining = iter(entering[max(unplaced, 0) :])
     for place, piece in enumerate(pieces):
         if place:
             # A placeholder without a picture, such as one that a model wrote, is left away.
-            yield from islice(placed, 1)
+            yield from islice(remaining, 1)
         if piece:
             yield piece
     if choices:

@@ -91,8 +91,8 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
         sizes[place] += size
         pictures[place] |= own
     return [
-        Stack(tuple(each), size, size <= budget.tokens)
-        for each, size in zip(records, sizes, strict=True)
+        Stack(tuple(members), size, size <= budget.tokens)
+        for members, size in zip(records, sizes, strict=True)
     ]
 
 
@@ -121,7 +121,7 @@ def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
         turns=(),
         choices=(),
         pictures=tuple(pictures),
-        said=tuple(dialogue),
+        messages=tuple(dialogue),
         stacked=ids,
     )
 
@@ -153,11 +153,11 @@ def _counted_on(parts: Sequence[str | int], numbers: dict[int, int]) -> Iterator
             continue
         text = _NAMED.sub(lambda match: f"<image-{numbers[int(match[1]) - 1] + 1}>", part)
         if place + 1 < len(parts) and isinstance(parts[place + 1], int):
-            text = _PLACE.sub(lambda match: _placed(match, numbers), text)
+            text = _PLACE.sub(lambda match: _renumbered(match, numbers), text)
         yield text
 
 
-def _placed(match: re.Match[str], numbers: dict[int, int]) -> str:
+def _renumbered(match: re.Match[str], numbers: dict[int, int]) -> str:
     number = numbers.get(int(match[1]) - 1)
     return match[0] if number is None else f"Image{number + 1}: "
 
@@ -167,8 +167,8 @@ def _names_what_it_shows(item: ExportedItem) -> bool:
     entered = set(shown_images(dialogue))
     named = (
         match[1]
-        for each in dialogue
-        for part in each.parts
+        for message in dialogue
+        for part in message.parts
         if isinstance(part, str)
         for match in _NAMED.finditer(part)
     )

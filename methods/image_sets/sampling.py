@@ -22,7 +22,7 @@ from methods.image_sets.spec import (
 )
 
 TOO_SMALL = "clusters too small"
-ELSEWHERE = "the other side has the rest"
+ELSEWHERE = "the other split has the rest"
 ALIKE = "images look alike"
 PAGES = "pages repeat"
 USED_UP = "entries used up"
@@ -47,7 +47,7 @@ def size_counts(
 ) -> list[SizeCount]:
     """Counts of one kind, one row for each wanted size, rising.
 
-    `whole_sizes` are the numbers of entries of all clusters on both sides; None if there is one side.
+    `whole_sizes` are the numbers of entries of all clusters in both splits; None if there is one split.
     `wanted` are the shares of `spec.n_sets` sets or, if that is None, of the number of sets made.
     """
     n_sets = sum(existing.values()) if spec.n_sets is None else spec.n_sets
@@ -203,10 +203,10 @@ def _kept_sets(
 
     # Unchanged sets are kept before sets that need a replacement.
     for images in sorted(prior, key=lambda images: (has_removed(images), list(images))):
-        placed = [home[entry_id] for entry_id, _ in images if entry_id in home]
-        if len({cluster.cluster_id for cluster, _ in placed}) != 1:
+        member_clusters = [home[entry_id] for entry_id, _ in images if entry_id in home]
+        if len({cluster.cluster_id for cluster, _ in member_clusters}) != 1:
             continue
-        cluster = placed[0][0]
+        cluster = member_clusters[0][0]
         members = []
         for entry_id, image_id in images:
             if entry_id in home:

@@ -16,8 +16,8 @@ from methods.image_sets.spec import Kind
 
 Key = tuple[str, str]
 """What images of pages may have in common: its kind (page, image, group, cluster) and its id."""
-Reason = Literal["drawn", "joined", "bridges_sides", "in_imported_benchmark"]
-BRIDGES: Reason = "bridges_sides"
+Reason = Literal["sampled", "joined", "bridges_splits", "in_imported_benchmark"]
+BRIDGES: Reason = "bridges_splits"
 IMPORTED: Reason = "in_imported_benchmark"
 BOTH: frozenset[Kind] = frozenset({"benchmark", "instruction"})
 
@@ -41,15 +41,15 @@ class SplitImage(NamedTuple):
 
 
 class SplitDecision(NamedTuple):
-    """The side of an image of a page; None if it is left out of both, for the reason."""
+    """The split of an image of a page; None if it is left out of both, for the reason."""
 
-    side: Kind | None
+    split: Kind | None
     reason: Reason
 
 
 @dataclass(frozen=True)
 class SplitSpec:
-    """How a corpus is divided. With `by_cluster` a cluster is on one side as a whole."""
+    """How a corpus is divided. With `by_cluster` a cluster is in one split as a whole."""
 
     benchmark_share: float
     by_cluster: bool = False
@@ -68,7 +68,7 @@ class ExternalContent:
 
 @dataclass(frozen=True)
 class _Block:
-    """Images of pages that hang together and have no side yet."""
+    """Images of pages that hang together and have no split yet."""
 
     members: list[SplitImage] = field(default_factory=list)
 
@@ -88,7 +88,7 @@ class _Block:
         )
 
 
-def sides(
+def split_corpus(
     corpus: Sequence[SplitImage],
     spec: SplitSpec,
     prior: Mapping[Key, SplitDecision] | None = None,
@@ -122,38 +122,39 @@ def sides(
     by_name = {page_image.name: page_image for page_image in sorted(corpus)}
     for name in _displaced(by_name.values(), decisions, tested_keys, spec):
         decisions[name] = SplitDecision(None, IMPORTED)
-    side_of = {name: side for name, side in decisions.items() if _is_settled(side)}
-    sides_of_key = _taken(side_of, by_name, tested_keys, spec)
-    newcomers = [page_image for name, page_image in by_name.items() if name not in side_of]
+    split_of = {name: split for name, split in decisions.items() if _is_settled(split)}
+    splits_of_key = _taken(split_of, by_name, tested_keys, spec)
+    newcomers = [page_image for name, page_image in by_name.items() if name not in split_of]
     free: list[_Block] = []
     for block in _blocks(newcomers, spec):
         met = {
-            side
+            split
             for page_image in block.members
             for key in _keys(page_image, spec)
-            for side in sides_of_key[key]
+            for split in splits_of_key[key]
         }
         if not met:
             free.append(block)
         else:
-            side: SplitDecision = (
+            split: SplitDecision = (
                 SplitDecision(None, BRIDGES) if len(met) > 1 else SplitDecision(met.pop(), "joined")
             )
-            side_of.update((page_image.name, side) for page_image in block.members)
-    for block, side_drawn in _drawn(free, side_of, by_name, spec):
-        side_of.update(
-            (page_image.name, SplitDecision(side_drawn, "drawn")) for page_image in block.members
+            split_of.update((page_image.name, split) for page_image in block.members)
+    for block, sampled_split in _sampled(free, split_of, by_name, spec):
+        split_of.update(
+            (page_image.name, SplitDecision(sampled_split, "sampled"))
+            for page_image in block.members
         )
-    return side_of
+    return split_of
 
 
-def _is_settled(side: SplitDecision) -> bool:
-    """Whether it stays; what bridged the sides is looked at again, as what it met may be gone."""
-    return side.side is not None or side.reason == IMPORTED
+def _is_settled(split: SplitDecision) -> bool:
+    """Whether it stays; an image that bridged the splits is decided again in each run."""
+    return split.split is not None or split.reason == IMPORTED
 
 
 def _keys(page_image: SplitImage, spec: SplitSpec) -> list[Key]:
-    """What others that share it have to be on one side with."""
+    """What others that share it have to be in one split with."""
     keys = [("page", page_id) for page_id in (page_image.page_id, *page_image.versions)]
     keys.append(("image", page_image.image_id))
     if page_image.duplicate_group is not None:
@@ -173,7 +174,7 @@ def _displaced(
     tested: set[Key],
     spec: SplitSpec,
 ) -> list[Key]:
-    """Names on the instruction side that hang together with an imported benchmark."""
+    """Names in the instruction split that hang together with an imported benchmark."""
     if not tested:
         return []
     # Which topics a benchmark has is no reason: only pages and images are.
@@ -183,7 +184,7 @@ def _displaced(
         for block in _blocks(corpus, within)
         if any(key in tested for page_image in block.members for key in _keys(page_image, within))
         for page_image in block.members
-        if page_image.name in decisions and decisions[page_image.name].side == "instruction"
+        if page_image.name in decisions and decisions[page_image.name].split == "instruction"
     ]
 
 
@@ -193,15 +194,15 @@ def _taken(
     tested: set[Key],
     spec: SplitSpec,
 ) -> dict[Key, set[Kind]]:
-    """The sides of each key; what was displaced was on one side and is tested on the other."""
-    sides_of_key: dict[Key, set[Kind]] = defaultdict(set)
+    """The splits of each key; what was displaced was in one split and is tested in the other."""
+    splits_of_key: dict[Key, set[Kind]] = defaultdict(set)
     for key in tested:
-        sides_of_key[key].add("benchmark")
-    for name, side in decisions.items():
-        # What is not in the corpus any more keeps the side of its page and its image.
+        splits_of_key[key].add("benchmark")
+    for name, split in decisions.items():
+        # What is not in the corpus any more keeps the split of its page and its image.
         for key in _keys(by_name.get(name, SplitImage(*name)), spec):
-            sides_of_key[key] |= BOTH if side.side is None else {side.side}
-    return sides_of_key
+            splits_of_key[key] |= BOTH if split.split is None else {split.split}
+    return splits_of_key
 
 
 def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
@@ -218,15 +219,15 @@ def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
     return sorted(blocks.values(), key=lambda block: block.name)
 
 
-def _drawn(
+def _sampled(
     free: Sequence[_Block],
     decisions: Mapping[Key, SplitDecision],
     by_name: Mapping[Key, SplitImage],
     spec: SplitSpec,
 ) -> list[tuple[_Block, Kind]]:
-    """The side of each free block: strata in the order of a hash, the blocks of each in another one.
+    """The split of each free block: strata in the order of a hash, the blocks of each in another one.
 
-    What rounding gives to one side in a stratum is made up for in those that follow.
+    What rounding gives to one split in a stratum is made up for in those that follow.
     """
     strata: dict[str, list[_Block]] = defaultdict(list)
     for block in free:
@@ -234,11 +235,11 @@ def _drawn(
     settled: dict[str, dict[Kind, list[SplitImage]]] = defaultdict(
         lambda: {"benchmark": [], "instruction": []}
     )
-    for name, side in decisions.items():
-        if side.side is not None and name in by_name:
+    for name, split in decisions.items():
+        if split.split is not None and name in by_name:
             own_stratum = _Block([by_name[name]]).stratum(spec.by_cluster)
-            settled[own_stratum][side.side].append(by_name[name])
-    wanted, drawn = 0.0, []
+            settled[own_stratum][split.split].append(by_name[name])
+    wanted, sampled = 0.0, []
     order = sorted(
         {*strata, *settled}, key=lambda stratum: content_id("stratum", spec.seed, stratum)
     )
@@ -257,8 +258,8 @@ def _drawn(
         apart = stratum != "" and not spec.by_cluster
         n_first = _n_first(sizes, wanted, n_before if apart else None)
         wanted -= sum(sizes[:n_first])
-        drawn += [(block, _kind(place < n_first)) for place, block in enumerate(blocks)]
-    return drawn
+        sampled += [(block, _kind(place < n_first)) for place, block in enumerate(blocks)]
+    return sampled
 
 
 def _kind(is_benchmark: bool) -> Kind:
@@ -268,8 +269,8 @@ def _kind(is_benchmark: bool) -> Kind:
 def _n_first(sizes: Sequence[int], wanted: float, before: Mapping[Kind, int] | None) -> int:
     """How many of the first blocks go to the benchmarks, so that their sizes sum up to about `wanted`.
 
-    With `before`, the numbers of pages that the sides have, no side is left with one page if possible,
-    and four pages stay together: two on each side would make pairs, and no larger set.
+    With `before`, the numbers of pages that the splits have, no split gets only one page if possible,
+    and four pages stay together: two in each split would make pairs, and no larger set.
     """
     sums = [0, *accumulate(sizes)]
 

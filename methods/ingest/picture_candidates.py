@@ -40,9 +40,9 @@ _DECIMALS = 4
 
 Rows = tuple[int, int]
 """The rows of two pictures, the smaller first."""
-_Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+_SearchResult = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Similarities and rows of the nearest windows, each of shape (queries, k)."""
-_Search = Callable[[NDArray[np.float32]], _Found]
+_Search = Callable[[NDArray[np.float32]], _SearchResult]
 
 
 class CopyCandidate(NamedTuple):
@@ -198,7 +198,7 @@ def _search(index: NDArray[np.float32], n: int) -> _Search:
     k = min(len(index), (NEAREST + 1) * len(CROPS))
     if n <= EXACT_UP_TO:
 
-        def exact(queries: NDArray[np.float32]) -> _Found:
+        def exact(queries: NDArray[np.float32]) -> _SearchResult:
             products = queries @ index.T
             top = np.argpartition(-products, k - 1, axis=1)[:, :k]
             return np.take_along_axis(products, top, axis=1), top
@@ -215,8 +215,8 @@ def _search(index: NDArray[np.float32], n: int) -> _Search:
     inverted.add(index)
     inverted.nprobe = _PROBES
 
-    def by_cells(queries: NDArray[np.float32]) -> _Found:
-        neighbours: _Found = inverted.search(queries, k)
+    def by_cells(queries: NDArray[np.float32]) -> _SearchResult:
+        neighbours: _SearchResult = inverted.search(queries, k)
         return neighbours
 
     return by_cells

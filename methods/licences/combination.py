@@ -124,15 +124,15 @@ def _either(tokens: list[str]) -> list[frozenset[str]]:
 
 
 def _together(tokens: list[str]) -> list[frozenset[str]]:
-    choices = _one(tokens)
+    choices = _operand(tokens)
     while tokens and tokens[-1] == "AND":
         tokens.pop()
-        others = _one(tokens)
+        others = _operand(tokens)
         choices = [names | more for names in choices for more in others]
     return choices
 
 
-def _one(tokens: list[str]) -> list[frozenset[str]]:
+def _operand(tokens: list[str]) -> list[frozenset[str]]:
     token = tokens.pop()
     if token == "(":
         inner = _either(tokens)

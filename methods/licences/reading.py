@@ -82,7 +82,7 @@ def read_licence(text: str) -> str | None:
     """
     plain = unicodedata.normalize("NFKC", text[:MOST_READ]).casefold()
     plain = re.sub(r"[\u2010-\u2015\u2212_]", "-", plain)
-    licences = _without_vague(list(_found(plain)))
+    licences = _without_vague(list(_mentions(plain)))
     if not licences:
         return RESERVED if _RESERVED.search(plain) else None
     names = list(dict.fromkeys(licence.name for licence in licences))
@@ -108,7 +108,7 @@ class _LicenceMention(NamedTuple):
     name: str
 
 
-def _found(text: str) -> Iterator[_LicenceMention]:
+def _mentions(text: str) -> Iterator[_LicenceMention]:
     """Licences in order; of overlapping matches the first and longest one."""
     matches = [
         _LicenceMention(match.start(), match.end(), _named(name))

@@ -69,14 +69,14 @@ def _any_of(tokens: list[str]) -> frozenset[Term]:
 
 
 def _all_of(tokens: list[str]) -> frozenset[Term]:
-    together = _one(tokens)
+    together = _operand(tokens)
     while tokens and tokens[-1] == "AND":
         tokens.pop()
-        together |= _one(tokens)
+        together |= _operand(tokens)
     return together
 
 
-def _one(tokens: list[str]) -> frozenset[Term]:
+def _operand(tokens: list[str]) -> frozenset[Term]:
     token = tokens.pop()
     if token == "(":
         inner = _any_of(tokens)

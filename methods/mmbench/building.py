@@ -9,11 +9,13 @@ from methods.mmbench.published import HINT
 from methods.mmbench.taxonomy import L3, abilities
 from methods.release import Edition, Release, ReviewPolicy
 
-DEV, TEST = SIDES = ("dev", "test")
+DEV, TEST = SPLITS = ("dev", "test")
 _DEV_OF_TEN = 4
 
 
-def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) -> dict[str, str]:
+def split_items(
+    abilities: Mapping[str, str], before: Mapping[str, str], seed: int
+) -> dict[str, str]:
     """Assign items to dev and test.
 
     An item stays in its split. The others are assigned by seed and id, so that four of ten items are in
@@ -31,16 +33,16 @@ def sides(abilities: Mapping[str, str], before: Mapping[str, str], seed: int) ->
     for item_id in sorted(abilities, key=lambda item_id: content_id("item", seed, item_id)):
         leaves.setdefault(abilities[item_id], []).append(item_id)
     quotas = _quotas(leaves, before, seed)
-    side_of: dict[str, str] = {}
+    split_of: dict[str, str] = {}
     for leaf, item_ids in leaves.items():
         n_left = quotas[leaf] - _n_on(DEV, item_ids, before)
         for item_id in item_ids:
-            side = before.get(item_id)
-            if side is None:
-                side = DEV if n_left > 0 else TEST
+            split = before.get(item_id)
+            if split is None:
+                split = DEV if n_left > 0 else TEST
                 n_left -= 1
-            side_of[item_id] = side
-    return side_of
+            split_of[item_id] = split
+    return split_of
 
 
 def _quotas(
@@ -66,8 +68,8 @@ def _quotas(
     return quotas
 
 
-def _n_on(side: str, item_ids: list[str], before: Mapping[str, str]) -> int:
-    return sum(before.get(item_id) == side for item_id in item_ids)
+def _n_on(split: str, item_ids: list[str], before: Mapping[str, str]) -> int:
+    return sum(before.get(item_id) == split for item_id in item_ids)
 
 
 def build_split(

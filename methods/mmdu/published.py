@@ -138,10 +138,12 @@ def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
             if isinstance(value, str | int | float) and not isinstance(value, bool)
         }
         images = texts_of(where, "image", record.get("image"))
-        yield _item(where, str(item_id), *_said(where, record.get("conversations")), images, labels)
+        yield _item(
+            where, str(item_id), *_turn_texts(where, record.get("conversations")), images, labels
+        )
 
 
-def _said(where: str, conversations: Any) -> tuple[list[str], list[str]]:
+def _turn_texts(where: str, conversations: Any) -> tuple[list[str], list[str]]:
     """Questions and answers. Raises PublishedError unless user and assistant take turns."""
     if not isinstance(conversations, list):
         raise PublishedError(f"{where} has no list of conversations")

@@ -64,5 +64,5 @@ def stacked_turns(dialogues: Sequence[tuple[int, Sequence[Turn]]]) -> list[dict[
 
 def _counted_on(text: str, n_images: int, before: int) -> str:
     numbers = {number: number + before for number in range(1, n_images + 1)}
-    placed = _PLACE.sub(lambda match: f"Image{int(match[1]) + before}: {IMAGE_HERE}", text)
-    return renumber(placed, numbers)
+    renumbered = _PLACE.sub(lambda match: f"Image{int(match[1]) + before}: {IMAGE_HERE}", text)
+    return renumber(renumbered, numbers)

@@ -24,21 +24,21 @@ _RELATIONS = {task.name: task.relation for task in TASKS}
 
 
 def shown(
-    question: QuestionDraft, placed: LetteredChoices
+    question: QuestionDraft, lettered: LetteredChoices
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the images in display order, and the choices as displayed.
 
     Args:
         question: The question.
-        placed: Its lettered choices.
+        lettered: Its lettered choices.
 
     Returns:
         The image ids and the texts of the choices.
     """
     if not question.of_images:
-        return question.images, placed.choices
+        return question.images, lettered.choices
     images, choices = list(question.images), []
-    for choice in placed.choices:
+    for choice in lettered.choices:
         if choice == CANNOT:
             choices.append(CANNOT)
         else:
@@ -126,9 +126,9 @@ class SampleQuestion(NamedTuple):
 
 
 class FinishedItem(NamedTuple):
-    """A finished item; `of` is its question."""
+    """A finished item; `sample` is its question."""
 
-    of: SampleQuestion
+    sample: SampleQuestion
     item_id: str
     group_id: str
     image_ids: tuple[str, ...]

@@ -127,8 +127,8 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
     wanted = min(n_choices(sample.task.name), MOST) - 1
     right = {normalized_choice(text) for text in (sample.output, *sample.also_right)}
     choices: dict[str, str] = {}
-    drawn = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
-    for text in (*drawn, *_by_rule(sample, form, pool, wanted, seed)):
+    shuffled = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
+    for text in (*shuffled, *_by_rule(sample, form, pool, wanted, seed)):
         if len(choices) == wanted:
             break
         if normalized_choice(text) not in right:
@@ -264,11 +264,11 @@ def _around(
     )
 
 
-def _written(value: int, sign: str, like: str, mark: str, n_decimals: int) -> str:
+def _written(value: int, sign: str, template: str, mark: str, n_decimals: int) -> str:
     shown_sign = "-" if value < 0 else "+" if sign == "+" else ""
     digits = f"{abs(Decimal(value).scaleb(-n_decimals)):.{n_decimals}f}"
     whole, _, decimals = digits.partition(".")
-    padded = whole.zfill(len(like)) if like.startswith("0") else whole
+    padded = whole.zfill(len(template)) if template.startswith("0") else whole
     return f"{shown_sign}{padded}{mark}{decimals}"
 
 

@@ -35,7 +35,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
         ).append(known_item)
     due = Counter(_task(row.cells) for row in rows if not _is_named(row))
     n_rows: Counter[str] = Counter()
-    placed: list[PredictionKey | Unplaced] = []
+    keys: list[PredictionKey | Unplaced] = []
     for row in rows:
         item: Item | Unplaced = "unknown"
         if _is_named(row):
@@ -46,8 +46,8 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
             if due[task] == len(of_task):
                 item = of_task[n_rows[task]]
             n_rows[task] += 1
-        placed.append(_place(item, row.cells))
-    return placed
+        keys.append(_place(item, row.cells))
+    return keys
 
 
 def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> PredictionKey | Unplaced:

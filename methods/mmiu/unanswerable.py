@@ -59,8 +59,8 @@ def unanswerable(
     Raises:
         UnusableSampleError: `no_strategy`: no strategy can be applied.
     """
-    drawn = partial(content_id, "unanswerable", seed, question)
-    for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
+    order_key = partial(content_id, "unanswerable", seed, question)
+    for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=order_key):
         altered = change_question(strategy, sample, form, question, elsewhere, seed)
         if altered is not None:
             return UnanswerableQuestion(strategy, altered)
@@ -78,22 +78,22 @@ def change_question(
     seed: int,
 ) -> QuestionDraft | None:
     """The question changed by one strategy; None where it cannot be applied."""
-    drawn = partial(content_id, strategy, seed, question)
-    pictures = sorted(elsewhere.images, key=drawn)
+    order_key = partial(content_id, strategy, seed, question)
+    pictures = sorted(elsewhere.images, key=order_key)
     if strategy == KEY_WORD:
         return _replace_key_word(sample, question)
     if strategy == ANSWER_IMAGE:
         return _replace_answer_image(question, pictures)
     if strategy == OTHER_IMAGES:
-        return _replace_other_image(question, pictures, drawn)
+        return _replace_other_image(question, pictures, order_key)
     if strategy == SHUFFLE:
-        return _shuffle(form, question, drawn)
+        return _shuffle(form, question, order_key)
     assert strategy == IRRELEVANT
     ways = [
         _irrelevant_images(question, pictures),
-        _irrelevant_question(question, sorted(elsewhere.questions, key=drawn)),
+        _irrelevant_question(question, sorted(elsewhere.questions, key=order_key)),
     ]
-    return next((ways[way] for way in sorted((0, 1), key=drawn) if ways[way]), None)
+    return next((ways[way] for way in sorted((0, 1), key=order_key) if ways[way]), None)
 
 
 def _wrong(question: QuestionDraft) -> tuple[str, ...]:
@@ -122,24 +122,24 @@ def _replace_answer_image(question: QuestionDraft, pictures: Sequence[str]) -> Q
 
 
 def _replace_other_image(
-    question: QuestionDraft, pictures: Sequence[str], drawn: Callable[[object], str]
+    question: QuestionDraft, pictures: Sequence[str], order_key: Callable[[object], str]
 ) -> QuestionDraft | None:
     """One of the images that the question is about; candidates are not: the right one would stay."""
     if not question.images or not pictures:
         return None
-    place = min(range(len(question.images)), key=drawn)
+    place = min(range(len(question.images)), key=order_key)
     images = (*question.images[:place], pictures[0], *question.images[place + 1 :])
     return _none_right(question)._replace(images=images)
 
 
 def _shuffle(
-    form: Form, question: QuestionDraft, drawn: Callable[[object], str]
+    form: Form, question: QuestionDraft, order_key: Callable[[object], str]
 ) -> QuestionDraft | None:
     """The images in another order, in which none of the choices is right."""
     offered = {question.answer, *question.distractors}
     n_images = len(question.images)
     for draw in range(MOST_SHUFFLES):
-        draws = [drawn((draw, place)) for place in range(n_images)]
+        draws = [order_key((draw, place)) for place in range(n_images)]
         order = sorted(range(n_images), key=draws.__getitem__)
         images = tuple(question.images[place] for place in order)
         if images == question.images:
@@ -154,8 +154,8 @@ def _order_after(answer: str, order: Sequence[int]) -> str:
     """The right order of places once the images are in `order`, written as `answer` is."""
     places = places_of(answer)
     named = sorted(places)
-    now = [named[order.index(named.index(place))] for place in places]
-    return in_form(answer, now)
+    current = [named[order.index(named.index(place))] for place in places]
+    return in_form(answer, current)
 
 
 def _irrelevant_images(question: QuestionDraft, pictures: Sequence[str]) -> QuestionDraft | None:

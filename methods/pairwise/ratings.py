@@ -90,7 +90,7 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
     compared |= compared.T
     part_of = parts(compared)
     points = np.full(k, np.nan)
-    drawn = np.full((k, n_resamples), np.nan)
+    resampled = np.full((k, n_resamples), np.nan)
     finite = np.ones(k, dtype=bool)
     for part in np.unique(part_of):
         members = np.flatnonzero(part_of == part).astype(np.int64)
@@ -101,10 +101,10 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
         wins, compared_within = of_part.wins()[within], compared[within]
         finite[members] = is_finite(wins[None])[0]
         points[members] = to_points(fit(wins[None], compared_within))[0]
-        drawn[members] = _resampled(of_part, members, compared_within, seed, n_resamples)
+        resampled[members] = _resampled(of_part, members, compared_within, seed, n_resamples)
     fought = _clusters_of(battles)
-    estimates = percentile_estimates(points, drawn.copy(), fought)
-    comparisons = compare(points, drawn, fought, part_of)
+    estimates = percentile_estimates(points, resampled.copy(), fought)
+    comparisons = compare(points, resampled, fought, part_of)
     ranks = _ranks(points, comparisons, part_of, alpha)
     return Ratings(
         [
@@ -146,19 +146,19 @@ def _resampled(
     """Points of the members in each resample of the battles' clusters: members x resamples."""
     k = len(battles.models)
     sums = battles.wins_by_cluster()
-    drawn = resampled_sums(sums, seed=seed, n_resamples=n_resamples).T.reshape(-1, k, k)
-    wins = drawn[:, members[:, None], members]
+    resampled_counts = resampled_sums(sums, seed=seed, n_resamples=n_resamples).T.reshape(-1, k, k)
+    wins = resampled_counts[:, members[:, None], members]
     return to_points(fit(wins, compared)).T
 
 
 def compare(
-    points: Floats, drawn: Floats, n_clusters: Numbers, part_of: Numbers
+    points: Floats, resampled_points: Floats, n_clusters: Numbers, part_of: Numbers
 ) -> list[Comparison]:
     """Compare every two models of one part: difference in points, interval, p, and p after Holm.
 
     Args:
         points: The ratings, shape (models,).
-        drawn: The resampled ratings, shape (models, resamples).
+        resampled_points: The resampled ratings, shape (models, resamples).
         n_clusters: The number of clusters of each model.
         part_of: The part of each model.
 
@@ -174,7 +174,7 @@ def compare(
         return []
     first, second = np.array(pairs).T
     differences = points[first] - points[second]
-    resampled = drawn[first] - drawn[second]
+    resampled = resampled_points[first] - resampled_points[second]
     spread = resampled.std(axis=1, ddof=1)
     least = np.minimum(n_clusters[first], n_clusters[second])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -127,15 +127,15 @@ def rate_controlled(
     start = np.zeros(len(battles.models) + z.shape[1])
     estimated = _fit(battles, z, battles.weights, compared, prior, start)
     generator = np.random.default_rng(seed)
-    drawn = np.empty((len(estimated), n_resamples))
+    resampled = np.empty((len(estimated), n_resamples))
     n = battles.n_clusters
     for column in range(n_resamples):
         counts = np.bincount(generator.integers(0, n, n), minlength=n)
         weights = battles.weights * counts[battles.clusters]
-        drawn[:, column] = _fit(battles, z, weights, compared, prior, estimated)
+        resampled[:, column] = _fit(battles, z, weights, compared, prior, estimated)
     k = len(battles.models)
-    estimated[:k], drawn[:k] = to_points(estimated[:k]), to_points(drawn[:k])
-    estimates = percentile_estimates(estimated, drawn, np.full(len(estimated), n))
+    estimated[:k], resampled[:k] = to_points(estimated[:k]), to_points(resampled[:k])
+    estimates = percentile_estimates(estimated, resampled, np.full(len(estimated), n))
     of_features = iter(estimates[k:])
     return StyleControlledRatings(
         estimates[:k],

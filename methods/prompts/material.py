@@ -32,7 +32,7 @@ biograph(?:y|ies)
 metadata
 """
 )
-_TOLD = alternatives(
+_TEXT_NOUNS = alternatives(
     r"""
 articles?
 passages?
@@ -44,7 +44,7 @@ write-ups?
 encyclopa?edia entry
 """
 )
-_GIVEN = alternatives(
+_PROVIDED = alternatives(
     r"""
 provided
 given
@@ -141,8 +141,8 @@ _MATERIAL = Phrases(
 """,
     shown=_SHOWN,
     source=_SOURCE,
-    told=_TOLD,
-    given=_GIVEN,
+    told=_TEXT_NOUNS,
+    given=_PROVIDED,
     says=_SAYS,
 )
 _OTHER_LANGUAGES = Phrases(

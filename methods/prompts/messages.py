@@ -46,7 +46,7 @@ class Message:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, role: Role, text: str) -> "Message":
+    def from_text(cls, role: Role, text: str) -> "Message":
         """Make a message of one text.
 
         Args:

@@ -77,9 +77,9 @@ def objects_in(
     """
     text = without_reasoning(reply).answer
     names = {_plain(name): name for name in (*short, *texts)}
-    objects = _found(text, names, short)
+    objects = _objects(text, names, short)
     if not objects and "｛" in text:
-        objects = _found(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
+        objects = _objects(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
     for reply_object in objects:
         require_unicode(reply_object.values)
     return [each for each in objects if each.is_whole or not only_whole]
@@ -156,7 +156,7 @@ def _without_open_fence(text: str) -> str:
     return bare.rstrip("`").rstrip() if bare.endswith("```") else text
 
 
-def _found(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
+def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
     objects: list[ReplyObject] = []
     start = text.find("{")
     n_starts = n_repairs = 0
@@ -199,10 +199,10 @@ def _repaired(
         except (ValueError, RecursionError, ArithmeticError):
             continue
         readings = [
-            each
+            reading
             for values in _named(value, names)
-            for each in _with_short_values(values, span, short)
-            if each.keys() & set(names.values())
+            for reading in _with_short_values(values, span, short)
+            if reading.keys() & set(names.values())
         ]
         results = [(values, end, is_whole) for values in readings]
         if results and all(name in readings[-1] for name in short):
@@ -278,7 +278,7 @@ def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
     values = {names.get(_plain(key), key): part for key, part in value.items()}
     own = {name: part for name, part in values.items() if name in names.values()}
     inside = [
-        each for name, part in values.items() if name not in own for each in _named(part, names)
+        nested for name, part in values.items() if name not in own for nested in _named(part, names)
     ]
     if inside:
         return [{**own, **each} for each in inside]

@@ -179,7 +179,7 @@ class PromptTemplate:
         system, user = _DIVIDER.split(text, maxsplit=1)
         user_message = Message("user", _parts(user.strip(), images))
         return (
-            (Message.of("system", system.strip()), user_message)
+            (Message.from_text("system", system.strip()), user_message)
             if system.strip()
             else (user_message,)
         )

@@ -37,7 +37,7 @@ class SourceTexts(NamedTuple):
     n_words: int
 
     @classmethod
-    def of(cls, sources: Sequence[WriterContext], n_words: int) -> "SourceTexts":
+    def from_sources(cls, sources: Sequence[WriterContext], n_words: int) -> "SourceTexts":
         """`n_words` in a row are a leak of a caption, `PAGE_MORE` more of a page."""
         texts = [text for source in sources for text in source]
         return cls(

@@ -40,7 +40,7 @@ LEAST_SAME, LEAST_OVERLAP, FEWEST_SAME = 0.5, 2 / 3, 2
 """Of a question in other words: the index of what two answers say beyond their questions, the share of
 the shorter question's words that the other one has, and the words that both answers say."""
 Pairs = frozenset[tuple[str, str]]
-Asked = tuple[str, str]
+QuestionAnswer = tuple[str, str]
 """A question and its answer."""
 
 
@@ -114,7 +114,7 @@ def _prefix(
     return ordered[: len(ordered) - math.ceil(threshold * len(ordered)) + 1]
 
 
-def asks_the_same(earlier: Asked, later: Asked, language: str) -> bool:
+def asks_the_same(earlier: QuestionAnswer, later: QuestionAnswer, language: str) -> bool:
     """Say whether two English questions differ only in asking words ("What" and "Which object").
 
     Args:
@@ -135,7 +135,7 @@ def asks_the_same(earlier: Asked, later: Asked, language: str) -> bool:
     )
 
 
-def asks_in_other_words(earlier: Asked, later: Asked, language: str) -> bool:
+def asks_in_other_words(earlier: QuestionAnswer, later: QuestionAnswer, language: str) -> bool:
     """Say whether two questions have most content words in common and answers that say the same.
 
     If one question has all words of the other, the answers must share a word that no question has, else
@@ -160,7 +160,9 @@ def asks_in_other_words(earlier: Asked, later: Asked, language: str) -> bool:
     return shared >= max(1, LEAST_OVERLAP * least) and _same(earlier, later, language, fewest)
 
 
-def is_reworded(earlier: Asked, later: Asked, similarity: float, least: float) -> bool:
+def is_reworded(
+    earlier: QuestionAnswer, later: QuestionAnswer, similarity: float, least: float
+) -> bool:
     """Say whether two questions with their answers mean the same by the cosine of their embeddings.
 
     Questions that differ in a number, a colour or a direction ask something else, however similar they
@@ -187,7 +189,7 @@ def _turns(earlier: str, later: str) -> bool:
     return words != others
 
 
-def _same(earlier: Asked, later: Asked, language: str, fewest: int) -> bool:
+def _same(earlier: QuestionAnswer, later: QuestionAnswer, language: str, fewest: int) -> bool:
     question_words = content_words(earlier[0], language) | content_words(later[0], language)
     first, second = (content_words(pair[1], language) - question_words for pair in (earlier, later))
     return len(first & second) >= fewest and jaccard(first, second) >= LEAST_SAME

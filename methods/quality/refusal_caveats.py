@@ -6,7 +6,7 @@ does not.
 
 import re
 
-from methods.evaluation.refusals import CAVEAT
+from methods.evaluation.english_refusals import CAVEAT
 from methods.phrases import Phrases
 from methods.quality.about_asking import says_of_scene
 from methods.words import n_words

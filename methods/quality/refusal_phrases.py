@@ -148,7 +148,7 @@ _HERE = alternatives(
     |go|comment)|in (?:our|this|your|the) (?:conversation|chat|message|prompt|request|thread)))
 """
 )
-_GIVEN = alternatives(
+_ATTACHED = alternatives(
     r"""
 attached
 provided
@@ -234,7 +234,7 @@ NO_PICTURE = Phrases(
     |an?|the|your) (?:\w+ )?<picture>(?: \w+)?,? i\b
 """,
     here=_HERE,
-    given=_GIVEN,
+    given=_ATTACHED,
     came=_CAME,
     elsewhere=_ELSEWHERE,
     picture=_PICTURE,

@@ -12,6 +12,7 @@ from methods.prompts.material import mention_of_material
 from methods.quality.languages import language_fault
 from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
+from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.named_pictures import missing_picture
 from methods.quality.near_questions import (
     asks_in_other_words,
@@ -36,7 +37,6 @@ from methods.quality.outcome import (
     QuestionAnswerPair,
 )
 from methods.quality.personal_data import personal_data_in
-from methods.quality.refusals import refusal_in
 from methods.quality.truncation import truncation_in
 from methods.words import n_words
 
@@ -89,7 +89,7 @@ def by_rules(
         repeated = _repeated(dialogue, limits)
         same, reworded = _in_other_words(dialogue, limits, vectors)
         unmarked = _unmarked(dialogue)
-        sources = SourceTexts.of(dialogue.sources, limits.leak_words)
+        sources = SourceTexts.from_sources(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
             evidence[place] = {
@@ -230,8 +230,10 @@ def _near_duplicates(
     for pair, group in zip(pairs, groups, strict=True):
         n_seen[group] += 1
         if n_seen[group] > limits.most_alike:
-            like = pairs[group]
+            earlier = pairs[group]
             evidence[pair.dialogue_id, pair.question_id] = (
-                f"one of {sizes[group]} questions like that of turn {like.turn} of {like.dialogue_id}"
+                f"one of {sizes[group]} questions like that of turn {earlier.turn} of "
+                f"{earlier.dialogue_id}"
             )
+
     return evidence

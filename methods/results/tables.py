@@ -457,7 +457,8 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         return TableCell(number=sign * row["difference"], bold=is_significant(row))
 
     rows = [
-        (TableCell(results.label(one)), *(cell(one, other) for other in models)) for one in models
+        (TableCell(results.label(first)), *(cell(first, other) for other in models))
+        for first in models
     ]
     caption = (
         f"Differences, row less column, on the units that both have. {_scores_of(results)} Bold where "

@@ -94,9 +94,9 @@ def next_start(
         A number from 0 to 1.
     """
     same = [
-        each.share
-        for each in assignments
-        if (each.round, each.kind, each.bucket) == (round, kind, bucket)
+        assignment.share
+        for assignment in assignments
+        if (assignment.round, assignment.kind, assignment.bucket) == (round, kind, bucket)
     ]
     return sum(same) % 1
 
@@ -154,10 +154,10 @@ def _most_at_once(assignments: Sequence[Assignment], kind: str) -> int:
     """The most people for whom one place of the last assignment is kept, in its round."""
     last = assignments[-1]
     spans = [
-        (start, end, each)
-        for each in assignments
-        if each.round == last.round and each.kind in (None, kind)
-        for start, end in _spans(each)
+        (start, end, assignment)
+        for assignment in assignments
+        if assignment.round == last.round and assignment.kind in (None, kind)
+        for start, end in _spans(assignment)
     ]
 
     def covering(place: float) -> list[Assignment]:
@@ -208,10 +208,10 @@ def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
     """
     if state_name == "not_sampled":
         return None
-    now = {"round_1": 1, "to_rework": 1, "round_2": 2}.get(state_name)
-    if now == round:
+    current_round = {"round_1": 1, "to_rework": 1, "round_2": 2}.get(state_name)
+    if current_round == round:
         return "done" if excluded else "open"
-    return "waiting" if now == 1 else "done"
+    return "waiting" if current_round == 1 else "done"
 
 
 def priority(

@@ -8,10 +8,10 @@ from methods.choice.languages import SOURCE_LANGUAGE
 from methods.choice.lettered import LETTERS
 from methods.review.kinds import KINDS, Content
 
-Made = Mapping[str, Any]
+ItemRow = Mapping[str, Any]
 
 
-def content_of(row: Made) -> Content:
+def content_of(row: ItemRow) -> Content:
     """Make the content of a generated item.
 
     Args:

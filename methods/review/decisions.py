@@ -216,19 +216,19 @@ def _unseen(text: str, allowed: Collection[str]) -> str | None:
     return next((f"U+{ord(char):04X}" for char in added), None)
 
 
-def moment(time: str, now: datetime) -> datetime:
+def moment(time: str, current_time: datetime) -> datetime:
     """Read a time in ISO 8601; without an offset it is in UTC.
 
     Args:
         time: The text.
-        now: The present time.
+        current_time: The present time.
 
     Returns:
         The time.
 
     Raises:
         ValueError: The text is not a time, or the time is before EARLIEST or more than AHEAD after
-            `now`.
+            `current_time`.
     """
     try:
         parsed = datetime.fromisoformat(time) if _TIME.fullmatch(time) else None
@@ -237,7 +237,7 @@ def moment(time: str, now: datetime) -> datetime:
     if parsed is None:
         raise ValueError(f"{time[:80]!r} is not a time in ISO 8601.")
     at = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    if not EARLIEST <= at <= now + AHEAD:
+    if not EARLIEST <= at <= current_time + AHEAD:
         raise ValueError(f"{time} is before {EARLIEST.year} or in the future.")
     return at
 

@@ -21,9 +21,9 @@ class EditFault(ValueError):
     def __init__(self, sentence: str, path: Path = (), **values: object):
         self.sentence, self.path, self.values = sentence, path, values
         where = " ".join(str(part + 1) if isinstance(part, int) else part for part in path)
-        super().__init__(f"edits, {where}: {self.said()}" if path else f"edits: {self.said()}")
+        super().__init__(f"edits, {where}: {self.text()}" if path else f"edits: {self.text()}")
 
-    def said(self, sentence: str | None = None) -> str:
+    def text(self, sentence: str | None = None) -> str:
         """The sentence with its values, without its place; `sentence` is a translation of it."""
         return (sentence or self.sentence).format(**self.values)
 

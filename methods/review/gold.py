@@ -128,9 +128,9 @@ def compare_with_others(blind: Iterable[tuple[QueueItem, Decision]]) -> list[Dec
             of_item[item["item_id"]].append((decision, values))
     return [
         DecisionComparison(decision.reviewer, decision.decided_at, False, values == others)
-        for made in of_item.values()
-        for decision, values in made
-        for other, others in made
+        for decisions in of_item.values()
+        for decision, values in decisions
+        for other, others in decisions
         if other is not decision
     ]
 
@@ -146,10 +146,10 @@ def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
         {
             "reviewer": reviewer,
             "week": week,
-            "n_gold": sum(each.gold for each in made),
-            "n_hits": sum(each.gold and each.same for each in made),
-            "n_others": sum(not each.gold for each in made),
-            "n_same": sum(each.same and not each.gold for each in made),
+            "n_gold": sum(each.gold for each in comparisons),
+            "n_hits": sum(each.gold and each.same for each in comparisons),
+            "n_others": sum(not each.gold for each in comparisons),
+            "n_same": sum(each.same and not each.gold for each in comparisons),
         }
-        for (reviewer, week), made in sorted(groups.items())
+        for (reviewer, week), comparisons in sorted(groups.items())
     ]

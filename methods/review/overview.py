@@ -89,8 +89,8 @@ def by_kind(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     """How long an item of each kind takes: rows of kind, n_decisions, median_seconds."""
     decided = [each for each in work if each.verdict != "skip" and each.kind]
     return [
-        {"kind": kind, "n_decisions": len(made), "median_seconds": _median(made)}
-        for kind, made in _grouped(decided, "kind").items()
+        {"kind": kind, "n_decisions": len(decisions), "median_seconds": _median(decisions)}
+        for kind, decisions in _grouped(decided, "kind").items()
     ]
 
 

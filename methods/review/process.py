@@ -111,7 +111,7 @@ class RuleBook(BaseModel):
                 raise ValueError(f"there is no kind {kind!r}; {nearest(kind, KINDS)}")
         return kinds
 
-    def of(self, kind: str) -> Rules:
+    def rules_for(self, kind: str) -> Rules:
         """The rules that items of `kind` follow."""
         return self.kinds.get(kind, self.default)
 
@@ -128,7 +128,7 @@ class RuleBook(BaseModel):
         if round != 1:
             return 1
         kinds = KINDS if kind is None else [kind]
-        return max(self.of(each).annotators for each in kinds)
+        return max(self.rules_for(each).annotators for each in kinds)
 
 
 class ItemStatus(NamedTuple):

@@ -108,7 +108,7 @@ def blind_on_current(
             for decision in decided[item["item_id"]]
             if decision.content_hash == item["content_hash"]
         ]
-        for decision in blind_decisions(on_current, rules.of(item["kind"]).annotators):
+        for decision in blind_decisions(on_current, rules.rules_for(item["kind"]).annotators):
             yield item, decision
 
 

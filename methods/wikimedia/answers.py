@@ -80,10 +80,10 @@ def find_pages(query: Json, titles: Sequence[str]) -> dict[str, Json | MissingTi
     for page in query["pages"]:
         pages.setdefault(page["title"], page)
     elsewhere = {link["title"]: link["iw"] for link in query.get("interwiki", [])}
-    return {title: _found(title, steps, pages, elsewhere) for title in titles}
+    return {title: _page_or_missing(title, steps, pages, elsewhere) for title in titles}
 
 
-def _found(
+def _page_or_missing(
     requested: str,
     steps: Mapping[str, str],
     pages: Mapping[str, Json],

@@ -168,7 +168,7 @@ def routes_of(home: Path) -> list[Route]:
     answered: dict[str, Callable[[Request], Response]] = {
         **dict.fromkeys((PREFIX, f"{PREFIX}/"), lambda _request: RedirectResponse(CALLS)),
         CALLS: pages.list,
-        f"{CALLS}/{{name}}": pages.one,
+        f"{CALLS}/{{name}}": pages.call_page,
         **{f"{CALLS}/{{name}}/{text}": partial(pages.text, text) for text in get_args(Text)},
     }
     return [Route(path, page, methods=["GET"], middleware=guard) for path, page in answered.items()]
@@ -207,7 +207,7 @@ class _Pages:
         except UserError as error:
             return _problem(error)
 
-    def one(self, request: Request) -> HTMLResponse:
+    def call_page(self, request: Request) -> HTMLResponse:
         try:
             entry = self._entry(name_of(request.path_params["name"]))
             others = self._ledger.same_request(entry.name.key)
@@ -216,7 +216,7 @@ class _Pages:
                 entry=entry,
                 reply=cut(entry.reply, len(entry.reply), entry.n_reply),
                 reasoning=cut(entry.reasoning or "", len(entry.reasoning or ""), entry.n_reasoning),
-                asked=self._asked(entry),
+                asked=self._request_parts(entry),
                 others=[name for name in others if name != entry.name],
                 made=self._rows_made_of(entry.name.key),
             )
@@ -238,7 +238,7 @@ class _Pages:
 
     def _compared(self, a: LedgerRowId, b: LedgerRowId) -> HTMLResponse:
         entries = self._entry(a), self._entry(b)
-        requests = [self._asked(entry) for entry in entries]
+        requests = [self._request_parts(entry) for entry in entries]
         in_pairs, replies = compare_requests((entries[0], requests[0]), (entries[1], requests[1]))
         return _show(
             "compare.html",
@@ -255,7 +255,7 @@ class _Pages:
             raise _NotFound(f"The ledger has no call {name}: look for it in the list.")
         return entry
 
-    def _asked(self, entry: LedgerEntry) -> RequestParts | None:
+    def _request_parts(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else request_view(entry.request, self._images)
 
     def _labels(self, rows: Sequence[LedgerRow]) -> dict[str, str]:

@@ -37,7 +37,7 @@ class Enricher:
         for row in rows:
             row["categories"] = self._categories.get(row["title"], [])
             row["versions"] = []
-        for shard, language, some in self._asked(rows):
+        for shard, language, some in self._pages_to_request(rows):
             lacking = [row for row in some if not row["categories"] or not row["page_text"]]
             titles = [row["title"] for row in lacking]
             facts = self._corpus.wikipedia.pages(shard, language, titles)
@@ -56,7 +56,7 @@ class Enricher:
         """
         for row in rows:
             row["page_states"], row["file_sha1"] = StatedLicence(), None
-        for shard, language, some in self._asked(rows):
+        for shard, language, some in self._pages_to_request(rows):
             wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
                 self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
@@ -76,7 +76,7 @@ class Enricher:
                     row["file_sha1"] = file.sha1
         return list(rows)
 
-    def _asked(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+    def _pages_to_request(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:
         """The rows that Wikipedia is asked about, by shard and language."""
         settings = self._settings.wikipedia
 

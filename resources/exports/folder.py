@@ -211,8 +211,8 @@ def _listed(folder: Path, todo: str = "") -> tuple[dict[str, Any], dict[str, tup
     try:
         manifest = from_json(read_file(folder / MANIFEST), most=None)
         files = {
-            name: (str(known["sha256"]), int(known["n_bytes"]))
-            for name, known in manifest["files"].items()
+            name: (str(entry["sha256"]), int(entry["n_bytes"]))
+            for name, entry in manifest["files"].items()
         }
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():

@@ -14,13 +14,13 @@ from resources.exports.source import CannotHoldError, ExportError, ExportSource
 class ExportFormat:
     """A form.
 
-    `writer` is `module:function` of `resources.exports`; `told` are further arguments of it.
+    `writer` is `module:function` of `resources.exports`; `arguments` are further arguments of it.
     """
 
     name: str
     purpose: str
     writer: str
-    told: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     in_shards: bool = False
     """Whether pictures are inside of files, which end at a size that is set."""
     with_answers: bool = False
@@ -50,7 +50,7 @@ class ExportFormat:
             raise ExportError(f"{self.name} writes one release per folder: leave out --with.")
         module, function = self.writer.split(":")
         arguments = {
-            **self.told,
+            **self.arguments,
             **({"shard_bytes": self.shard_mb * 1_000_000} if self.in_shards else {}),
         }
         getattr(import_module(f"resources.exports.{module}"), function)(source, folder, **arguments)

@@ -51,7 +51,7 @@ def write_records(
     with (folder / file).open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(_text(_records(source, make, pictures.copied, stacking), file))
     files = {file: "the dialogues", f"{IMAGES}/": "their pictures"}
-    notes = [note, *([training.ESCAPED] if record in STACKED else []), stacking.told]
+    notes = [note, *([training.ESCAPED] if record in STACKED else []), stacking.summary]
     write_page(source, folder, files, [each for each in notes if each])
 
 
@@ -74,7 +74,7 @@ def write_openai(source: ExportSource, folder: Path) -> None:
     with (folder / OPENAI_FILE).open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(_text(counted(), OPENAI_FILE))
     limits = training.openai_limits(stacking.n_records, not_taken)
-    notes = [limits, *filter(None, [stacking.told])]
+    notes = [limits, *filter(None, [stacking.summary])]
     write_page(source, folder, {OPENAI_FILE: "the dialogues, pictures inside"}, notes)
 
 
@@ -181,7 +181,7 @@ class DialogueStacker:
         return len(self._sizes)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The sentence about stacking for the page; empty if nothing is stacked."""
         return stacking_summary(self._budget, self._sizes, self._n_longer) if self._budget else ""
 

@@ -219,7 +219,8 @@ class ExportSource:
             "together"
         )
         left_out = {
-            each.card["name"]: sorted({*each.left_out, *licence.leave_out}) for each in self.all()
+            release.card["name"]: sorted({*release.left_out, *licence.leave_out})
+            for release in self.all()
         }
         terms = ", ".join(f"{name}: [{', '.join(these)}]" for name, these in left_out.items())
         has_items = any(each._items_without(left_out[each.card["name"]]) for each in self.all())

@@ -145,9 +145,9 @@ class SharedFiles:
 
         with self._explained(name):
             return sorted(
-                each["path"].removeprefix(f"{name}/")
+                entry["path"].removeprefix(f"{name}/")
                 for some in obstore.list(self._store, f"{name}/")
-                for each in some
+                for entry in some
             )
 
     def listing(self, name: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ _FILES_OF_SQLITE = 16
 threads may have closed some, too."""
 _LIBRARIES = ("duckdb", "_duckdb", "sqlite3", "sqlalchemy", "pyarrow")
 _AGAIN = "and run again; what was stored is kept"
-_SAID = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
+_EXHAUSTION_SENTENCE = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
 """The sentence itself, in the text of an error that has it."""
 _QUOTED = re.compile(r"""["'](/[^"']+)["']""")
 
@@ -114,7 +114,7 @@ def _number(error: BaseException) -> int | None:
 
 def exhaustion_in_text(text: str) -> str | None:
     """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
-    if match := _SAID.search(text):
+    if match := _EXHAUSTION_SENTENCE.search(text):
         return match[0]
     number = _number_in(text)
     return None if number is None else _sentence(number, OSError(text))

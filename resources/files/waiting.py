@@ -24,10 +24,10 @@ class TimedWait:
 
     def goes_on(self, why: str) -> bool:
         """Whether there is time left; tells the log why it is waited, if a line is due."""
-        now = time.monotonic()
-        if now >= self._ends:
+        current_time = time.monotonic()
+        if current_time >= self._ends:
             return False
-        if now >= self._says_at:
-            self._says_at = now + self._again
-            self._log(f"Waiting for {now - self._began:.0f} s: {why}.")
+        if current_time >= self._says_at:
+            self._says_at = current_time + self._again
+            self._log(f"Waiting for {current_time - self._began:.0f} s: {why}.")
         return True

@@ -113,17 +113,17 @@ class HostPace:
         self._numbers = itertools.count()
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        it, now = self._host(host), time.monotonic()
-        if detail := self._given_up(it, now):
+        it, current_time = self._host(host), time.monotonic()
+        if detail := self._given_up(it, current_time):
             return HostGivenUp(detail)
-        it.turns = {number: end for number, end in it.turns.items() if end > now}
+        it.turns = {number: end for number, end in it.turns.items() if end > current_time}
         if len(it.turns) >= connections(host):
             return PaceDelay(BUSY_SECONDS)
         ready_at = max(self._pauses.until(host), it.paced_until)
-        if ready_at > now:
-            return PaceDelay(ready_at - now)
-        turn = RequestSlot(host, next(self._numbers), now, it.pauses)
-        it.turns[turn.number] = now + lasts
+        if ready_at > current_time:
+            return PaceDelay(ready_at - current_time)
+        turn = RequestSlot(host, next(self._numbers), current_time, it.pauses)
+        it.turns[turn.number] = current_time + lasts
         return turn
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
@@ -144,10 +144,10 @@ class HostPace:
             turn: The slot.
             asked_to_wait: The seconds of its Retry-After.
         """
-        host, now = self._end(turn), time.monotonic()
+        host, current_time = self._end(turn), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:
-            host.refusing_since = now
+            host.refusing_since = current_time
         if turn.pauses == host.pauses:
             # Several requests in flight that are refused together count as one refusal.
             pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
@@ -158,15 +158,15 @@ class HostPace:
     async def ended(self, turn: RequestSlot) -> None:
         self._end(turn)
 
-    def _given_up(self, host: _HostState, now: float) -> str | None:
+    def _given_up(self, host: _HostState, current_time: float) -> str | None:
         until = self._pauses.until(host.name)
-        if until <= now:
+        if until <= current_time:
             host.given_up = None
-        since = host.refusing_since if host.refusals else now
-        if not host.given_up and until > now and until - since > PATIENCE:
+        since = host.refusing_since if host.refusals else current_time
+        if not host.given_up and until > current_time and until - since > PATIENCE:
             host.given_up = (
                 f"The host {host.name} goes on refusing, and may be asked again only in "
-                f"{until - now:.0f} seconds: run this again after that."
+                f"{until - current_time:.0f} seconds: run this again after that."
             )
         return host.given_up
 
@@ -228,16 +228,16 @@ class ClusterPace:
 class _PaceActor(HostPace):
     def __init__(self, backoff: float) -> None:
         super().__init__(backoff)
-        self._asked = time.monotonic()
+        self._requested_at = time.monotonic()
         threading.Thread(target=self._end_when_idle, daemon=True).start()
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        self._asked = time.monotonic()
+        self._requested_at = time.monotonic()
         return await super().begin(host, lasts)
 
     def _end_when_idle(self) -> None:
         import ray
 
-        while (seconds := self._asked + IDLE_SECONDS - time.monotonic()) > 0:
+        while (seconds := self._requested_at + IDLE_SECONDS - time.monotonic()) > 0:
             time.sleep(seconds)
         ray.kill(ray.get_runtime_context().current_actor)

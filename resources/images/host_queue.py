@@ -64,11 +64,11 @@ class HostQueues:
     async def next(self) -> Job | None:
         """The next job whose host may be asked, as far as known; None when all are done."""
         while self._unfinished:
-            now = time.monotonic()
-            job = self._take(now)
+            current_time = time.monotonic()
+            job = self._take(current_time)
             if job:
                 return job
-            with anyio.move_on_after(self._first_ready_at() - now):
+            with anyio.move_on_after(self._first_ready_at() - current_time):
                 await self._changed.wait()
         return None
 
@@ -140,10 +140,10 @@ class HostQueues:
             self._waiting_hosts.append(host)
         (host.waiting.append if last else host.waiting.appendleft)(job)
 
-    def _take(self, now: float) -> Job | None:
+    def _take(self, current_time: float) -> Job | None:
         for _ in range(len(self._waiting_hosts)):
             host = self._waiting_hosts.popleft()
-            free = host.active < host.connections and host.ready_at <= now
+            free = host.active < host.connections and host.ready_at <= current_time
             job = host.waiting.popleft() if free else None
             if host.waiting:
                 self._waiting_hosts.append(host)

@@ -92,7 +92,7 @@ class ImageIndex:
         self.path = Path(path)
         self._store = open_store(INDEX, self.path)
 
-    def known(self, urls: Iterable[str]) -> dict[str, ImageIndexEntry]:
+    def entries(self, urls: Iterable[str]) -> dict[str, ImageIndexEntry]:
         """The entries of these addresses, by address; an address without an entry is left out."""
         entries: dict[str, ImageIndexEntry] = {}
         for chunk in batched(urls, _LOOKUP_CHUNK):
@@ -128,9 +128,10 @@ class ImageIndex:
         Raises:
             ValueError: Facts are not JSON values.
         """
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        current_time = datetime.now(UTC).isoformat(timespec="seconds")
         values = [
-            row._asdict() | {"facts": canonical_json(row.facts), "fetched_at": now} for row in rows
+            row._asdict() | {"facts": canonical_json(row.facts), "fetched_at": current_time}
+            for row in rows
         ]
         if values:
             with self._store.transaction() as connection:

@@ -111,7 +111,7 @@ class ImageIntake:
         )
         for image, result in check_images(arrived, self._store, CORES):
             yield image, self._judged(result)
-        for image, facts in self._known(list(missing.values())):
+        for image, facts in self._stored_images(list(missing.values())):
             del missing[image.url]
             yield image, self._judged(facts)
         if self._on_workers is not None:
@@ -160,11 +160,11 @@ class ImageIntake:
             return rejected
         return result
 
-    def _known(self, images: Sequence[WantedImage]) -> list[tuple[WantedImage, ImageFacts]]:
+    def _stored_images(self, images: Sequence[WantedImage]) -> list[tuple[WantedImage, ImageFacts]]:
         """Images that were fetched from the same address before, and are still stored and current."""
         if self._fetcher.reads_a_folder:
             return []
-        entries = self._index.known([image.address for image in images if image.address])
+        entries = self._index.entries([image.address for image in images if image.address])
         ids = [entry.image_id for entry in entries.values()]
         self._store.whole.remember(before := self._index.verified(ids))
         current, refetched = [], []
@@ -181,7 +181,7 @@ class ImageIntake:
             if facts:
                 current.append((fetched, facts))
         self._remember(refetched)
-        whole = self._store.whole.of(ids)
+        whole = self._store.whole.get(ids)
         self._index.record_verified(dict(whole.items() - before.items()))
         return current
 
@@ -216,7 +216,7 @@ class ImageIntake:
                 if isinstance(taken, ImageFacts) and image.address
             ]
             self._index.record(fetched)
-            self._index.record_verified(self._store.whole.of(row.image_id for row in fetched))
+            self._index.record_verified(self._store.whole.get(row.image_id for row in fetched))
 
 
 def _by_address(images: Iterable[WantedImage]) -> dict[str, list[WantedImage]]:
@@ -300,7 +300,7 @@ _BY_WORKER = pa.schema(
 def _row(address: str, result: ImageResult, store: ImageStore) -> dict[str, Any]:
     if isinstance(result, ImageRejected):
         return {"address": address, "reason": result.reason, "detail": result.detail}
-    state = store.whole.of([result.image_id])[result.image_id]
+    state = store.whole.get([result.image_id])[result.image_id]
     return {
         "address": address,
         "facts": canonical_json(asdict(result)),

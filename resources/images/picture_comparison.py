@@ -40,7 +40,7 @@ class SquareImageCache:
         self._store = store
         self._kept: dict[str, SquareImage] = {}
 
-    def of(self, image_id: str) -> SquareImage:
+    def get(self, image_id: str) -> SquareImage:
         """The square of a picture. Raises ImageRejected, ImageNotStored, ImageDamaged."""
         if image_id not in self._kept:
             if len(self._kept) >= SQUARES_AT_ONCE:
@@ -65,7 +65,7 @@ class SquareImageCache:
             A match for each pair.
 
         Raises:
-            Exception: The errors of `of`.
+            Exception: The errors of `get`.
         """
         from threadpoolctl import threadpool_limits
 
@@ -75,7 +75,7 @@ class SquareImageCache:
                 wholes, parts, [CopyGeometry(pair.scale, pair.turn) for pair in compared]
             )
             return [
-                match(self.of(pair.whole), self.of(pair.part), look)
+                match(self.get(pair.whole), self.get(pair.part), look)
                 if look.may_be_same
                 else look.as_match()
                 for pair, look in zip(compared, looks, strict=True)

@@ -62,7 +62,7 @@ class FileStates:
             while len(self._states) > REMEMBERED:
                 self._states.popitem(last=False)
 
-    def of(self, ids: Iterable[str]) -> dict[str, FileState]:
+    def get(self, ids: Iterable[str]) -> dict[str, FileState]:
         """The states of these, as far as they are remembered."""
         with self._lock:
             return {one: self._states[one] for one in ids if one in self._states}
@@ -194,7 +194,7 @@ class ImageStore:
         self, image_id: str, state: FileState, opened: Callable[[], io.BufferedIOBase]
     ) -> bool:
         """Whether a file has the bytes of its name; they are read if its state is not remembered."""
-        if self.whole.of([image_id]).get(image_id) == state:
+        if self.whole.get([image_id]).get(image_id) == state:
             return True
         with opened() as file:
             whole = hashlib.file_digest(file, "sha256").hexdigest() == image_id
@@ -436,10 +436,10 @@ class DerivedImage(NamedTuple):
 
 
 class DerivedImages:
-    """Opens pictures of the store and keeps new ones; `made` has a note of each, by id."""
+    """Opens pictures of the store and keeps new ones; `created` has a note of each, by id."""
 
     def __init__(self, store: ImageStore) -> None:
-        self.made: dict[str, DerivedImage] = {}
+        self.created: dict[str, DerivedImage] = {}
         self._store = store
         self._opened: OrderedDict[str, Image.Image] = OrderedDict()
 
@@ -467,5 +467,5 @@ class DerivedImages:
         picture.save(data, "JPEG", quality=JPEG_QUALITY)
         image_id = self._store.put(data.getvalue()).image_id
         # The first note stays: a picture that two tasks make alike is one.
-        self.made.setdefault(image_id, DerivedImage(image_id, tuple(made_from), change))
+        self.created.setdefault(image_id, DerivedImage(image_id, tuple(made_from), change))
         return image_id

@@ -155,9 +155,9 @@ def read_rows(file: Path, quoting: Quoting = "checked", model: str = "") -> list
     """
     if file.is_dir():
         return [
-            row._replace(where=f"{each.relative_to(file)}, {row.where}")
-            for each in submitted_files(file, model)
-            for row in _of_submission(each)
+            row._replace(where=f"{answer_file.relative_to(file)}, {row.where}")
+            for answer_file in submitted_files(file, model)
+            for row in _of_submission(answer_file)
         ]
     try:
         if file.suffix.lower() == LOG:

@@ -70,8 +70,8 @@ def read_records(
             for where, cells in _records(ending, data, quoting):
                 columns |= dict.fromkeys(cells)
                 rows += [
-                    FileRow(where, _texts(where, each, wanted_columns, plain))
-                    for each in (meant(cells) if cells else ())
+                    FileRow(where, _texts(where, record, wanted_columns, plain))
+                    for record in (meant(cells) if cells else ())
                 ]
     except UnicodeDecodeError as error:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None

@@ -243,7 +243,7 @@ class Batches:
         Raises:
             BatchError: The provider did not accept a batch.
         """
-        client, awaited = (await self._clients.of(spec)).api, set[str]()
+        client, awaited = (await self._clients.client(spec)).api, set[str]()
         files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
         # One batch after another, made in a thread: its images take up to a hundred megabytes.
         while (file := await asyncio.to_thread(next, files, None)) is not None:
@@ -305,7 +305,7 @@ class Batches:
                 ) from None
 
     async def _update(self, spec: ModelSpec, batch: Batch) -> None:
-        client = (await self._clients.of(spec)).api
+        client = (await self._clients.client(spec)).api
         remote = await self._remote(client, batch)
         if remote is None:
             return

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, MetaData, Table, bindparam, delete, insert, select, update
 
-from resources.llm.ledger import Ledger, now
+from resources.llm.ledger import Ledger, current_time
 from resources.llm.store_calls import StoreCalls
 from resources.migrations import StoreError
 from resources.stores import StoreKind, open_store
@@ -161,7 +161,7 @@ class ChainBudget:
         self._due_spent -= spent
 
     def _values(self, values: dict[str, float]) -> dict[str, object]:
-        return {**values, "of_chain": self._chain, "at": now()}
+        return {**values, "of_chain": self._chain, "at": current_time()}
 
 
 def _join(
@@ -189,7 +189,7 @@ def _join(
     rows = [{"run": run, "chain": chain, "together": int(together)} for run in new]
     if rows:
         connection.execute(insert(RUNS), rows)
-    row = {"chain": chain, "spent_usd": 0.0, "reserved_usd": 0.0, "changed_at": now()}
+    row = {"chain": chain, "spent_usd": 0.0, "reserved_usd": 0.0, "changed_at": current_time()}
     connection.execute(insert_missing(connection.dialect.name, BUDGETS), row)
     spent, reserved = connection.execute(_READ, {"of_chain": chain}).one()
     cost = ledger.cost_of(new)
@@ -198,7 +198,7 @@ def _join(
         cost, reserved = max(cost, ledger.cost_of(runs) - spent), -reserved
     else:
         reserved = 0.0
-    values = {"of_chain": chain, "reserved": reserved, "spent": cost, "at": now()}
+    values = {"of_chain": chain, "reserved": reserved, "spent": cost, "at": current_time()}
     connection.execute(_CHANGE, values)
     return chain
 

@@ -130,10 +130,10 @@ class Canaries:
     def __init__(self, stage: str, *, apart: bool = False, by_prompt: bool = False):
         self.apart = apart
         self._stage, self._by_prompt = stage, by_prompt
-        self._of: dict[str, dict[str, Canary]] = defaultdict(dict)
+        self._canaries: dict[str, dict[str, Canary]] = defaultdict(dict)
         self._given_up: dict[str, str] = {}
 
-    def of(self, spec: ModelSpec, prompt_version: str) -> Canary:
+    def canary(self, spec: ModelSpec, prompt_version: str) -> Canary:
         """Return the canary of a model: one for the whole stage, or one for each prompt.
 
         Args:
@@ -144,7 +144,7 @@ class Canaries:
             The canary.
         """
         prompt = prompt_version.partition("@")[0] if self._by_prompt else ""
-        trials = self._of[spec.name]
+        trials = self._canaries[spec.name]
         if prompt not in trials:
             trials[prompt] = Canary(self._stage, spec, prompt)
             if why := self._given_up.get(spec.name):
@@ -159,6 +159,6 @@ class Canaries:
             why: The reason.
         """
         self._given_up[spec.name] = why
-        for trial in self._of[spec.name].values():
+        for trial in self._canaries[spec.name].values():
             if trial.given_up is None:
                 trial.give_up(why)

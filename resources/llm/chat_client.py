@@ -31,10 +31,18 @@ class ChatClient:
     ):
         self._http = http
         url = f"{str(api.base_url).rstrip('/')}/chat/completions"
-        like = http.build_request("GET", url, headers=api.auth_headers, timeout=api.timeout)
-        like.headers.update({"Accept": "application/json", "Content-Type": "application/json"})
-        like.headers.update({"User-Agent": api.user_agent, **headers})
-        self._url, self._headers, self._extensions = like.url, like.headers, like.extensions
+        sample_request = http.build_request(
+            "GET", url, headers=api.auth_headers, timeout=api.timeout
+        )
+        sample_request.headers.update(
+            {"Accept": "application/json", "Content-Type": "application/json"}
+        )
+        sample_request.headers.update({"User-Agent": api.user_agent, **headers})
+        self._url, self._headers, self._extensions = (
+            sample_request.url,
+            sample_request.headers,
+            sample_request.extensions,
+        )
 
     async def post(self, body: bytes) -> httpx2.Response:
         """The response, read whole. Raises openai.APIStatusError, APITimeoutError, APIConnectionError,

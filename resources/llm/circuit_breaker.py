@@ -97,7 +97,7 @@ class CircuitBreaker:
         self._last_error = ""
         self._seconds_before = 0.0
         if self._in_flight:
-            self._since = _now()
+            self._since = _current_time()
 
     def failed(self, sent_at: float, error: str = "") -> None:
         """Count an attempt that got no reply or a server error.
@@ -114,7 +114,7 @@ class CircuitBreaker:
         # A probe that fails opens the breaker at once.
         if self._failures >= OPEN_AFTER or self._openings:
             self._failures = 0
-            self._opened_at = _now()
+            self._opened_at = _current_time()
             pause = min(FIRST_PAUSE * 2 ** min(self._openings, 10), LONGEST_PAUSE)
             self._open_until = self._opened_at + pause
             self._openings += 1
@@ -125,7 +125,7 @@ class CircuitBreaker:
         while self._openings:
             waits_for(f"the server of {self._model}, which failed, to be tried again")
             async with self.listening():
-                pause = self._open_until - _now()
+                pause = self._open_until - _current_time()
                 if pause > 0:
                     await asyncio.sleep(pause)
                 elif self._probe is None:
@@ -141,7 +141,7 @@ class CircuitBreaker:
 
     def _start_clock(self, timeout: asyncio.Timeout) -> None:
         if not self._in_flight:
-            self._since = _now()
+            self._since = _current_time()
             if math.isfinite(self._give_up_seconds):
                 loop = asyncio.get_running_loop()
                 seconds = self._give_up_seconds - self._seconds_before
@@ -151,21 +151,21 @@ class CircuitBreaker:
     def _stop_clock(self, timeout: asyncio.Timeout) -> None:
         self._in_flight.discard(timeout)
         if not self._in_flight:
-            self._seconds_before += _now() - self._since
+            self._seconds_before += _current_time() - self._since
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
     def _give_up_if_due(self) -> None:
-        now = _now()
-        seconds = self._give_up_seconds - self._seconds_before - (now - self._since)
+        current_time = _current_time()
+        seconds = self._give_up_seconds - self._seconds_before - (current_time - self._since)
         if seconds > 0:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(seconds, self._give_up_if_due)
             return
         self._given_up = True
         for timeout in self._in_flight:
-            timeout.reschedule(now)
+            timeout.reschedule(current_time)
 
     def _provider_down(self) -> ProviderDown:
         what = "gave no reply"
@@ -179,5 +179,5 @@ class CircuitBreaker:
         )
 
 
-def _now() -> float:
+def _current_time() -> float:
     return asyncio.get_running_loop().time()

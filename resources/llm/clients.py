@@ -49,7 +49,7 @@ def _origin(url: httpx2.URL) -> tuple[str, int | None]:
 
 
 class Launcher(Protocol):
-    """Starts the server of the models whose provider is `offline` and that have no address."""
+    """Starts the server of the models whose provider is `mock` and that have no address."""
 
     def start(self) -> str:
         """Start the server unless it runs, and return its base URL."""
@@ -85,8 +85,8 @@ class Clients:
     async def __aexit__(self, *error: object) -> None:
         await self._stack.aclose()
 
-    async def of(self, spec: ModelSpec) -> ModelClient:
-        """The client for a model; starts the offline server if the model needs it."""
+    async def client(self, spec: ModelSpec) -> ModelClient:
+        """The client for a model; starts the mock server if the model needs it."""
         if spec.name in self._clients:
             return self._clients[spec.name]
         # One lock a model: no model waits until the server of another one has started.

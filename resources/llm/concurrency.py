@@ -38,44 +38,44 @@ class Concurrency:
         now: The time by the clock that the other methods are given.
     """
 
-    def __init__(self, ceiling: int, timeout: float = math.inf, now: float = -math.inf):
+    def __init__(self, ceiling: int, timeout: float = math.inf, current_time: float = -math.inf):
         self.ceiling = ceiling
         self.allowed = min(ceiling, START)
         self._timeout = timeout
-        self._since = now
+        self._since = current_time
         self._seconds: list[float] = []
         self._before: _Round | None = None
         self._by_one = False
         self._rest = 0
 
-    def answered(self, sent_at: float, now: float) -> None:
+    def answered(self, sent_at: float, current_time: float) -> None:
         """Count an answer that came while the allowed number of requests was in flight.
 
         Args:
             sent_at: The time when the request was sent.
-            now: The current time of the same clock.
+            current_time: The current time of the same clock.
         """
         if sent_at < self._since:
             return  # It was sent under another concurrency.
-        self._seconds.append(now - sent_at)
+        self._seconds.append(current_time - sent_at)
         if len(self._seconds) >= self.allowed:
             mean = sum(self._seconds) / len(self._seconds)
-            self._set(self._after(_Round(self.allowed, max(mean, 1e-9))), now)
+            self._set(self._after(_Round(self.allowed, max(mean, 1e-9))), current_time)
 
-    def timed_out(self, sent_at: float, now: float) -> None:
+    def timed_out(self, sent_at: float, current_time: float) -> None:
         """Halve the concurrency, once for all attempts that were sent at this concurrency.
 
         Args:
             sent_at: The time when the request was sent.
-            now: The current time of the same clock.
+            current_time: The current time of the same clock.
         """
         if sent_at >= self._since:
-            self.halve(now)
+            self.halve(current_time)
 
-    def halve(self, now: float) -> None:
+    def halve(self, current_time: float) -> None:
         """Halve, and grow by one a round from then on."""
         self._by_one, self._before, self._rest = True, None, ROUNDS_OF_REST
-        self._set(max(1, self.allowed // 2), now)
+        self._set(max(1, self.allowed // 2), current_time)
 
     def _after(self, done: _Round) -> int:
         """The concurrency that follows a round."""
@@ -96,10 +96,10 @@ class Concurrency:
         self._before = done
         return max(done.allowed, grown)
 
-    def _set(self, allowed: int, now: float) -> None:
+    def _set(self, allowed: int, current_time: float) -> None:
         self._seconds.clear()
         if allowed != self.allowed:
-            self.allowed, self._since = allowed, now
+            self.allowed, self._since = allowed, current_time
 
 
 def _within(seconds: float, done: _Round) -> int:

@@ -31,16 +31,16 @@ from resources.llm.request_body import unsendable
 from resources.llm.request_keys import KeyedRequest
 from resources.llm.usage import Usage
 
-STAND_IN = ModelSpec.model_validate(
-    {"name": "stand-in", "provider": "offline", "model": "offline-careful"}
+MOCK_MODEL = ModelSpec.model_validate(
+    {"name": "mock", "provider": "mock", "model": "offline-careful"}
 )
 
 
-def _stand_in(spec: ModelSpec) -> ModelSpec:
+def _mock_of(spec: ModelSpec) -> ModelSpec:
     """The model that answers in a dry run: a mock model, or the model itself if it is one."""
     itself = {"model": spec.model, "token_limit": spec.token_limit}
     sent = {"max_side": spec.max_side, "detail": spec.detail}
-    return STAND_IN.model_copy(update=sent | (itself if spec.provider == "offline" else {}))
+    return MOCK_MODEL.model_copy(update=sent | (itself if spec.provider == "mock" else {}))
 
 
 @dataclass
@@ -71,7 +71,7 @@ class DryGateway(Gateway):
         self.forecasts: dict[tuple[str, str], Forecast] = defaultdict(Forecast)
         """Forecast by stage and candidate or model, in the order of the first request."""
         self.stand_in_answers: dict[str, Completion] = {}
-        """Answers of the offline server by the request's key; a run would find them in its ledger."""
+        """Answers of the mock server by the request's key; a run would find them in its ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
         """Create model calls that only forecast.
@@ -131,8 +131,8 @@ class DryModelCalls(ModelCalls):
         if too_long := unsendable(request, spec, key):
             return too_long
         self._forecast(request).at_most_usd += highest_cost(request, spec, spec.mode)
-        stand_in = _stand_in(spec)
-        client = await self._clients.of(stand_in)
+        stand_in = _mock_of(spec)
+        client = await self._clients.client(stand_in)
         limits = self.context.limits(stand_in)
         async with limits.attempt(0, self._breaker(keyed._replace(spec=stand_in))):
             sent_at = time.monotonic()
@@ -146,7 +146,7 @@ class DryModelCalls(ModelCalls):
         )
         tokens = prompt, self._likely_completion(request, spec, reply)
         cost = spec.cost(*tokens, spec.mode)
-        if spec.provider == "offline" and reply.finish_reason == CUT_OFF:
+        if spec.provider == "mock" and reply.finish_reason == CUT_OFF:
             return Failure(key, "truncated", "", *tokens, cost, reply.finish_reason)
         # Each evaluated model gets an answer of its own, as each answer is judged.
         text = reply.text if request.task else f"{reply.text}\n({spec.name})"
@@ -158,7 +158,7 @@ class DryModelCalls(ModelCalls):
         """Estimate the completion tokens: from the mock reply, the ledger's mean, or the requested
         length.
         """
-        if spec.provider == "offline":
+        if spec.provider == "mock":
             return reply.completion_tokens
         if spec.name not in self._means:
             self._means[spec.name] = self.context.ledger.mean_completion(self.stage, spec.model)

@@ -45,7 +45,7 @@ class Gateway:
     `run` names the run that pays and `budget_usd` its limit (None: no limit), shared with its
     `ancestors`, the runs that it retries or continues; with `together` also with the active runs
     `at_work` (`budget_store.py`). `launcher` starts the mock model server for models of the provider
-    `offline`.
+    `mock`.
 
     Raises:
         RegistryError: The profile is unknown, or one of its models has no key.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from methods.model_text import says_nothing
 from resources.llm.error_kinds import kind_of
 from resources.llm.finish_reasons import end_of
-from resources.llm.ledger import Call, Charge, now
+from resources.llm.ledger import Call, Charge, current_time
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply
@@ -118,7 +118,7 @@ def _call(
         cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, ledger_request.via),
         seconds=seconds,
         attempts=attempts,
-        created_at=now(),
+        created_at=current_time(),
         response=reply.text,
         reasoning=reply.reasoning,
         request=ledger_request.request,

@@ -175,7 +175,9 @@ class ModelCalls:
 
     def trial(self, request: ChatRequest) -> Canary:
         """The trial of a request's model; whoever makes a result of several calls enters it."""
-        return self.trials.of(self.context.registry.model(request.model), request.prompt_version)
+        return self.trials.canary(
+            self.context.registry.model(request.model), request.prompt_version
+        )
 
     def count_result(self, request: ChatRequest, loss: Loss | None) -> None:
         """Count a result of a model.
@@ -211,7 +213,7 @@ class ModelCalls:
         catches, where the outcome will come from a batch. Where models are asked apart, a refused key
         ends the requests of its model only.
         """
-        keyed = self._keys.of(request)
+        keyed = self._keys.keyed(request)
         spec = keyed.spec
         if keyed.key in self._in_flight:
             outcome = as_cached(await asyncio.shield(self._in_flight[keyed.key]))
@@ -331,7 +333,7 @@ class ModelCalls:
             return Failure(key, item.kind or "expired", item.detail or "")
         if not_sent := unsendable(request, spec, key):
             return not_sent
-        if why := self.trials.of(spec, request.prompt_version).given_up:
+        if why := self.trials.canary(spec, request.prompt_version).given_up:
             return Failure(key, "given_up", why)
         if spec.mode == "batch":
             pending = self._pending.setdefault(spec.name, {})
@@ -367,9 +369,9 @@ class ModelCalls:
 
         request, spec, canonical, key = keyed
         context, started, attempts, is_sent = self.context, time.monotonic(), 0, False
-        trial = self.trials.of(spec, request.prompt_version)
+        trial = self.trials.canary(spec, request.prompt_version)
         try:
-            client = await self._clients.of(spec)
+            client = await self._clients.client(spec)
         except ProxyNotSupported as error:
             return Failure(key, "unreachable", str(error))
         limits, breaker = context.limits(spec), self._breaker(keyed)

@@ -1,17 +1,23 @@
 """One entry of `models.yaml`: the model's name, its server, its request settings and its prices."""
 
+import logging
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from methods.errors import UserError
+from methods.evaluation.candidates import FORMER_MOCK
 from methods.ids import canonical_json
 from resources.llm.server_address import OPENAI, ServerAddress, read_address
 
+MOCK_ENDPOINT = "offline"
+"""The endpoint of all mock model servers. The keys of requests depend on it, so it keeps this name."""
+_LOG = logging.getLogger(__name__)
 LONGEST_COMPLETION = 4096
 """Tokens of the longest answer to a request that sets no limit of its own."""
 MOST = 1_000_000_000
@@ -99,6 +105,15 @@ class RetryWait(_Section):
     most: float = Field(30.0, ge=0, allow_inf_nan=False)
 
 
+@cache
+def _warn_of_former_provider() -> None:
+    """Log the former name of the provider, once in a process: every step reads models.yaml."""
+    _LOG.warning(
+        "models.yaml: the provider offline is now called mock. Write provider: mock; the next version "
+        "does not read the former name."
+    )
+
+
 class FromEnvironment(_Section):
     """A value that is read from an environment variable, as secrets are."""
 
@@ -112,7 +127,7 @@ class ModelSpec(_Section):
     """
 
     name: str
-    provider: Literal["offline", "openai"]
+    provider: Literal["mock", "openai"]
     model: str
     identity: str | None = Field(None, min_length=1)
     family: str | None = Field(None, min_length=1)
@@ -152,11 +167,19 @@ class ModelSpec(_Section):
     max_request_bytes: int = Field(100_000_000, ge=1, le=MOST)
     max_reply_bytes: int = Field(16_000_000, ge=1, le=MOST)
 
+    @field_validator("provider", mode="before")
+    @classmethod
+    def _current_provider(cls, value: Any) -> Any:
+        if value != FORMER_MOCK:
+            return value
+        _warn_of_former_provider()
+        return "mock"
+
     @model_validator(mode="after")
-    def _offline_server_takes_no_batches(self) -> "ModelSpec":
-        if self.mode == "batch" and self.provider == "offline" and self.address() is None:
+    def _mock_server_takes_no_batches(self) -> "ModelSpec":
+        if self.mode == "batch" and self.provider == "mock" and self.address() is None:
             raise ValueError(
-                f"{self.name} cannot take batches: the offline server has no batch API; set its mode "
+                f"{self.name} cannot take batches: the mock server has no batch API; set its mode "
                 "to live, or name a provider that has one"
             )
         return self
@@ -207,7 +230,7 @@ class ModelSpec(_Section):
 
         The counts of other servers may be twenty times smaller than GPT-4o's.
         """
-        if self.image_tokens is not None or self.provider == "offline":
+        if self.image_tokens is not None or self.provider == "mock":
             return True
         server = self.server()
         return server is not None and (urlsplit(server.public).hostname or "").endswith(
@@ -311,12 +334,12 @@ class ModelSpec(_Section):
         return self.base_url or os.environ.get(self.base_url_env or "") or None
 
     def server(self) -> ServerAddress | None:
-        """The server's address taken apart; None for the offline server that a run starts.
+        """The server's address taken apart; None for the mock server that a run starts.
 
         Raises RegistryError, which names the setting and not the address.
         """
         address = self.address()
-        if address is None and self.provider == "offline":
+        if address is None and self.provider == "mock":
             return None
         if address is None and self.base_url_env not in (None, OPENAI_VARIABLE):
             raise RegistryError(
@@ -341,10 +364,18 @@ class ModelSpec(_Section):
         """
         if self.identity:
             return self.identity
-        server = None if self.provider == "offline" else self.server()
+        server = None if self.provider == "mock" else self.server()
         if server is None:
-            return "offline"
+            return MOCK_ENDPOINT
         return f"{server.shown} ({self.routes()})" if self.routes() else server.shown
+
+    @property
+    def provider_in_keys(self) -> str:
+        """The provider as request keys have it: the mock model server under its name in 0.2.
+
+        Keys are hashes: with another name in them, stored answers would be requested again.
+        """
+        return FORMER_MOCK if self.provider == "mock" else self.provider
 
     def answerer(self) -> str:
         """The endpoint with the model's name on that server."""

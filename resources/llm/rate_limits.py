@@ -84,8 +84,8 @@ class SlidingMinute:
             self._line.wake()
 
     def _seconds_until(self, units: float) -> float:
-        now = time.monotonic()
-        while self._taken and self._taken[0].at <= now - self.window:
+        current_time = time.monotonic()
+        while self._taken and self._taken[0].at <= current_time - self.window:
             self._sum -= self._taken.popleft().units
         over = self._sum + units - self.limit
         for use in self._taken:
@@ -94,7 +94,7 @@ class SlidingMinute:
             over -= use.units
             if over <= 1e-9:
                 # Checked again then: an attempt may have been corrected to less or more meanwhile.
-                return max(use.at + self.window - now, 0.001)
+                return max(use.at + self.window - current_time, 0.001)
         return 0.0
 
 
@@ -177,10 +177,10 @@ class ModelLimits:
 
     def throttled(self, retry_after: float | None) -> None:
         """The server throttled: halve the concurrency, and wait as long as it asked."""
-        now = time.monotonic()
-        if now - self._backed_off >= BACKED_OFF_SECONDS:
-            self._backed_off = now
-            self._concurrency.halve(now)
+        current_time = time.monotonic()
+        if current_time - self._backed_off >= BACKED_OFF_SECONDS:
+            self._backed_off = current_time
+            self._concurrency.halve(current_time)
         if retry_after is not None:
             self.pause(retry_after)
 

@@ -80,7 +80,7 @@ class Profile(BaseModel):
                 raise ValueError(f"{role} names {twice[0]} twice")
         return self
 
-    def of(self, role: Role) -> str:
+    def model_for(self, role: Role) -> str:
         """The model that has a role in building. Raises RegistryError where the profile names none."""
         name: str | None = getattr(self, role)
         if name is None:

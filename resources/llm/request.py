@@ -12,7 +12,7 @@ from typing import Literal
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Image, Message
-from resources.llm.model_spec import ModelSpec
+from resources.llm.model_spec import MOCK_ENDPOINT, ModelSpec
 
 FailureKind = Literal[
     "refused",
@@ -77,7 +77,7 @@ class ChatRequest:
 
         The same image in another size or detail is another request. Image settings are in the form
         only if the request has images, the schema only if the endpoint is sent it, who answers only if
-        that is not the offline server.
+        that is not the mock server.
         """
         endpoint = spec.endpoint()
         repeated = {"replicate": self.replicate, "renewal": self.renewal}
@@ -85,8 +85,8 @@ class ChatRequest:
         if spec.detail != "auto":
             pictures["detail"] = spec.detail
         return {
-            "provider": spec.provider,
-            **({} if endpoint == "offline" else {"endpoint": endpoint}),
+            "provider": spec.provider_in_keys,
+            **({} if endpoint == MOCK_ENDPOINT else {"endpoint": endpoint}),
             "model": spec.model,
             "messages": [
                 {

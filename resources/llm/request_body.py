@@ -76,7 +76,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> J
     if request.schema and spec.sends_schema():
         shape = {"name": "reply", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
-    if spec.provider == "offline" and request.task is not None:
+    if spec.provider == "mock" and request.task is not None:
         body["metadata"] = {"task": require_task(request.task, request.prompt_version)}
     return body
 

@@ -25,7 +25,7 @@ class RequestKeys:
         self._registry, self._stage = registry, stage
         self._renewals = ledger.renewals()
 
-    def of(self, request: ChatRequest) -> KeyedRequest:
+    def keyed(self, request: ChatRequest) -> KeyedRequest:
         """The request with its key, as decisions to ask it again have changed it."""
         spec = self._registry.model(request.model)
         renewal = sum(

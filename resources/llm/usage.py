@@ -67,8 +67,8 @@ class ItemRate:
         """Requests a second since the mark before the last one."""
         if len(self._marks) < 2:
             return 0.0
-        before, now = self._marks[-2], self._marks[-1]
-        return (now.requests - before.requests) / max(now.at - before.at, 1e-9)
+        before, latest = self._marks[-2], self._marks[-1]
+        return (latest.requests - before.requests) / max(latest.at - before.at, 1e-9)
 
     def seconds_left(self, n_left: int, in_flight: int = 0) -> float | None:
         """Estimate the remaining time.
@@ -80,19 +80,19 @@ class ItemRate:
         Returns:
             Seconds; None if too little is finished for an estimate.
         """
-        now = self._marks[-1]
+        latest = self._marks[-1]
         self._at_once = max(self._at_once, in_flight)
         if n_left == 0:
             return 0.0
-        if now.items == self._marks[0].items:
+        if latest.items == self._marks[0].items:
             return None
         # Those under way have made some of their requests already.
-        requests = now.of_items / now.items * n_left - (now.requests - now.of_items)
+        requests = latest.of_items / latest.items * n_left - (latest.requests - latest.of_items)
         for since in reversed(self._marks):
-            seconds, sent = now.at - since.at, now.sent - since.sent
+            seconds, sent = latest.at - since.at, latest.sent - since.sent
             if seconds >= SHORTEST and sent >= max(FEWEST, in_flight):
                 # The last requests take as long as any, however few they are: half of that on average.
-                answered = seconds / (now.requests - since.requests) * max(requests, n_left)
+                answered = seconds / (latest.requests - since.requests) * max(requests, n_left)
                 return answered + seconds / sent * self._at_once / 2
         return None
 
@@ -373,31 +373,35 @@ class StageProgress:
 
     def report_if_due(self) -> None:
         """Report, if the last report was some seconds ago."""
-        now = time.monotonic()
-        if now < self._due:
+        current_time = time.monotonic()
+        if current_time < self._due:
             return
-        self._due = now + PROGRESS_SECONDS
+        self._due = current_time + PROGRESS_SECONDS
         for lane, pace in self._paces.items():
             requests, sent = self._usage.requests_of(lane)
-            pace.mark(ProgressSnapshot(now, self._done[lane], self._of_done[lane], requests, sent))
-        if self._is_news(now):
-            self._report(now)
+            pace.mark(
+                ProgressSnapshot(
+                    current_time, self._done[lane], self._of_done[lane], requests, sent
+                )
+            )
+        if self._is_news(current_time):
+            self._report(current_time)
 
-    def _is_news(self, now: float) -> bool:
+    def _is_news(self, current_time: float) -> bool:
         """Whether something changed since the last report, or the silence has lasted long enough."""
         usage = self._usage
         counts = (usage.calls, usage.cache_hits, usage.failures.total())
         state = (self._done.total(), *counts, usage.failed_attempts, usage.sent_again)
         if state != self._reported:
             self._silence = PROGRESS_SECONDS
-        elif now < self._silent_until:
+        elif current_time < self._silent_until:
             return False
         else:
             self._silence = min(2 * self._silence, LONGEST_SILENCE)
-        self._reported, self._silent_until = state, now + self._silence
+        self._reported, self._silent_until = state, current_time + self._silence
         return True
 
-    def _report(self, now: float) -> None:
+    def _report(self, current_time: float) -> None:
         self._on_progress(
             ProgressReport(
                 self._stage,
@@ -407,7 +411,7 @@ class StageProgress:
                 sum(pace.per_second() for pace in self._paces.values()),
                 self._seconds_left(),
                 self._under_way,
-                now - self._started,
+                current_time - self._started,
             )
         )
 

@@ -46,9 +46,9 @@ async def watch(
         while True:
             faulthandler.dump_traceback_later(2 * STILL_SECONDS, file=STDERR)
             await asyncio.sleep(STILL_SECONDS)
-            now = progress()
-            still = still + STILL_SECONDS if now == before else 0.0
-            before = now
+            current = progress()
+            still = still + STILL_SECONDS if current == before else 0.0
+            before = current
             if still:
                 minutes = f"{still / 60:.0f} min"
                 text = (

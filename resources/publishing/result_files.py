@@ -175,7 +175,7 @@ def _counts(warehouse: Warehouse, release_id: str) -> pa.Table:
     """How many items or questions of the release have each value."""
     items = items_of_release(rows_of_release(warehouse, release_id))
     rows = [
-        {"release_id": release_id, "name": counts.name, "value": value, "n": n, "unit": counts.of}
+        {"release_id": release_id, "name": counts.name, "value": value, "n": n, "unit": counts.per}
         for counts in release_counts(warehouse, release_id, items)
         for value, n in counts.counts
     ]
@@ -202,7 +202,7 @@ def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> Evaluat
     sent: dict[tuple[str, str], dict[_CallFacts, None]] = {}
     for call in ledger.calls(list(roles)):
         for role in roles[call.key]:
-            sent.setdefault(role, {})[_CallFacts.of(call)] = None
+            sent.setdefault(role, {})[_CallFacts.from_call(call)] = None
     readers = Counter(row["asked"] for row in rows if row["role"] == "reader")
     return EvaluationCalls(
         [_settings(*role, list(facts)) for role, facts in sorted(sent.items())],
@@ -220,7 +220,7 @@ class _CallFacts(NamedTuple):
     prompt: str
 
     @classmethod
-    def of(cls, call: Call) -> "_CallFacts":
+    def from_call(cls, call: Call) -> "_CallFacts":
         request: Mapping[str, Any] = call.request
         params = request["params"]
         return cls(
@@ -403,13 +403,13 @@ def _markdown(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
 
 
 def _pictures(
-    ending: str, drawn: Callable[[Any], bytes]
+    ending: str, render: Callable[[Any], bytes]
 ) -> Callable[[ReleaseResults], Iterator[tuple[str, bytes]]]:
     def write(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
         for number, of_judge in enumerate(results.by_judge(), start=1):
             suffix = "" if number == 1 else f"-{number}"
             for name, figure in _figures(of_judge):
-                yield f"{name}{suffix}.{ending}", drawn(figure)
+                yield f"{name}{suffix}.{ending}", render(figure)
 
     return write
 

@@ -79,7 +79,8 @@ def write_submissions(
         for note in (*result.notes, *_losses(lost)):
             notes.setdefault(note, []).append(model)
     remarks = [
-        note if len(of) == len(named) else f"{', '.join(of)}: {note}" for note, of in notes.items()
+        note if len(names) == len(named) else f"{', '.join(names)}: {note}"
+        for note, names in notes.items()
     ]
     return written, remarks
 

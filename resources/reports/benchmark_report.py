@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from methods.evaluation.candidates import BASELINE, is_model
+from methods.evaluation.candidates import BASELINE, MOCK_PROVIDERS, is_model
 from resources.files.atomic import write_atomically
 from resources.files.home import relative_to_home
 from resources.files.object_storage import shared_files
@@ -27,22 +27,27 @@ from resources.reports.report_items import item_section
 from resources.reports.report_languages import languages
 from resources.reports.report_leaderboard import JudgePane, leaderboard, panes_of
 from resources.reports.report_pairwise import pairwise
+from resources.reports.report_prompt_sensitivity import prompt_sensitivity
 from resources.reports.report_readings import readings
 from resources.reports.report_scores import RULE
 from resources.reports.report_shape import noun_of, shape
 from resources.reports.report_trust import trust
-from resources.reports.report_wordings import wordings
 from resources.web.addresses import items_page
 
-_OFFLINE = "offline"
 READING = "What scores, intervals, ranks and comparisons mean"
 _SECTIONS = {
     "readings": ("second_readings", "extraction_queue", "extraction_quality"),
     "languages": ("language_gaps",),
     "attribution": ("error_attribution",),
     "pairwise": ("pairs", "pair_ratings"),
-    "wordings": ("wording_effects",),
-    "trust": ("score_queue", "judge_agreement", "critic_pairs", "judge_quality", "judge_probes"),
+    "prompt-sensitivity": ("prompt_sensitivity",),
+    "trust": (
+        "score_queue",
+        "judge_agreement",
+        "critic_pairs",
+        "judge_quality",
+        "judge_bias_tests",
+    ),
     "items": (
         "flagged_items",
         "item_statistics",
@@ -52,7 +57,7 @@ _SECTIONS = {
     ),
 }
 """Section -> the tables of the stage that it shows, or rests on alone."""
-_BY_MODEL = ("extraction_quality", "language_gaps", "wording_effects")
+_BY_MODEL = ("extraction_quality", "language_gaps", "prompt_sensitivity")
 """Analyses whose findings are of models."""
 _LEADERBOARD = "leaderboard"
 """The section that rests on all others."""
@@ -80,18 +85,20 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         leaderboard(data, panes),
         letters(data["choice"], order),
         readings(data),
-        *(section.of(data, panes) for section in extra_sections()),
+        *(section.section(data, panes) for section in extra_sections()),
         languages(data),
         attribution(data["error_attribution"], data["attribution_terms"], panes),
         lengths(data["answer_lengths"], order),
         pairwise(data["pairwise"], noun),
-        wordings(data, panes),
+        prompt_sensitivity(data, panes),
         trust(data),
-        _drawn("items", "Items", _flagged(item_analysis) if item_analysis else ""),
-        _drawn("reading", "How to read this", READING if panes else ""),
+        _template_section("items", "Items", _flagged(item_analysis) if item_analysis else ""),
+        _template_section("reading", "How to read this", READING if panes else ""),
         shape(data),
-        _drawn("failures", "Failures", _lost(failures) if panes or failures else ""),
-        _drawn("examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"),
+        _template_section("failures", "Failures", _lost(failures) if panes or failures else ""),
+        _template_section(
+            "examples", "Examples", f"The first {block.count(len(data['examples']), noun)}"
+        ),
     )
     return render_page(
         "report.html",
@@ -115,7 +122,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
         n_without_picture=data["n_without_picture"],
         not_made=_not_made(data["not_made"]),
         generated=data["generated"],
-        offline=_offline(data),
+        mocked=_mocked(data),
         failures=failures,
         item_section=item_analysis,
         examples=[
@@ -207,7 +214,7 @@ def _items_of(failure: Row, release_id: str) -> str:
     return items_page(release_id, item=failure["item_id"])
 
 
-def _drawn(name: str, title: str, finding: str) -> block.Section:
+def _template_section(name: str, title: str, finding: str) -> block.Section:
     """A section that is a template of this name; it is there if there is something to say of it."""
     template = f"report_{name}.html" if finding else ""
     return block.Section(name, title, template=template, finding=finding)
@@ -247,17 +254,17 @@ def write_report(path: Path, html: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _offline(data: Report) -> str | None:
+def _mocked(data: Report) -> str | None:
     """The parts of the page that the mock model server made, in words, or None."""
     parts = []
-    if _OFFLINE in data["release"]["provider"].lower():
+    if not MOCK_PROVIDERS.isdisjoint(data["release"]["provider"].lower().split(", ")):
         parts += ["questions", "references"]
     providers = {row["provider"].lower() for row in data["scores"]} - {BASELINE}
     if providers and all(
-        set(provider.split(" + ")) <= {_OFFLINE, BASELINE} for provider in providers
+        set(provider.split(" + ")) <= {*MOCK_PROVIDERS, BASELINE} for provider in providers
     ):
         parts += ["answers", "judgments"]
-    elif any(_OFFLINE in provider for provider in providers):
+    elif any(not MOCK_PROVIDERS.isdisjoint(provider.split(" + ")) for provider in providers):
         # Only the names of those who took part are known, not who did what.
         parts += ["some of the answers or judgments"]
     # Reads as a list in words: "a, b and c".

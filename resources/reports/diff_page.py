@@ -130,8 +130,8 @@ def render_diff(
         why_nothing=None if common else why_nothing_common(difference, second.card),
         n_common=len(difference.common),
         whole=[
-            (model, judge, version, score(was), score(now))
-            for model, judge, version, was, now in difference.scores
+            (model, judge, version, score(earlier), score(later))
+            for model, judge, version, earlier, later in difference.scores
         ],
         items=[_item(how, change, sides, image_store) for how, change in listed[:N_SHOWN]],
         n_more=max(0, len(listed) - N_SHOWN),
@@ -172,10 +172,11 @@ def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
         leading = models[0].scores[0].metric
         metrics = list(
             dict.fromkeys(
-                one.metric
+                shown.metric
                 for model in models
-                for one in model.scores
-                if leading.aggregation == one.metric.aggregation or leading.name == one.metric.name
+                for shown in model.scores
+                if leading.aggregation == shown.metric.aggregation
+                or leading.name == shown.metric.name
             )
         )
         # The sort keeps the benchmark's order among those averaged alike.

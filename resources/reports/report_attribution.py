@@ -48,11 +48,11 @@ def attribution(
         if own and terms:
             by_judge.append((pane.title, list(_pane(pane, own, terms))))
     of_judges = [block.Panes("attribution", "Judge", by_judge)] if by_judge else []
-    title, finding = "Where errors come from", _found(rows, terms) if terms else ""
+    title, finding = "Where errors come from", _finding(rows, terms) if terms else ""
     return block.Section("attribution", title, title, of_judges, finding=finding)
 
 
-def _found(rows: Sequence[Row], terms: Terms) -> str:
+def _finding(rows: Sequence[Row], terms: Terms) -> str:
     """For how many models a cause of errors is shown, in a line."""
     whole = [row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]]
     models = {row["model"] for row in whole}
@@ -126,7 +126,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
             [
                 [
                     block.who(who),
-                    *(difference_cell(_of(by_change[key].get(who.name))) for key in later),
+                    *(difference_cell(_difference(by_change[key].get(who.name))) for key in later),
                 ]
                 for who in models
             ],
@@ -138,13 +138,13 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
         yield from maps
 
 
-def _of(row: Row | None) -> ModelDifference | None:
+def _difference(row: Row | None) -> ModelDifference | None:
     return None if row is None else difference_of(row, _POINTS)
 
 
 def _followed(row: Row | None) -> Cell:
     """One model and one change: the net with its test, errors that went and answers that were lost."""
-    difference = _of(row)
+    difference = _difference(row)
     return difference_cell(difference, *(_counts(row) if row and difference else ()))
 
 
@@ -177,7 +177,7 @@ def sentence(row: Row, phrases: Cause) -> str:
         return f"There are no {errors} to attribute; when {when}, {lost}."
     gone = f"Of {row['n_errors']} {errors} {row['n_gone']} ({_percent(row, 'gone')}) go when {when}"
     net = f"net {SCALE.difference(row['difference'])} points"
-    cell = _of(row)
+    cell = _difference(row)
     if cell is None or row["p_holm"] is None:
         return f"{gone}; {lost}; {net}. {row['reason']}"
     ends = f"[{SCALE.difference(row['ci_low'])}, {SCALE.difference(row['ci_high'])}]"
@@ -231,7 +231,7 @@ def _tasks(
 
 def _of_task(row: Row | None) -> Cell:
     """A change on one task, which may have too few items for a test: then `title` says why."""
-    cell, difference = _followed(row), _of(row)
+    cell, difference = _followed(row), _difference(row)
     if row is None or difference is None:
         return cell._replace(title=row["reason"] or "" if row else "")
     below = [difference.interval, difference.p] if difference.interval else []

@@ -53,7 +53,7 @@ class Sentences:
     """A list of sentences, one per line."""
 
     kind: ClassVar = "sentences"
-    of: Sequence[str]
+    lines: Sequence[str]
     style: str = "links"
 
 
@@ -62,7 +62,7 @@ class Terms:
     """Sentences on each of several things, by its name."""
 
     kind: ClassVar = "terms"
-    of: Sequence[tuple[str, Sequence[str]]]
+    entries: Sequence[tuple[str, Sequence[str]]]
 
 
 class TableSection(NamedTuple):
@@ -101,7 +101,7 @@ class Drawing:
 
     kind: ClassVar = "drawing"
     name: str
-    of: object
+    data: object
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class FigureRow:
     """
 
     kind: ClassVar = "figures"
-    of: Sequence[tuple[str, Markup]]
+    figures: Sequence[tuple[str, Markup]]
     style: str = "figure"
     axes: Sequence[str] = ()
 
@@ -138,11 +138,11 @@ class Pane:
 
 @dataclass(frozen=True)
 class Panes:
-    """One of several panes, by title: they are chosen by `of`, such as the judge."""
+    """One of several panes, by title: they are chosen by `chosen_by`, such as the judge."""
 
     kind: ClassVar = "panes"
     name: str
-    of: str
+    chosen_by: str
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 

@@ -127,17 +127,17 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
         "Languages, licences, shards",
         [block.Pane(drawings, "charts"), block.FoldedBlocks(block.bold(title), [shards])],
     )
-    drawn: list[block.Block] = [block.note("no_corpus_map")]
+    blocks: list[block.Block] = [block.note("no_corpus_map")]
     if counts["has_map"] and corpus["map"]:
         label = f"Map of {block.count(len(corpus['map']), 'entry')}"
         figure = inline_svg(map_figure(*_map(corpus["map"]), COLUMN), label)
-        drawn = [block.note("corpus_map"), block.FigureRow([("", figure)], "figure map")]
+        blocks = [block.note("corpus_map"), block.FigureRow([("", figure)], "figure map")]
         if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
-            drawn += [
+            blocks += [
                 block.Heading("The largest clusters"),
                 block.Drawing("groups", [CorpusImageGroup("", centres)]),
             ]
-    yield block.Section("clusters", "Clusters", "Clusters", drawn)
+    yield block.Section("clusters", "Clusters", "Clusters", blocks)
     yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
 
 
@@ -197,7 +197,7 @@ def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Bl
         [
             [
                 Cell(kind, kind="who"),
-                *(_made(by_size.get((kind, n))) for n in numbers),
+                *(_n_made_cell(by_size.get((kind, n))) for n in numbers),
                 Cell(str(sum(row["made"] for row in sizes if row["kind"] == kind))),
             ]
             for kind in kinds
@@ -222,7 +222,7 @@ def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Bl
             )
 
 
-def _made(row: Row | None) -> Cell:
+def _n_made_cell(row: Row | None) -> Cell:
     if row is None:
         return Cell("–", kind="n quiet")
     return Cell(str(row["made"]), [] if row["made"] == row["wanted"] else [f"of {row['wanted']}"])
@@ -395,8 +395,11 @@ def _cost(name: str, rows: Sequence[Row], days: Sequence[Any], by_calls: bool) -
         Cell(f"{usd(rows):,.2f}", kind="n" if usd(rows) else "n quiet"),
         *(
             Cell(
-                (f"{calls(of):,}" if by_calls else f"{usd(of):,.2f}") if of else "–", kind="n quiet"
+                (f"{calls(day_costs):,}" if by_calls else f"{usd(day_costs):,.2f}")
+                if day_costs
+                else "–",
+                kind="n quiet",
             )
-            for of in by_day
+            for day_costs in by_day
         ),
     ]

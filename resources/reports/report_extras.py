@@ -30,7 +30,7 @@ class ExtraSection(NamedTuple):
     html: Callable[[Report, Sequence[JudgePane]], Markup]
     finding: Callable[[Report], str]
 
-    def of(self, data: Report, panes: Sequence[JudgePane]) -> Section:
+    def section(self, data: Report, panes: Sequence[JudgePane]) -> Section:
         """Make the section of a page.
 
         Args:

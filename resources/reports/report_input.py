@@ -123,7 +123,7 @@ class Report(LeaderboardInput):
     pairwise: Pairwise
     widest_groups: Rows
     """Wordings of the groups whose ratings differ most, with `text`, `styles`, `value` and calls."""
-    judge_probes: Rows
+    judge_bias_tests: Rows
     failures: Rows
     of_extras: Mapping[str, Rows]
     """Rows of tables that extras have, by table."""

@@ -26,10 +26,10 @@ def languages(data: Report) -> block.Section:
     rows = data["findings"].get("language_gaps", [])
     by_pair = groupby(rows, key=lambda row: [row[name] for name in names])
     panes = [block.Pane(list(_pane(data, list(group)))) for _, group in by_pair]
-    return block.Section("languages", "Languages", "Languages", panes, finding=_found(rows))
+    return block.Section("languages", "Languages", "Languages", panes, finding=_finding(rows))
 
 
-def _found(rows: Sequence[Row]) -> str:
+def _finding(rows: Sequence[Row]) -> str:
     """How many models are surely better in one of the languages, in a line."""
     metric = next((row["metric"] for row in rows if row["measure"] == "first_score"), "")
     of_models = [

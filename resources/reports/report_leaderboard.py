@@ -124,8 +124,8 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
                 judged,
                 f"{judged.title} · {judged.version}" if several else judged.title,
                 [
-                    _view(judged, each, data["release"], f"form-{place}-{n}")
-                    for n, each in enumerate(_aggregations(judged.shown_metrics))
+                    _view(judged, aggregation, data["release"], f"form-{place}-{n}")
+                    for n, aggregation in enumerate(_aggregations(judged.shown_metrics))
                 ],
                 [
                     *refusals(judged, order),

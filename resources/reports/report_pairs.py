@@ -150,13 +150,13 @@ def pairs(
     models = [who for who in order if any(who.name in pair for pair in rows)]
     lines = [
         [
-            block.who(one),
+            block.who(first),
             *(
                 difference_cell(
-                    difference_between(rows, one.name, other.name, metric),
+                    difference_between(rows, first.name, other.name, metric),
                     link=items_page(
                         release["release_id"],
-                        a=one.name,
+                        a=first.name,
                         b=other.name,
                         metric=metric.name,
                         judge=judged.judge,
@@ -165,7 +165,7 @@ def pairs(
                 for other in models
             ),
         ]
-        for one in models
+        for first in models
     ]
     n_clusters = min(row["n_clusters"] for row in rows.values())
     # Pairs that did not differ at all show nothing of how much they could.

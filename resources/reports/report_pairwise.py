@@ -34,10 +34,10 @@ def pairwise(data: Pairwise, noun: str) -> block.Section:
     """
     panes = [block.Pane(list(_pane(data, design, noun))) for design in data["designs"]]
     title = "Answers compared"
-    return block.Section("pairwise", title, title, panes, finding=_found(data))
+    return block.Section("pairwise", title, title, panes, finding=_finding(data))
 
 
-def _found(data: Pairwise) -> str:
+def _finding(data: Pairwise) -> str:
     """Who is first before the first judge, in a line."""
     first = next(
         (row for row in data["ratings"] if row["form"] == FLOOR and row["rank"] == 1), None

@@ -94,11 +94,11 @@ def _slice(
     models: Sequence[CandidateLabel],
 ) -> Iterator[block.Block]:
     """The scores by one label: drawn, and in numbers."""
-    drawn, drawn_models = parts[:MOST_DRAWN], models[:MANY_MODELS]
-    small = [(part.value, part.n, part.scores[: len(drawn_models)]) for part in drawn]
+    shown_parts, drawn_models = parts[:MOST_DRAWN], models[:MANY_MODELS]
+    small = [(part.value, part.n, part.scores[: len(drawn_models)]) for part in shown_parts]
     yield block.Heading(f"By {label}", 4)
-    if len(drawn) < len(parts) or len(drawn_models) < len(models):
-        yield block.note("drawn", n_parts=len(drawn), n_models=len(drawn_models))
+    if len(shown_parts) < len(parts) or len(drawn_models) < len(models):
+        yield block.note("drawn", n_parts=len(shown_parts), n_models=len(drawn_models))
     charts = multiples(metric, drawn_models, small)
     yield block.Pane([block.Drawing("dots", chart) for chart in charts], "multiples")
     table = _table(f"Slices by {label}", label, parts, models, "levels")
@@ -147,9 +147,9 @@ def _abilities(
     if levels:
         parts = by_label[levels[-1]]
         names = [part.value for part in parts]
-        if drawn := radars(names, models, [part.scores for part in parts], metric.scale):
+        if chart := radars(names, models, [part.scores for part in parts], metric.scale):
             yield block.note("radars", label=levels[-1], scale=metric.scale)
-            yield drawn
+            yield chart
     whole = _whole(judged, metric, models)
     for label in levels:
         yield _table(f"Abilities by {label}", label, [whole, *by_label[label]], models, "levels")
@@ -316,13 +316,13 @@ def _against(
             block.heads("Model", *(Cell(value, [f"n = {n}"]) for value, n in sizes.items())),
             [
                 [
-                    block.who(one),
+                    block.who(first),
                     *(
-                        Cell(_verdicts(None if v in few else by_pair, metric, one, models))
+                        Cell(_verdicts(None if v in few else by_pair, metric, first, models))
                         for v, by_pair in by_value.items()
                     ),
                 ]
-                for one in models
+                for first in models
             ],
             "against",
         )
@@ -332,13 +332,13 @@ def _against(
         block.heads("First less second", *by_value),
         [
             [
-                Cell(one.label, [f"less {other.label}"], "who"),
+                Cell(first.label, [f"less {other.label}"], "who"),
                 *(
-                    difference_cell(difference_between(by_pair, one.name, other.name, metric))
+                    difference_cell(difference_between(by_pair, first.name, other.name, metric))
                     for by_pair in by_value.values()
                 ),
             ]
-            for one, other in pairs[:MOST_PAIRS]
+            for first, other in pairs[:MOST_PAIRS]
         ],
         "matrix",
     )

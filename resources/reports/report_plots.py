@@ -145,7 +145,7 @@ def radars(
         return None
     axes = tuple(str(number) for number in range(1, len(names) + 1))
     means = tuple(map(_mean, scores))
-    drawn = []
+    figures = []
     for place, who in enumerate(models):
         column = [row[place] for row in scores]
         lines = [(who.label, tuple(score.value for score in column)), ("mean", means)]
@@ -156,8 +156,8 @@ def radars(
         ]
         radar = RadarData("", "", axes, (scale.low, scale.high), lines)
         figure = radar_figure(radar, SMALL, SMALL, "none", words)
-        drawn.append((who.label, inline_svg(figure, f"{who.label}: {', '.join(words)}")))
-    return block.FigureRow(drawn, "radars", names)
+        figures.append((who.label, inline_svg(figure, f"{who.label}: {', '.join(words)}")))
+    return block.FigureRow(figures, "radars", names)
 
 
 def _mean(row: Sequence[ReportEstimate]) -> float | None:
@@ -220,8 +220,8 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
         )
         for number, (label, x, y) in enumerate(plane.points, start=1)
     ]
-    drawn = {label for label, *_ in plane.points}
-    without = [who for label, who in models.items() if label not in drawn]
+    shown_labels = {label for label, *_ in plane.points}
+    without = [who for label, who in models.items() if label not in shown_labels]
     return Quadrants(mean, alignment, lines, without, plane)
 
 

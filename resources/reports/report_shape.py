@@ -26,13 +26,13 @@ class Bar(NamedTuple):
 
 
 class BarChart(NamedTuple):
-    """Bars with a heading; `note` says the whole in words, `unit` and `of` head their columns."""
+    """Bars with a heading; `note` says the whole in words, `unit` and `counted` head their columns."""
 
     title: str
     note: str
     bars: list[Bar]
     unit: str = ""
-    of: str = ""
+    counted: str = ""
 
 
 def noun_of(release: Row) -> str:
@@ -43,15 +43,20 @@ def noun_of(release: Row) -> str:
 def histogram_chart(distribution: Distribution) -> BarChart:
     """The values of a distribution, counted in bins."""
     counts = [
-        (f"{each.first}" if each.first == each.last else f"{each.first}–{each.last}", each.n)
-        for each in histogram(distribution.values)
+        (
+            f"{interval.first}"
+            if interval.first == interval.last
+            else f"{interval.first}–{interval.last}",
+            interval.n,
+        )
+        for interval in histogram(distribution.values)
     ]
     return BarChart(
         distribution.name,
         summary(distribution.values),
         bars_of(counts),
         distribution.unit,
-        distribution.of,
+        distribution.per,
     )
 
 
@@ -62,7 +67,7 @@ def share_chart(share: CategoryCounts) -> BarChart:
     others = share.counts[MOST_ROWS:]
     if others:
         shown.append((f"{len(others)} others", sum(n for _, n in others)))
-    noun = share.of if total != 1 else share.of.removesuffix("s")
+    noun = share.per if total != 1 else share.per.removesuffix("s")
     return BarChart(share.name, f"{total} {noun}", bars_of(shown, total))
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, IN_WINS, NONE, VERDICTS
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, OF_PEOPLE
 from methods.evaluation.judging import PANEL
-from methods.evaluation.probes import FOUND, IN_WINS, NONE, VERDICTS
 from methods.naming import decimal_text
 from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell
@@ -59,8 +59,8 @@ _DOES = {
         "is about as strict with models of other families as other judges are",
     ),
 }
-"""What a judge does where a probe's shift above 0 is found, one below it, or none worth finding."""
-_PROBES = {
+"""What a judge does where a bias test's shift above 0 is found, one below it, or none worth finding."""
+_BIAS_TESTS = {
     "length": "neutral text after answers",
     "obedience": "instructions hidden in answers",
     "position": "preference for a place",
@@ -83,39 +83,39 @@ def trust(data: Report) -> block.Section:
         and row["measure"] in VERDICT_MEASURES
         and not row["subset_label"]
     ]
-    versions = {(row["judge"], row["judge_version"]) for row in (*rows, *data["judge_probes"])}
+    versions = {(row["judge"], row["judge_version"]) for row in (*rows, *data["judge_bias_tests"])}
     agreed = [row for row in rows if row["measure"] in MEASURES]
     blocks: list[block.Block] = []
-    if agreed or data["judge_probes"]:
+    if agreed or data["judge_bias_tests"]:
         if not any(row["other"] in _PEOPLE for row in agreed):
             blocks.append(block.note("no_people", release=data["release"]))
         blocks += _agreement(agreed, versions)
-    if data["judge_probes"]:
+    if data["judge_bias_tests"]:
         sentences = [
-            _said(row, _called(row["judge"], row["judge_version"], versions))
-            for row in data["judge_probes"]
+            _bias_test_sentence(row, _called(row["judge"], row["judge_version"], versions))
+            for row in data["judge_bias_tests"]
         ]
         blocks += [
             block.Heading("Is a judge led?"),
             block.note("bias_tests"),
             block.Sentences(sentences),
         ]
-    finding = _found(agreed, data["judge_probes"])
+    finding = _finding(agreed, data["judge_bias_tests"])
     return block.Section(
         "trust", "Trust in the judge", "Can the judge be trusted?", blocks, finding=finding
     )
 
 
-def _found(agreed: Sequence[Row], probes: Sequence[Row]) -> str:
-    """Whether people were asked, and how many probes shift a judge, in a line."""
+def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
+    """Whether people were asked, and how many bias tests shift a judge, in a line."""
     by_people = any(row["other"] in _PEOPLE for row in agreed)
     people = "Compared with people" if by_people else "Not compared with people"
-    measured = [row for row in probes if row["ci_low"] is not None]
+    measured = [row for row in bias_tests if row["ci_low"] is not None]
     if not measured:
         return f"{people}; no bias test was made"
     led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in measured)
     verb = "shift" if led > 1 else "shifts"
-    return f"{people}; {led or 'none'} of {block.count(len(measured), 'probe')} {verb} a judge"
+    return f"{people}; {led or 'none'} of {block.count(len(measured), 'bias test')} {verb} a judge"
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:
@@ -175,13 +175,13 @@ def _number(value: float) -> str:
     return decimal_text(value, 2)
 
 
-def _said(row: Row, judge: str) -> str:
-    """A probe in one sentence: what is shown, the shift with its interval, answers and clusters."""
+def _bias_test_sentence(row: Row, judge: str) -> str:
+    """A bias test in one sentence: what is shown, the shift with its interval, answers and clusters."""
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
-    above, below, none = _DOES.get(row["probe"], ("", "", ""))
-    unit, decimals = ("wins", 2) if row["probe"] in IN_WINS else ("points", 1)
-    is_shifted, equal = row["verdict"] == FOUND, row["verdict"] == NONE
+    above, below, none = _DOES.get(row["bias_test"], ("", "", ""))
+    unit, decimals = ("wins", 2) if row["bias_test"] in IN_WINS else ("points", 1)
+    is_shifted, equal = row["verdict"] == BIAS_FOUND, row["verdict"] == NONE
     does = (above if row["shift"] > 0 else below) if is_shifted else none if equal else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
     figures = [f"{_signed(row['shift'], decimals)} {unit}"]
@@ -192,7 +192,7 @@ def _said(row: Row, judge: str) -> str:
         figures.append(_p(row["p_holm"]))
     if equal:
         figures.append(f"within ±{row['least']:.2f}")
-    noun = "comparisons" if row["probe"] == VERDICTS else "answers"
+    noun = "comparisons" if row["bias_test"] == VERDICTS else "answers"
     clusters = "" if row["n_clusters"] is None else f" of {_counted(row['n_clusters'])}"
     figures.append(f"on {row['n']} {noun}{clusters}")
     if row["n_lost"]:
@@ -202,7 +202,7 @@ def _said(row: Row, judge: str) -> str:
 
 
 def _not_enough(row: Row, unit: str) -> str:
-    """Why a probe shows neither a shift nor that there is none."""
+    """Why a bias test shows neither a shift nor that there is none."""
     if row["ci_low"] is None:
         return "Not enough to say: all are of one item or group."
     if row["detectable"] is None:
@@ -220,8 +220,8 @@ def _p(value: float) -> str:
 
 
 def _about(row: Row) -> str:
-    """What was probed; a probe without words here has its name."""
-    return _PROBES.get(row["probe"], str(row["probe"]))
+    """What was tested; a bias test without words here has its name."""
+    return _BIAS_TESTS.get(row["bias_test"], str(row["bias_test"]))
 
 
 def _signed(value: float, decimals: int) -> str:

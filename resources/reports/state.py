@@ -38,7 +38,7 @@ class Changes(NamedTuple):
 class ChangesSinceLast(NamedTuple):
     """The changes, and the time of the page that they are relative to."""
 
-    made: str
+    created_at: str
     changes: Changes
 
 
@@ -65,17 +65,17 @@ def difference(before: State, after: State) -> Changes:
         [name for name in after if name not in before],
         [
             name
-            for name, was in before.items()
-            if was[IN_FORCE] and not after.get(name, {}).get(IN_FORCE, False)
+            for name, earlier in before.items()
+            if earlier[IN_FORCE] and not after.get(name, {}).get(IN_FORCE, False)
         ],
         [name for name in both if after[name][IN_FORCE] and not before[name][IN_FORCE]],
         otherwise,
         [
-            ScoreChange(name, model, was, now)
+            ScoreChange(name, model, earlier, later)
             for name in both
             if name not in otherwise
-            for model, was, now in _scores(before[name][SCORES], after[name][SCORES])
-            if was != now
+            for model, earlier, later in _scores(before[name][SCORES], after[name][SCORES])
+            if earlier != later
         ],
     )
 
@@ -122,7 +122,7 @@ def keep_state(path: Path, state: State, since: ChangesSinceLast | None, date: s
     stored = {
         "made": date,
         "state": state,
-        "since": {"made": since.made, "changes": since.changes._asdict()} if since else None,
+        "since": {"made": since.created_at, "changes": since.changes._asdict()} if since else None,
     }
     write_atomically(path, to_json(stored, indent=1).encode())
 

@@ -174,23 +174,23 @@ class Accounts:
             "password": password_hash,
         }
         with self._store.transaction() as connection:
-            existing = _found(connection, name)
+            existing = _account_of(connection, name)
             if existing is not None:
                 raise AccountError(f"There is an account {existing.name!r} already.")
-            connection.execute(_ADD, row | {"created_at": self._now(connection)})
+            connection.execute(_ADD, row | {"created_at": self._current_time(connection)})
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
         """The account of this name, whatever its case."""
         with self._store.read() as connection:
-            return _found(connection, name)
+            return _account_of(connection, name)
 
     def all(self) -> list[Account]:
         """Every account, by name."""
         with self._store.read() as connection:
             return [_account(row) for row in connection.execute(_ALL)]
 
-    def known(self, name: str, role: str = ROLES[0]) -> str:
+    def stored_name(self, name: str, role: str = ROLES[0]) -> str:
         """Return the stored spelling of an account's name.
 
         Args:
@@ -247,8 +247,8 @@ class Accounts:
         Raises AccountError, also for the last administrator who can sign in.
         """
         with self._store.read() as connection:
-            now = self._now(connection)
-        self._update(name, "disabled_at", now, sign_out=True, no_admin=True)
+            current_time = self._current_time(connection)
+        self._update(name, "disabled_at", current_time, sign_out=True, no_admin=True)
 
     def enable(self, name: str) -> None:
         """Let a disabled account sign in again. Raises AccountError."""
@@ -338,24 +338,26 @@ class Accounts:
         """
         token = secrets.token_urlsafe(32)
         with self._store.transaction() as connection:
-            account = _found(connection, name)
+            account = _account_of(connection, name)
             if account is None or account.disabled:
                 raise AccountError(f"There is no account {name!r} that may sign in.")
             link = {"token_hash": _sha256(token), "name": account.name}
-            connection.execute(_LINK, link | {"expires_at": self._now(connection, LINK_LASTS)})
+            connection.execute(
+                _LINK, link | {"expires_at": self._current_time(connection, LINK_LASTS)}
+            )
         return token
 
     def invited(self, token: str) -> Account | None:
         """The account that a link would sign in; the link stays usable."""
         with self._store.read() as connection:
-            link = {"token_hash": _sha256(token), "now": self._now(connection)}
+            link = {"token_hash": _sha256(token), "now": self._current_time(connection)}
             row = connection.execute(_INVITED, link).first()
         return None if row is None else _account(row)
 
     def use_link(self, token: str) -> Account | None:
         """The account that a link signs in, once: of several uses at the same time one succeeds."""
         with self._store.transaction() as connection:
-            connection.execute(_FORGET_LINKS, {"now": self._now(connection)})
+            connection.execute(_FORGET_LINKS, {"now": self._current_time(connection)})
             name = connection.execute(_USE_LINK, {"token_hash": _sha256(token)}).scalar()
             row = connection.execute(_ENABLED, {"name": name}).first()
         return None if row is None else _account(row)
@@ -365,12 +367,12 @@ class Accounts:
         token = secrets.token_urlsafe(32)
         with self._store.transaction() as connection:
             ended = {
-                "began_before": self._now(connection, -SESSION_LASTS),
-                "seen_before": self._now(connection, -IDLE_LASTS),
+                "began_before": self._current_time(connection, -SESSION_LASTS),
+                "seen_before": self._current_time(connection, -IDLE_LASTS),
             }
             connection.execute(_FORGET_SESSIONS, ended)
-            now = self._now(connection)
-            session = {"token_hash": _sha256(token), "name": name, "now": now}
+            current_time = self._current_time(connection)
+            session = {"token_hash": _sha256(token), "name": name, "now": current_time}
             if connection.execute(_BEGIN_SESSION, session).rowcount == 0:
                 raise AccountError(f"There is no account {name!r} that may sign in.")
         return token
@@ -381,17 +383,17 @@ class Accounts:
         """
         token_hash = _sha256(token)
         with self._store.read() as connection:
-            now = self._time(connection)
+            current_time = self._time(connection)
             current = {
                 "token_hash": token_hash,
-                "began_after": stored_time(now - SESSION_LASTS),
-                "seen_after": stored_time(now - IDLE_LASTS),
+                "began_after": stored_time(current_time - SESSION_LASTS),
+                "seen_after": stored_time(current_time - IDLE_LASTS),
             }
             row = connection.execute(_SESSION, current).first()
             if row is None:
                 return None
-            if row.seen_at <= stored_time(now - SEEN_EVERY):
-                values = {"token_hash": token_hash, "now": stored_time(now)}
+            if row.seen_at <= stored_time(current_time - SEEN_EVERY):
+                values = {"token_hash": token_hash, "now": stored_time(current_time)}
                 connection.execute(_SEEN, values)
         return Account(row.name, row.role, has_password=row.password is not None)
 
@@ -427,7 +429,7 @@ class Accounts:
             raise AccountError(str(error)) from None
         return hash_password(password, self._hasher)
 
-    def _now(self, connection: Connection, shift: timedelta = timedelta()) -> str:
+    def _current_time(self, connection: Connection, shift: timedelta = timedelta()) -> str:
         return stored_time(self._time(connection) + shift)
 
     def _time(self, connection: Connection) -> datetime:
@@ -436,7 +438,7 @@ class Accounts:
 
 def _written(connection: Connection, name: str) -> str:
     """The name as the account or the decisions have it. Raises AccountError for an unknown person."""
-    account = _found(connection, name)
+    account = _account_of(connection, name)
     if account is not None:
         return account.name
     if connection.execute(_HAS_DECIDED, {"name": name}).first() is None:
@@ -453,7 +455,7 @@ def _require_other_admin(connection: Connection, name: str) -> None:
         )
 
 
-def _found(connection: Connection, name: str) -> Account | None:
+def _account_of(connection: Connection, name: str) -> Account | None:
     """The account of this name, whatever its case."""
     row = connection.execute(_BY_FOLDED, {"folded": folded_name(name)}).first()
     return None if row is None else _account(row)

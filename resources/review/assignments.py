@@ -176,8 +176,8 @@ def rows_of(
                 rows[key] = assignment.assignment_id, progress
     n_open = Counter(progress for _, progress in rows.values())["open"]
     return [
-        (item["item_id"], *key, *found, item["priority"], item["place"])
-        for key, found in rows.items()
+        (item["item_id"], *key, *values, item["priority"], item["place"])
+        for key, values in rows.items()
     ], n_open
 
 

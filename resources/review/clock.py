@@ -51,14 +51,14 @@ def time_of_day(connection: Connection) -> datetime:
     return datetime.fromtimestamp(database_seconds(connection), UTC)
 
 
-def now(connection: Connection) -> str:
+def database_time(connection: Connection) -> str:
     """The time by the clock of the database, as the store keeps it."""
     return stored_time(time_of_day(connection))
 
 
 def today(connection: Connection) -> str:
     """The current day in UTC; as text it is smaller than every time of that day."""
-    return now(connection)[: len("2026-01-01")]
+    return database_time(connection)[: len("2026-01-01")]
 
 
 def time_of_locks(connection: Connection) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from methods.errors import UserError
 from methods.review.decisions import MOST_CHARACTERS
 from methods.review.process import ROUND_OF_ROLE, ReviewState
-from resources.review.clock import now
+from resources.review.clock import database_time
 
 _COLUMNS = "comment_id, item_id, author, addressee, text, written_at"
 _ADD = text("""
@@ -62,7 +62,7 @@ def add(
         raise CommentError(
             f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(written)}."
         )
-    values = (item_id, author, addressee, written, now(connection))
+    values = (item_id, author, addressee, written, database_time(connection))
     names = ("item_id", "author", "addressee", "text", "written_at")
     comment_id = connection.execute(_ADD, dict(zip(names, values, strict=True))).scalar_one()
     return Comment(comment_id, *values)
@@ -115,7 +115,9 @@ def visible(
         blind_to = _of_round_1(connection)
         written = [each for each in written if each.author not in blind_to or each.author == reader]
     return [
-        each for each in written if reader in (each.author, each.addressee) or not each.addressee
+        comment
+        for comment in written
+        if reader in (comment.author, comment.addressee) or not comment.addressee
     ]
 
 

@@ -121,7 +121,9 @@ def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, ma
             break
         content = connection.execute(_CONTENT, {"item_id": item_id}).scalar_one()
         item: QueueItem = from_json(content)
-        state = review_state(item, events.read(connection, [item_id]), rules.of(item["kind"]))
+        state = review_state(
+            item, events.read(connection, [item_id]), rules.rules_for(item["kind"])
+        )
         expected = expected_of(item, state)
         if expected is not None:
             copy: QueueItem = {**item, "item_id": gold_id_of(item)}

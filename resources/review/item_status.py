@@ -116,7 +116,7 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
         assigned: list[assignments.Row] = []
         for row in queued:
             item = from_json(row.item)
-            state = review_state(item, decided[row.item_id], rules.of(row.kind))
+            state = review_state(item, decided[row.item_id], rules.rules_for(row.kind))
             standing, rows = _standing(row, state, rules, all_assignments)
             standings.append(standing)
             bars += [{"item_id": row.item_id, "annotator": name} for name in sorted(state.excluded)]
@@ -139,7 +139,7 @@ def state(connection: Connection, item: QueueItem) -> ReviewState:
     """
     is_gold = gold.is_gold(connection, item["item_id"])
     decided = [] if is_gold else events.read(connection, [item["item_id"]])
-    return review_state(item, decided, current_rules(connection).of(item["kind"]))
+    return review_state(item, decided, current_rules(connection).rules_for(item["kind"]))
 
 
 def _standing(

@@ -21,7 +21,7 @@ _TITLE_LENGTH = 120
 MOST_COUNTED = 1_000
 _POSITIONS_OF_A_KIND = 1 << 32
 """More than the items of one kind that a queue ever has."""
-_KNOWN = statement(
+_STORED_ITEMS = statement(
     "SELECT item_id, content_hash, made_of, place, withdrawn FROM items WHERE kind IN :kinds",
     lists=("kinds",),
 )
@@ -134,7 +134,7 @@ def update_queue(
     Returns:
         The changes.
     """
-    rows = connection.execute(_KNOWN, {"kinds": list(kinds)})
+    rows = connection.execute(_STORED_ITEMS, {"kinds": list(kinds)})
     before = {row.item_id: row for row in rows}
     first = min(map(list(KINDS).index, kinds)) * _POSITIONS_OF_A_KIND
     missing = before.keys() - {item["item_id"] for item, _ in hashed}
@@ -219,9 +219,9 @@ def page(
     else:
         # The statuses, which are counted anyway, say how many match.
         n_items = sum(
-            each.n
-            for each in progress(connection)
-            if filters.kind in (None, each.kind) and filters.status in (None, each.status)
+            status.n
+            for status in progress(connection)
+            if filters.kind in (None, status.kind) and filters.status in (None, status.status)
         )
         shown = list(connection.execute(matching.limit(limit).offset(offset)).scalars())
     holders: dict[str, list[str]] = defaultdict(list)

@@ -172,7 +172,7 @@ def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
     """
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
-        rule = rules.of(row.kind)
+        rule = rules.rules_for(row.kind)
         annotators += row.n_needed
         experts += row.n_waiting + row.n_rework
         experts += expected_for_experts(

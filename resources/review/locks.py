@@ -14,7 +14,7 @@ from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
 from resources.review import events, gold, item_status
-from resources.review.clock import advance, later, now, time_of_locks, time_of_row, today
+from resources.review.clock import advance, database_time, later, time_of_locks, time_of_row, today
 from resources.review.statements import sql
 
 LOCK_SECONDS = 900
@@ -313,7 +313,7 @@ def save_draft(
     typed = canonical_json(draft)
     if stored != typed:
         _require_version(stored, based_on)
-    values = {**claim._asdict(), "draft": typed, "saved_at": now(connection)}
+    values = {**claim._asdict(), "draft": typed, "saved_at": database_time(connection)}
     if not connection.execute(_STORE_DRAFT_OF_LOCK, values).rowcount:
         raise LockLost("This lock is unknown or too old: open the item again.")
     return content_id(typed)
@@ -401,7 +401,7 @@ def _kinds_at_quota(connection: Connection, reviewer: str, rules: RuleBook, time
     )
     full = []
     for kind, n_items in rows:
-        quota = rules.of(kind).quota
+        quota = rules.rules_for(kind).quota
         if quota is not None and n_items >= quota:
             full.append(kind)
     return full

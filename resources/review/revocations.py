@@ -15,7 +15,7 @@ from methods.ids import canonical_json
 from methods.review.decisions import Decision
 from methods.review.process import ReviewState
 from resources.review import events, item_status, items
-from resources.review.clock import now
+from resources.review.clock import database_time
 from resources.review.locks import STORE_DRAFT
 
 MAX_REASON = 1000
@@ -156,7 +156,7 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
         **{
             "annotator": person,
             "draft": canonical_json(content_of_draft),
-            "saved_at": now(connection),
+            "saved_at": database_time(connection),
         },
     }
     connection.execute(STORE_DRAFT, draft)
@@ -196,6 +196,10 @@ def _of_expert(state: ReviewState | None) -> list[Decision]:
 
 
 def _revoke(connection: Connection, ended: list[Decision], person: str, reason: str | None) -> None:
-    end: dict[str, Any] = {"person": person, "reason": reason, "revoked_at": now(connection)}
+    end: dict[str, Any] = {
+        "person": person,
+        "reason": reason,
+        "revoked_at": database_time(connection),
+    }
     connection.execute(_REVOKE, [end | {"event_id": each.event_id} for each in ended])
     item_status.update(connection, sorted({each.item_id for each in ended}))

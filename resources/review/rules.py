@@ -35,10 +35,10 @@ def read_rules(path: Path) -> RuleBook:
     try:
         return RuleBook.model_validate({} if book is None else book)
     except ValidationError as error:
-        raise RulesError(f"{path}: {_said(error)}.") from None
+        raise RulesError(f"{path}: {_validation_sentence(error)}.") from None
 
 
-def _said(error: ValidationError) -> str:
+def _validation_sentence(error: ValidationError) -> str:
     """The first validation error: its key, its value and the valid values."""
     first = error.errors(include_url=False)[0]
     place, fault = first_fault(error, RuleBook)

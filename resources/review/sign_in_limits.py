@@ -41,20 +41,22 @@ class TooManyAttempts(UserError):
         super().__init__(f"Too many failed sign-ins: try again in {n} {unit}{'s' * (n != 1)}.")
 
 
-def count_attempt(connection: Connection, name_hash: str, address: str, now: datetime) -> None:
+def count_attempt(
+    connection: Connection, name_hash: str, address: str, current_time: datetime
+) -> None:
     """Count a sign-in attempt for a name and, if known, an address.
 
     Args:
         connection: The review store.
         name_hash: The hash of the name.
         address: The address; empty if it is unknown.
-        now: The present time.
+        current_time: The present time.
 
     Raises:
         TooManyAttempts: The limit is reached.
     """
     address = _counted_as(address)
-    since = stored_time(now - ATTEMPTS_WINDOW)
+    since = stored_time(current_time - ATTEMPTS_WINDOW)
     connection.execute(_FORGET_OLD, {"since": since})
     limits = [("name_hash", name_hash, ATTEMPTS_PER_NAME)]
     if address:
@@ -64,8 +66,8 @@ def count_attempt(connection: Connection, name_hash: str, address: str, now: dat
         oldest = connection.execute(_OLDEST_THAT_COUNTS[column], values).scalar()
         if oldest is not None:
             over = datetime.fromisoformat(oldest) + ATTEMPTS_WINDOW
-            raise TooManyAttempts(max(over - now, timedelta(seconds=1)))
-    attempt = {"name_hash": name_hash, "address": address, "tried_at": stored_time(now)}
+            raise TooManyAttempts(max(over - current_time, timedelta(seconds=1)))
+    attempt = {"name_hash": name_hash, "address": address, "tried_at": stored_time(current_time)}
     connection.execute(_COUNT, attempt)
 
 

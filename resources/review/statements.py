@@ -48,7 +48,7 @@ class ItemStatement:
 
     def __init__(self, written: str, *columns: str):
         some = written.format(wanted="IN :item_ids")
-        self._one = statement(written.format(wanted="= :item_id"), *columns)
+        self._for_one = statement(written.format(wanted="= :item_id"), *columns)
         self._some = statement(some, *columns, lists=("item_ids",))
 
     def rows(self, connection: Connection, item_ids: Iterable[str]) -> list[Row[Any]]:
@@ -78,6 +78,6 @@ class ItemStatement:
     ) -> Iterator[CursorResult[Any]]:
         for wanted in batched(item_ids, _ITEMS_AT_ONCE):
             if len(wanted) == 1:
-                yield connection.execute(self._one, {"item_id": wanted[0]})
+                yield connection.execute(self._for_one, {"item_id": wanted[0]})
             else:
                 yield connection.execute(self._some, {"item_ids": wanted})

@@ -28,7 +28,7 @@ from resources.review import (
     revocations,
 )
 from resources.review.assignments import ActiveAssignment
-from resources.review.clock import now, time_of_day
+from resources.review.clock import database_time, time_of_day
 from resources.review.comments import Comment
 from resources.review.credentials import folded_name
 from resources.review.fingerprints import ReviewFingerprint
@@ -231,7 +231,14 @@ class ReviewStore:
         with self._store.transaction() as connection:
             round = ROUND_OF_ROLE[role]
             assignments.assign(
-                connection, annotator, round, kind, bucket, share, made_by, now(connection)
+                connection,
+                annotator,
+                round,
+                kind,
+                bucket,
+                share,
+                made_by,
+                database_time(connection),
             )
 
     def end_assignment(self, assignment_id: int, made_by: str) -> bool:
@@ -245,7 +252,7 @@ class ReviewStore:
             False if there is no such assignment.
         """
         with self._store.transaction() as connection:
-            return assignments.end(connection, assignment_id, made_by, now(connection))
+            return assignments.end(connection, assignment_id, made_by, database_time(connection))
 
     def make_gold(self, n_items: int, made_by: str) -> int:
         """Make gold items from the latest items that experts decided.
@@ -259,7 +266,7 @@ class ReviewStore:
         """
         with self._store.transaction() as connection:
             rules = item_status.current_rules(connection)
-            return gold.make(connection, n_items, rules, made_by, now(connection))
+            return gold.make(connection, n_items, rules, made_by, database_time(connection))
 
     def gold(self) -> list[dict[str, Any]]:
         """The rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""

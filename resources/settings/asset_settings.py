@@ -7,8 +7,9 @@ The file has a key for each stage, in it one for each asset, in it the settings:
 """
 
 import json
+import logging
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -32,6 +33,14 @@ from resources.files.home import settings_path
 
 Sections = Mapping[str, "type[Settings]"]
 """Table of an asset (`stage.name`) to the class of its settings."""
+
+FORMER_TABLES = {
+    "cluster.sides": "cluster.splits",
+    "evaluate.judge_probes": "evaluate.judge_bias_tests",
+    "evaluate.wording_effects": "evaluate.prompt_sensitivity",
+}
+"""Tables of 0.2 whose name the file may still have; the next version drops them."""
+_LOG = logging.getLogger(__name__)
 
 SCHEMA_NAME = "settings.schema.json"
 _HEADER = f"""\
@@ -227,7 +236,27 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
             if not isinstance(values or {}, dict):
                 raise SettingsError(f"{stage}.{name} is not a mapping of settings.")
             by_table[f"{stage}.{name}"] = values or {}
-    return by_table
+    return _with_current_names(by_table)
+
+
+def _with_current_names(by_table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The settings under the current names of the tables."""
+    for former in FORMER_TABLES.keys() & by_table.keys():
+        current = FORMER_TABLES[former]
+        if current in by_table:
+            raise SettingsError(f"{former} is the former name of {current}: keep one of the two.")
+        _warn_of_former_name(former, current)
+    return {FORMER_TABLES.get(table, table): values for table, values in by_table.items()}
+
+
+@cache
+def _warn_of_former_name(former: str, current: str) -> None:
+    """Log a former name; once in a process, as each asset reads the file."""
+    _LOG.warning(
+        "settings.yaml: %s is now %s. Rename it: the next version does not read the former name.",
+        former,
+        current,
+    )
 
 
 def sentence(table: str, model: type[Settings], error: ValidationError) -> str:

@@ -20,5 +20,5 @@ def server_seconds(connection: Connection) -> float | None:
     if began is not None:
         at, local = began
         return float(at + time.monotonic() - local)
-    now = "SELECT extract(epoch FROM clock_timestamp())::float8"
-    return float(connection.exec_driver_sql(now).scalar_one())
+    query = "SELECT extract(epoch FROM clock_timestamp())::float8"
+    return float(connection.exec_driver_sql(query).scalar_one())

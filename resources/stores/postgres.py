@@ -280,15 +280,15 @@ def _session(address: str, shown: str, name: str, options: str) -> psycopg.Conne
 
 def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
     """Whether to try a server again that does not answer: one that this process has reached."""
-    now = time.monotonic()
-    until = _waited_for.get(address, now)
+    current_time = time.monotonic()
+    until = _waited_for.get(address, current_time)
     if until == math.inf:
-        until = _waited_for[address] = now + OUTAGE_SECONDS
+        until = _waited_for[address] = current_time + OUTAGE_SECONDS
         reason = " ".join(str(error).split())
         _LOG.warning(
             f"{shown} does not answer ({reason}): waiting for it for {OUTAGE_SECONDS:.0f} s at most."
         )
-    return now < until
+    return current_time < until
 
 
 def _version(connection: Connection) -> int:

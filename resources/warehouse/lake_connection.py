@@ -147,7 +147,7 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
 
 _kept: "dict[tuple[int, LakeAddress], duckdb.DuckDBPyConnection]" = {}
 """The instance of a process for each lake. A forked child has its parent's here, and never ends it."""
-_made = threading.Lock()
+_creation_lock = threading.Lock()
 
 
 @atexit.register
@@ -182,7 +182,7 @@ def attached(
         if own_instance:
             instance = _new_instance(address, log)
         else:
-            with _made:
+            with _creation_lock:
                 key = os.getpid(), address
                 if key not in _kept:
                     _kept[key] = _new_instance(address, log)

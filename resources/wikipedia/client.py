@@ -89,8 +89,8 @@ class Wikipedia:
         with page_records(self._folder, shard) as cache:
             records = self._run(language, lambda wiki: current_pages(wiki, cache, titles, progress))
         return {
-            asked: record.facts if isinstance(record, PageRecord) else record
-            for asked, record in records.items()
+            title: record.facts if isinstance(record, PageRecord) else record
+            for title, record in records.items()
         }
 
     def page_images(

@@ -74,16 +74,16 @@ async def current_pages(
         The page of each title, or why there is none.
     """
     distinct = list(dict.fromkeys(titles))
-    now: dict[str, Json | MissingTitle] = {}
+    current: dict[str, Json | MissingTitle] = {}
 
     async def look(batch: Sequence[str]) -> None:
-        now.update(await wiki.pages(batch, _REVISIONS))
+        current.update(await wiki.pages(batch, _REVISIONS))
 
-    await _each(look, batched(distinct, BATCH))
+    await _for_each(look, batched(distinct, BATCH))
     results: dict[str, PageRecord | MissingTitle] = {}
     outdated: dict[str, list[str]] = {}
     for requested in distinct:
-        page, record = now[requested], cache.get((wiki.language, requested))
+        page, record = current[requested], cache.get((wiki.language, requested))
         with expected_form():
             if isinstance(page, MissingTitle):
                 results[requested] = page
@@ -114,7 +114,7 @@ async def current_pages(
         cache.add(new)
         progress.done(len(results))
 
-    await _each(fetch, batched(outdated, BATCH))
+    await _for_each(fetch, batched(outdated, BATCH))
     return {asked: results[asked] for asked in distinct}
 
 
@@ -154,7 +154,7 @@ async def current_images(
         cache.add(new)
         progress.done(len(results))
 
-    await _each(fetch, lacking)
+    await _for_each(fetch, lacking)
     return {asked: results[asked] for asked in records}
 
 
@@ -182,9 +182,9 @@ async def current_files(
     results: dict[str, FileFacts | MissingTitle] = {}
     distinct = list(dict.fromkeys(titles))
     known_files = {
-        asked: facts
-        for asked in distinct
-        if (facts := cache.get((wiki.language, asked, str(width)))) is not None
+        title: facts
+        for title in distinct
+        if (facts := cache.get((wiki.language, title, str(width)))) is not None
     }
 
     async def look(batch: Sequence[str]) -> None:
@@ -196,7 +196,7 @@ async def current_files(
                 ):
                     results[requested] = known_files[requested]
 
-    await _each(look, batched(known_files, BATCH))
+    await _for_each(look, batched(known_files, BATCH))
     progress.done(len(results))
 
     async def fetch(batch: Sequence[str]) -> None:
@@ -211,7 +211,7 @@ async def current_files(
         cache.add(new)
         progress.done(len(results))
 
-    await _each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))
+    await _for_each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))
     return {asked: results[asked] for asked in distinct}
 
 
@@ -236,7 +236,7 @@ async def _images(wiki: Wiki, title: str) -> tuple[PageImage, ...]:
         return shown_images(shown["text"], shown["images"])
 
 
-async def _each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:
+async def _for_each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:
     """Do the work for all items, a few concurrently; the first error ends the others.
 
     Each worker finishes an item, with its continuations, before it begins another, so that answers

@@ -85,7 +85,7 @@ async def comment(request: Request) -> Response:
         if store.item(item_id) is None:
             raise HTTPException(404, say(request, "item.missing"))
         try:
-            to = accounts.known(addressee) if addressee else None
+            to = accounts.stored_name(addressee) if addressee else None
             store.comment(item_id, account.name, text, to)
         except AccountError:
             raise HTTPException(422, say(request, "comment.nobody")) from None

@@ -71,10 +71,10 @@ def item_page(request: Request) -> Response:
         why_not=None if lock else store.why_not(account.name, account.role, item_id),
         context=context,
         concerns=_CONCERNS,
-        captions=_each(context.get("captions"), item),
+        captions=_text_per_image(context.get("captions"), item),
         page_urls=[
             url if urlsplit(url).scheme in ("http", "https") else ""
-            for url in _each(context.get("page_urls") or item.get("page_urls"), item)
+            for url in _text_per_image(context.get("page_urls") or item.get("page_urls"), item)
         ],
         earlier=[
             revision
@@ -205,7 +205,7 @@ def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
     return item["content"]
 
 
-def _each(values: object, item: QueueItem) -> list[str]:
+def _text_per_image(values: object, item: QueueItem) -> list[str]:
     """One text for each image, empty where there is none."""
     texts = [value or "" for value in values] if isinstance(values, list) else []
     return (texts + [""] * len(item["image_ids"]))[: len(item["image_ids"])]

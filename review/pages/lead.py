@@ -46,16 +46,16 @@ class LeadFigures:
     def __init__(self, store: ReviewStore):
         self._store = store
         self._turn = threading.Lock()
-        self._known: tuple[float, tuple[int, str], Overview] | None = None
+        self._cached: tuple[float, tuple[int, str], Overview] | None = None
 
-    def now(self) -> Overview:
+    def current(self) -> Overview:
         """The current figures; for a large review with new decisions only, figures of up to a minute
         ago.
         """
         with self._turn:
             changes, began = self._store.changes(), time.monotonic()
-            if self._known is not None:
-                kept_until, known_changes, last = self._known
+            if self._cached is not None:
+                kept_until, known_changes, last = self._cached
                 fresh = began < kept_until and known_changes[1] == changes[1]
                 same_day = last.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
                 if fresh or (known_changes == changes and same_day):
@@ -63,7 +63,7 @@ class LeadFigures:
             overview = self._store.overview()
             took = time.monotonic() - began
             kept_until = began + (TIMES * took if took > QUICK_SECONDS else 0)
-            self._known = (kept_until, changes, overview)
+            self._cached = (kept_until, changes, overview)
             return overview
 
 
@@ -173,8 +173,8 @@ def lead_json(request: Request) -> Response:
             **figures,
             "holds": [asdict(hold) for hold in _store(request).holds()],
             "assignments": [
-                {**each._asdict(), "assignment": asdict(each.assignment)}
-                for each in _store(request).assignments()
+                {**figures._asdict(), "assignment": asdict(figures.assignment)}
+                for figures in _store(request).assignments()
             ],
         },
         headers={"content-disposition": 'attachment; filename="review-lead.json"'},

@@ -42,7 +42,9 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
         adds none.
     """
     contents = {queued["content_hash"]: queued["content"]} | {
-        content_id(each.edits): each.edits for each in state.counted if each.edits is not None
+        content_id(decision.edits): decision.edits
+        for decision in state.counted
+        if decision.edits is not None
     }
     versions: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for decision in state.annotator_decisions:

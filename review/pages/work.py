@@ -42,7 +42,7 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
         except EditFault as fault:
             # The page leads to the part at fault.
-            message = fault.said(say(request, fault.sentence))
+            message = fault.text(say(request, fault.sentence))
             return JSONResponse({"error": message, "path": fault.path}, 422)
         except UnicodeEncodeError:
             # JSON that no page of the app sends, as are values of a wrong type.

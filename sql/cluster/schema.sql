@@ -186,18 +186,18 @@ CREATE TABLE IF NOT EXISTS cluster.pictures (
     n_thumbnails INTEGER NOT NULL
 );
 
--- What benchmarks and what instruction sets are made of, divided before anything is sampled: the side of each
+-- What benchmarks and what instruction sets are made of, divided before anything is sampled: the split of each
 -- image on each page, as defined in methods/image_sets/split.py; NULL if it is left out of both. Rows stay
 -- when a page leaves the corpus or gets other texts, since a release may have the earlier ones.
-CREATE TABLE IF NOT EXISTS cluster.sides (
+CREATE TABLE IF NOT EXISTS cluster.splits (
     page_id VARCHAR NOT NULL,
     image_id VARCHAR NOT NULL,
-    side VARCHAR CHECK (side IN ('benchmark', 'instruction')),
+    split VARCHAR CHECK (split IN ('benchmark', 'instruction')),
     reason VARCHAR NOT NULL CHECK (
-        reason IN ('drawn', 'joined', 'bridges_sides', 'in_imported_benchmark')
+        reason IN ('sampled', 'joined', 'bridges_splits', 'in_imported_benchmark')
     ),
     PRIMARY KEY (page_id, image_id),
-    CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
+    CHECK ((split IS NULL) = (reason IN ('bridges_splits', 'in_imported_benchmark')))
 );
 
 -- Each picture in grey, 32 pixels a side, by which pictures are found that may be copies.

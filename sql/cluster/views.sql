@@ -14,8 +14,8 @@ FROM (
     )
 );
 
--- The side of each entry: that of its image on its page.
-CREATE OR REPLACE VIEW cluster.entry_sides AS
-SELECT DISTINCT e.entry_id, s.side, s.reason
+-- The split of each entry: that of its image on its page.
+CREATE OR REPLACE VIEW cluster.entry_splits AS
+SELECT DISTINCT e.entry_id, s.split, s.reason
 FROM ingest.entries AS e
-JOIN cluster.sides AS s USING (page_id, image_id);
+JOIN cluster.splits AS s USING (page_id, image_id);

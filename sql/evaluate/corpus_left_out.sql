@@ -8,10 +8,10 @@ WITH left_out AS (
     UNION ALL
     SELECT 'ingest.' || step, 'row', reason, n_rows, wit_shard || ', ' || reference, detail FROM ingest.left_out
     UNION ALL
-    SELECT DISTINCT 'cluster.sides', 'entry', s.reason, 1, coalesce(e.title, s.page_id), ''
-    FROM cluster.sides AS s
+    SELECT DISTINCT 'cluster.splits', 'entry', s.reason, 1, coalesce(e.title, s.page_id), ''
+    FROM cluster.splits AS s
     LEFT JOIN ingest.entries AS e USING (page_id, image_id)
-    WHERE s.side IS NULL
+    WHERE s.split IS NULL
     UNION ALL
     SELECT 'dialogue.' || stage, 'request', reason, 1, subject, detail FROM dialogue.failed
     UNION ALL

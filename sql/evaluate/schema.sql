@@ -554,13 +554,13 @@ CREATE TABLE IF NOT EXISTS evaluate.human_score_files (
 
 -- An answer that a judge judged again with something planted in it: `score_before` is that of the answer as it
 -- is, the mean of the judge's replicates. Without a score after it there is the reason.
-CREATE TABLE IF NOT EXISTS evaluate.probe_judgments (
+CREATE TABLE IF NOT EXISTS evaluate.bias_test_judgments (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
-    probe VARCHAR NOT NULL CHECK (probe IN ('length', 'obedience', 'position')),
+    bias_test VARCHAR NOT NULL CHECK (bias_test IN ('length', 'obedience', 'position')),
     model VARCHAR NOT NULL,
     item_id VARCHAR NOT NULL,
     trial VARCHAR NOT NULL,
@@ -572,18 +572,18 @@ CREATE TABLE IF NOT EXISTS evaluate.probe_judgments (
     prompt_version VARCHAR,
     answer_call_key VARCHAR,
     call_key VARCHAR,
-    PRIMARY KEY (release_id, judge, judge_version, probe, model, item_id, trial, turn, part),
+    PRIMARY KEY (release_id, judge, judge_version, bias_test, model, item_id, trial, turn, part),
     CHECK ((score_after IS NULL) = (reason IS NOT NULL))
 );
 
 -- How far a judge's scores shift, in points, under what should not shift them, and what that shows.
-CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
+CREATE TABLE IF NOT EXISTS evaluate.judge_bias_tests (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
-    probe VARCHAR NOT NULL CHECK (
-        probe IN ('length', 'obedience', 'position', 'verdicts', 'self_preference', 'leniency')
+    bias_test VARCHAR NOT NULL CHECK (
+        bias_test IN ('length', 'obedience', 'position', 'verdicts', 'self_preference', 'leniency')
     ),
     n INTEGER NOT NULL CHECK (n >= 0),
     n_clusters INTEGER CHECK (n_clusters <= n),
@@ -598,7 +598,7 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
     detectable DOUBLE,
     verdict VARCHAR NOT NULL CHECK (verdict IN ('found', 'none', 'open')),
     reason VARCHAR,
-    PRIMARY KEY (release_id, judge, judge_version, probe),
+    PRIMARY KEY (release_id, judge, judge_version, bias_test),
     CHECK ((shift IS NULL) = (reason IS NOT NULL)),
     CHECK ((n = 0) = (shift IS NULL)),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
@@ -608,13 +608,13 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
 
 -- Training pairs of a critic: what the judge is sent about an answer, without images, and the reply that a
 -- person's score and reason make. `raters` scored the answer, `chosen` gave the middle score. What hangs together
--- (group, image, question) is a block, and on one side. The extra `critic` fills it; it stands here because
--- `evaluate.judge_quality` reads the sides, none without the extra.
+-- (group, image, question) is a block, and in one split. The extra `critic` fills it; it stands here because
+-- `evaluate.judge_quality` reads the splits, none without the extra.
 CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     pair_id VARCHAR NOT NULL,
-    side VARCHAR NOT NULL CHECK (side IN ('train', 'test', 'external')),
+    split VARCHAR NOT NULL CHECK (split IN ('train', 'test', 'external')),
     ordinal INTEGER NOT NULL CHECK (ordinal > 0),
     category VARCHAR NOT NULL,
     block VARCHAR NOT NULL,
@@ -638,7 +638,7 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_pairs (
     prompt_version VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, pair_id),
-    UNIQUE (release_id, side, ordinal)
+    UNIQUE (release_id, split, ordinal)
 );
 
 -- ConvBench: of the errors of a turn, how many go when earlier turns are given, and how many right answers are

@@ -384,7 +384,7 @@ LEFT JOIN (
 
 -- The findings of one analysis each: the asset of its name makes them.
 CREATE OR REPLACE VIEW evaluate.language_gaps AS FROM evaluate.findings WHERE analysis = 'language_gaps';
-CREATE OR REPLACE VIEW evaluate.wording_effects AS FROM evaluate.findings WHERE analysis = 'wording_effects';
+CREATE OR REPLACE VIEW evaluate.prompt_sensitivity AS FROM evaluate.findings WHERE analysis = 'prompt_sensitivity';
 CREATE OR REPLACE VIEW evaluate.model_groups AS FROM evaluate.findings WHERE analysis = 'model_groups';
 CREATE OR REPLACE VIEW evaluate.judge_quality AS FROM evaluate.findings WHERE analysis = 'judge_quality';
 CREATE OR REPLACE VIEW evaluate.extraction_quality AS FROM evaluate.findings WHERE analysis = 'extraction_quality';

@@ -8,7 +8,7 @@ WITH spreads AS (
         subset_value AS group_id,
         max(value) FILTER (measure = 'mean') AS mean,
         max(value) FILTER (measure = 'deviation') AS deviation
-    FROM evaluate.wording_effects
+    FROM evaluate.prompt_sensitivity
     WHERE release_id = $release_id AND subset_label = 'group'
     GROUP BY ALL
 ),

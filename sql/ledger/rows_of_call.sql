@@ -93,16 +93,16 @@ FROM (
     FROM evaluate.second_readings WHERE answer_call_key = $key
     UNION ALL
     SELECT
-        'evaluate.probe_judgments',
+        'evaluate.bias_test_judgments',
         'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
-        || ', judged by ' || judge || ' with ' || probe || ' planted'
-    FROM evaluate.probe_judgments WHERE call_key = $key
+        || ', judged by ' || judge || ' with ' || bias_test || ' planted'
+    FROM evaluate.bias_test_judgments WHERE call_key = $key
     UNION ALL
     SELECT
-        'evaluate.probe_judgments',
+        'evaluate.bias_test_judgments',
         'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
-        || ': the answer that ' || judge || ' judged with ' || probe || ' planted'
-    FROM evaluate.probe_judgments WHERE answer_call_key = $key
+        || ': the answer that ' || judge || ' judged with ' || bias_test || ' planted'
+    FROM evaluate.bias_test_judgments WHERE answer_call_key = $key
     UNION ALL
     SELECT
         'evaluate.judgments',

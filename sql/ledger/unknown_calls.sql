@@ -45,9 +45,9 @@ WITH named AS (
     UNION ALL
     SELECT 'evaluate.judgments', answer_call_key FROM evaluate.judgments
     UNION ALL
-    SELECT 'evaluate.probe_judgments', call_key FROM evaluate.probe_judgments WHERE score_after IS NOT NULL
+    SELECT 'evaluate.bias_test_judgments', call_key FROM evaluate.bias_test_judgments WHERE score_after IS NOT NULL
     UNION ALL
-    SELECT 'evaluate.probe_judgments', answer_call_key FROM evaluate.probe_judgments
+    SELECT 'evaluate.bias_test_judgments', answer_call_key FROM evaluate.bias_test_judgments
     UNION ALL
     SELECT 'evaluate.pairs', call_key FROM evaluate.pairs WHERE status = 'judged'
     UNION ALL

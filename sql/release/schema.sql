@@ -111,7 +111,7 @@ CREATE TABLE IF NOT EXISTS release.exports (
     PRIMARY KEY (release_id, path)
 );
 
--- What the last freezing left out because a release of the other side has it, too; `turn` is NULL where the
+-- What the last freezing left out because a release of the other split has it, too; `turn` is NULL where the
 -- whole item went.
 CREATE TABLE IF NOT EXISTS release.overlaps (
     name VARCHAR NOT NULL,

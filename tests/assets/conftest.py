@@ -10,7 +10,7 @@ import pytest
 
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
@@ -42,17 +42,17 @@ def ray() -> Iterator[LocalRay]:
 
 
 @pytest.fixture(scope="session")
-def offline() -> Iterator[str]:
+def mock_url() -> Iterator[str]:
     """Base URL of a real mock model server."""
-    with OfflineServer() as server:
+    with MockServerProcess() as server:
         yield server.base_url
 
 
 @pytest.fixture(scope="session")
-def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
+def make_world(mock_url: str, embedder: Embedder) -> Iterator[MakeWorld]:
     """Makes worlds: `make_world(root, corpus)`, with a proxy and an instance of their own."""
     with ExitStack() as stack:
-        server = stack.enter_context(serving(ProxyServer(offline)))
+        server = stack.enter_context(serving(ProxyServer(mock_url)))
 
         def make(
             root: Path, corpus: Corpus, instance: dg.DagsterInstance | None = None, **settings: str
@@ -65,7 +65,7 @@ def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
 
 @pytest.fixture(scope="session")
 def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Two clusters for either side. Not to be changed: tests go on from copies."""
+    """Two clusters for either split. Not to be changed: tests go on from copies."""
 
     def build(root: Path) -> None:
         world = make_world(root, two_sided_corpus(root / "corpus"))

@@ -36,11 +36,11 @@ Row = dict[str, Any]
 Result = dg.ExecuteInProcessResult
 
 SMALL_SETS = {
-    "cluster__sides": {"config": {"benchmark_share": 0.5, "by_cluster": True, "seed": 1}},
+    "cluster__splits": {"config": {"benchmark_share": 0.5, "by_cluster": True, "seed": 1}},
     "cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}},
 }
 """Run config: sets of three images for the benchmark, of two to instruct. Half of the clusters are on
-either side: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
+either split: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
 SMALL_DIALOGUES = {"per_image": 1, "per_set": 3}
 """Settings of `dialogue.questions`: fewer turns than MMDU has."""
 ANY_ASSETS = "__ASSET_JOB"
@@ -60,11 +60,11 @@ SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )
 REPORTS = dg.AssetSelection.assets(["evaluate", "reports"])
-PROBING = dg.AssetSelection.assets(["evaluate", "judge_probes"])
+BIAS_TESTS = dg.AssetSelection.assets(["evaluate", "judge_bias_tests"])
 PAIRING = dg.AssetSelection.assets(["evaluate", "pairs"], ["evaluate", "pair_ratings"])
-CALLING = ASKING | PROBING | PAIRING
+CALLING = ASKING | BIAS_TESTS | PAIRING
 """What of evaluation may call a model."""
-AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING - PAIRING
+AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - BIAS_TESTS - PAIRING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""
@@ -88,7 +88,7 @@ ANY_LOSS_IN_EVALUATION = any_loss("evaluate__answers", "evaluate__judgments")
 
 
 def models_yaml(base_url: str) -> Row:
-    """Every offline model behind the proxy, asked as a provider's would be: profile `test`.
+    """Every mock model behind the proxy, asked as a provider's would be: profile `test`.
 
     A world goes on from a copy of another one, whose proxy listens elsewhere: they have one identity.
     """
@@ -205,7 +205,7 @@ class World:
         return self.run("ingest", config, shard)
 
     def cluster(self) -> Result:
-        """Clusters, sides and sets, without the pictures, which take as long as all else."""
+        """Clusters, splits and sets, without the pictures, which take as long as all else."""
         return self.run("cluster", SMALL_SETS, assets=WITHOUT_PICTURES)
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:

@@ -212,14 +212,14 @@ def measure(name: str, url: str, n: int) -> None:
     from resources.llm.gateway import Gateway
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
-    from resources.offline.process import OfflineServer
+    from resources.mock_server.process import MockServerProcess
     from resources.warehouse import Warehouse
 
     registry = Path(os.environ["LOOM_MODELS"])
     registry.write_text(json.dumps(models(url)))
     warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
     ledger = Ledger(home.ledger_path())
-    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=OfflineServer())
+    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=MockServerProcess())
     edition = Edition(name, "test", None, "imported")
     items = items_of(name, n, pictures(store))
     write_imported(warehouse, f"{name}-test", edition, items, {"file": "bench"})

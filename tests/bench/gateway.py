@@ -50,7 +50,7 @@ def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
     from resources.llm.request import ChatRequest, Completion
-    from resources.offline.process import OfflineServer
+    from resources.mock_server.process import MockServerProcess
 
     class Questions(Sequence[ChatRequest]):
         """Made one by one as they are asked, so that what is measured is the gateway's memory."""
@@ -61,14 +61,14 @@ def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
         def __getitem__(self, number):
             if number >= n:
                 raise IndexError
-            return ChatRequest("it", (Message.of("user", text(number)),), "bench@1")
+            return ChatRequest("it", (Message.from_text("user", text(number)),), "bench@1")
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models = folder / "models.yaml"
         models.write_text(MODELS.format(url=url, in_flight=IN_FLIGHT, limit=limit or "null"))
         ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-        gateway = Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer())
+        gateway = Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess())
         outcomes, usage = gateway.ask("bench", Questions())
         assert usage.calls == n and all(isinstance(each, Completion) for each in outcomes)
 

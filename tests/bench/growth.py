@@ -114,11 +114,11 @@ def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
 
 
 def _models_file(folder: Path, n_models: int) -> str:
-    """Models of the offline server, each with a seed of its own: none has the answers of another."""
+    """Models of the mock server, each with a seed of its own: none has the answers of another."""
     kinds = ("careful", "careless", "always-a", "refuser", "rambler")
     models = {
         f"offline-{kinds[number % 5]}-{number}": {
-            "provider": "offline",
+            "provider": "mock",
             "model": f"offline-{kinds[number % 5]}",
             "seed": number,
         }
@@ -130,8 +130,8 @@ def _models_file(folder: Path, n_models: int) -> str:
             PROFILE: {"writer": "offline-writer", "judge": "offline-judge", "evaluate": [*models]}
         },
         "models": {
-            "offline-writer": {"provider": "offline"},
-            "offline-judge": {"provider": "offline"},
+            "offline-writer": {"provider": "mock"},
+            "offline-judge": {"provider": "mock"},
             **models,
         },
     }

@@ -121,7 +121,7 @@ def measure(url: str, n_questions: int) -> None:
     from resources.llm.gateway import Gateway
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
-    from resources.offline.process import OfflineServer
+    from resources.mock_server.process import MockServerProcess
     from resources.review.store import ReviewStore
     from resources.warehouse import TableWrite, Warehouse
 
@@ -133,7 +133,7 @@ def measure(url: str, n_questions: int) -> None:
     files = {model: _write(folder / f"{model}.jsonl", responses(model, rows)) for model in MODELS}
     warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
     ledger = Ledger(home.ledger_path())
-    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=OfflineServer())
+    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=MockServerProcess())
     given = {
         "warehouse": warehouse,
         "llm": gateway,

@@ -31,7 +31,7 @@ def write() -> None:
     from resources.warehouse import TableWrite, Warehouse
 
     registry = {"profiles": {"p": {"writer": JUDGE, "judge": JUDGE, "evaluate": [JUDGE]}}}
-    models = {"models": {JUDGE: {"provider": "offline"}}}
+    models = {"models": {JUDGE: {"provider": "mock"}}}
     Path(os.environ["LOOM_MODELS"]).write_text(json.dumps({**registry, **models}))
     warehouse = Warehouse(home.warehouse_path())
     items = [

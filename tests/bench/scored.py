@@ -29,7 +29,7 @@ def write() -> None:
 
     # Comparisons read which models are of one family.
     registry = {"profiles": {"p": {"writer": "w", "judge": "w", "evaluate": ["w"]}}}
-    models = {"models": {"w": {"provider": "offline"}}}
+    models = {"models": {"w": {"provider": "mock"}}}
     Path(os.environ["LOOM_MODELS"]).write_text(json.dumps({**registry, **models}))
     warehouse = Warehouse(home.warehouse_path())
     items = [

@@ -33,7 +33,7 @@ IMAGE_ENV = dict(re.findall(r"([A-Z_]+)=(\S+)", DOCKERFILE.partition("ENV PATH")
 
 
 def test_the_files_are_whole() -> None:
-    assert set(OURS) == {"code", "webserver", "daemon", "review", "offline"}
+    assert set(OURS) == {"code", "webserver", "daemon", "review", "mock"}
     assert set(SERVICES) - set(OURS) == {"postgres", "storage", "bucket"}
     assert 'ENTRYPOINT ["vlm-loom"]' in DOCKERFILE
 

@@ -5,7 +5,7 @@ import pytest
 from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
-from resources.offline.chat_completion import MODELS
+from resources.mock_server.chat_completion import MODELS
 
 REGISTRY = load_registry(REPO_ROOT / "models.yaml")
 ENTRIES = REGISTRY.models.values()
@@ -22,8 +22,8 @@ def test_every_entry_is_in_a_profile() -> None:
     assert named == REGISTRY.models.keys()
 
 
-def test_the_offline_entries_are_the_models_that_the_offline_server_has() -> None:
-    entries = {entry.model for entry in ENTRIES if entry.provider == "offline"}
+def test_the_mock_entries_are_the_models_that_the_mock_server_has() -> None:
+    entries = {entry.model for entry in ENTRIES if entry.provider == "mock"}
     assert entries == set(MODELS)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from methods.benchmarks import BENCHMARKS
 from resources.files.home import REPO_ROOT
-from resources.offline.chat_completion import TASKS
+from resources.mock_server.chat_completion import TASKS
 from resources.settings.prompts import prompt
 
 CODE = ("assets", "dagster_project", "extras", "methods", "resources", "review")
@@ -41,7 +41,7 @@ def test_every_prompt_is_loaded_and_every_name_has_its_file() -> None:
     assert set(loaded()) == files()
 
 
-def test_every_prompt_names_a_task_of_the_offline_server_and_every_task_has_its_prompt() -> None:
+def test_every_prompt_names_a_task_of_the_mock_server_and_every_task_has_its_prompt() -> None:
     # Models under evaluation are asked questions and have no task.
     questions = {name for benchmark in BENCHMARKS.values() for name in benchmark.question_prompts}
     assert {prompt(name).task for name in questions} == {""}

@@ -9,8 +9,21 @@ from resources.files.home import REPO_ROOT
 
 PRODUCT = ("assets", "dagster_project", "docs", "extras", "methods", "resources", "review")
 NOT_NOUNS = {
-    *("asked", "each", "found", "given", "held", "here", "kept", "known", "left", "made"),
-    *("of", "one", "read", "said", "seen", "taken", "there", "told", "was"),
+    *("asked", "drawn", "each", "found", "given", "held", "here", "kept", "known", "left", "like"),
+    *(
+        "made",
+        "now",
+        "of",
+        "one",
+        "placed",
+        "read",
+        "said",
+        "seen",
+        "taken",
+        "there",
+        "told",
+        "was",
+    ),
 }
 ONE_LINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -135,8 +135,11 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("quality/unseen", {"quality/checks"}),
         ("quality/ground", {"quality/checks"}),
-        ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}),
-        ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_probes"}),
+        (
+            "mmdu/judge",
+            {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"},
+        ),
+        ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_bias_tests"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
@@ -163,7 +166,7 @@ def test_a_prompt_that_cannot_be_read_is_another_version_of_its_assets_alone(
     own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
 
     assert changed(before) == {
-        *("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
+        *("evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs")
     }
 
 
@@ -244,7 +247,7 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
 
 READ_AND_JUDGED = {
     *("evaluate/answers", "evaluate/second_readings"),
-    *("evaluate/judgments", "evaluate/judge_probes", "evaluate/pairs"),
+    *("evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/pairs"),
 }
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {

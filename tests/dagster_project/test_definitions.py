@@ -265,7 +265,7 @@ def test_an_asset_reads_only_what_itself_or_an_asset_upstream_writes() -> None:
     assert {(key, table.partition(".")[0]) for key, table in undeclared} == {
         ("ledger/calls", "ledger"),  # a view of its own table
         # Commands that change releases mark these: `BEFORE_RELEASES`.
-        ("cluster/sides", "release"),
+        ("cluster/splits", "release"),
         ("rewrite/candidates", "release"),
     }, undeclared
 

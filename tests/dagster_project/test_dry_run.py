@@ -176,7 +176,7 @@ def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_hom
 def test_what_a_copy_writes_is_shared_with_nobody(
     loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither a dry run's releases in the bucket, nor offline answers in the ledger of all machines."""
+    """Neither a dry run's releases in the bucket, nor mock answers in the ledger of all machines."""
     of_all = {
         "LOOM_STORES": "postgresql://user@host/db",
         "LOOM_WAREHOUSE": "ducklake:postgres:dbname=db",

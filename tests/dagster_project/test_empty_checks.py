@@ -53,7 +53,7 @@ def release(release_id: str, name: str, kind: str) -> dict[str, Any]:
         **counts,
         "review_policy": "none",
         "review_share": 0.0,
-        "provider": "offline",
+        "provider": "mock",
         "created_at": "2026-01-01T00:00:00+00:00",
     }
 

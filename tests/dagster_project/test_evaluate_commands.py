@@ -17,8 +17,8 @@ N_ITEMS = 6
 REGISTRY = """
 profiles: {only: {judge: judge, evaluate: [careful]}}
 models:
-  judge: {provider: offline, model: offline-judge, price: {prompt: 1, completion: 1}}
-  careful: {provider: offline, model: offline-careful, price: {prompt: 1, completion: 1}}
+  judge: {provider: mock, model: offline-judge, price: {prompt: 1, completion: 1}}
+  careful: {provider: mock, model: offline-careful, price: {prompt: 1, completion: 1}}
 """
 
 

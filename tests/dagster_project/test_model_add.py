@@ -17,7 +17,7 @@ FILE = """# Mine.
 profiles:
   p: {judge: mine, evaluate: [mine]}  # one model
 models:
-  mine: {provider: offline}
+  mine: {provider: mock}
 """
 TWO = {"/v1/models": {"data": [{"id": "Qwen/VL"}, {"id": "llava:7b"}]}}
 LOCAL = {"timeouts": {"whole": 600}, "image_tokens": {"base": 85, "tile": 0}}

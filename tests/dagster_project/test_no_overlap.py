@@ -100,7 +100,7 @@ class Releases:
             of = {"release_id": release_id, "item_id": f"{release_id}-item"}
             counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
             card = {"name": release_id[:-2], "kind": RELEASES[release_id], "origin": row["origin"]}
-            policy = {"review_policy": "none", "review_share": 0.0, "provider": "offline"}
+            policy = {"review_policy": "none", "review_share": 0.0, "provider": "mock"}
             put.setdefault("releases", []).append(
                 {**of, **card, **counts, **policy, "created_at": "2026-01-01T00:00:00+00:00"}
             )
@@ -238,7 +238,7 @@ def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str,
 def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> BuiltRelease:
     edition = Edition(None if name.endswith("-instruct") else "mmdu")
     rows = {table: [row for of in items for row in of[table]] for table in items[0]}
-    return BuiltRelease(name, edition, with_release_ids(name, NOBODY, edition, rows), ["offline"])
+    return BuiltRelease(name, edition, with_release_ids(name, NOBODY, edition, rows), ["mock"])
 
 
 class Home:

@@ -14,7 +14,7 @@ from assets.common.isolation import LOST
 from assets.common.tables import ROW_COUNT
 from dagster_project import progress
 from dagster_project.check_results import result
-from dagster_project.progress import MADE, SHOW_PROGRESS, TOLD_AT_THE_END, progress_logger
+from dagster_project.progress import ALL_MADE, SHOW_PROGRESS, TOLD_AT_THE_END, progress_logger
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -112,10 +112,13 @@ def test_what_a_step_could_not_make_is_said_once_by_its_check_or_at_the_end(caps
     @dg.asset
     def rows() -> None: ...
 
-    @dg.multi_asset_check(name=MADE, specs=[dg.AssetCheckSpec(MADE, asset=rows)])
+    @dg.multi_asset_check(name=ALL_MADE, specs=[dg.AssetCheckSpec(ALL_MADE, asset=rows)])
     def made():
         yield dg.AssetCheckResult(
-            passed=False, asset_key=rows.key, check_name=MADE, description="Two and two were five."
+            passed=False,
+            asset_key=rows.key,
+            check_name=ALL_MADE,
+            description="Two and two were five.",
         )
         raise dg.Failure("Two and two were five. Run it again.", allow_retries=False)
 

@@ -13,7 +13,7 @@ from dagster_project.cli import JOBS, main
 from dagster_project.ingestion import chosen_shards, require_same_corpus, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS
-from dagster_project.progress import MADE, progress_logger
+from dagster_project.progress import ALL_MADE, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
@@ -129,9 +129,9 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
     @dg.asset
     def answers() -> None: ...
 
-    @dg.multi_asset_check(name=MADE, specs=[dg.AssetCheckSpec(MADE, asset=answers)])
+    @dg.multi_asset_check(name=ALL_MADE, specs=[dg.AssetCheckSpec(ALL_MADE, asset=answers)])
     def made():
-        yield dg.AssetCheckResult(passed=False, asset_key=answers.key, check_name=MADE)
+        yield dg.AssetCheckResult(passed=False, asset_key=answers.key, check_name=ALL_MADE)
         raise dg.Failure("The disk is full.", allow_retries=False)
 
     definitions = dg.Definitions(
@@ -164,7 +164,7 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
         (["demo"], (None, None, False, True)),
     ],
 )
-def test_a_demo_is_a_build_of_the_sample_with_offline_models_whatever_the_environment_says(
+def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environment_says(
     loom_home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], built: object
 ) -> None:
     began: list[object] = []

@@ -147,7 +147,7 @@ def current_releases(release: str, name: str = "mmdu") -> None:
         connection.execute(
             "INSERT INTO release.releases (release_id, name, kind, benchmark, origin, n_items, "
             "n_turns, n_images, review_policy, review_share, provider, created_at) "
-            "VALUES (?, ?, 'benchmark', ?, 'built', 1, 1, 1, 'none', 0, 'offline', 'now')",
+            "VALUES (?, ?, 'benchmark', ?, 'built', 1, 1, 1, 'none', 0, 'mock', 'now')",
             [release, name, name if name == "mmdu" else None],
         )
 
@@ -156,7 +156,7 @@ def scored(release: str, *models: str) -> None:
     with duckdb.connect(str(warehouse_path())) as connection:
         for model in models:
             connection.execute(
-                "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'offline', "
+                "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'mock', "
                 "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, "
                 "1, 'bootstrap percentiles', NULL)",
                 [release, model],

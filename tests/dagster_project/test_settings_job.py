@@ -7,10 +7,13 @@ import dagster as dg
 import pytest
 import yaml
 
+from assets.common.settings import SECTIONS
+
 # The assets say which settings there are when they are imported.
 from dagster_project import definitions  # noqa: F401
 from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.settings_job import EVERYDAY, settings_job
+from resources.settings.asset_settings import FORMER_TABLES
 
 
 def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
@@ -88,3 +91,8 @@ def test_the_schema_for_editors_stands_beside_the_file(home: Path) -> None:
     schema = yaml.safe_load((home / "settings.schema.json").read_text())
     tau = schema["properties"]["cluster"]["properties"]["clusters"]["properties"]["tau"]
     assert (tau["minimum"], tau["maximum"], tau["default"]) == (-1, 1, 0.75)
+
+
+def test_every_former_name_of_a_table_leads_to_a_table_with_settings() -> None:
+    assert set(FORMER_TABLES.values()) <= SECTIONS.keys()
+    assert not FORMER_TABLES.keys() & SECTIONS.keys()

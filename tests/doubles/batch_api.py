@@ -18,18 +18,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from resources.offline.__main__ import arguments
-from resources.offline.chat_completion import chat_body
-from resources.offline.chat_request import ApiError
-from resources.offline.process import OfflineServer
-from resources.offline.server import serve
+from resources.mock_server.__main__ import arguments
+from resources.mock_server.chat_completion import chat_body
+from resources.mock_server.chat_request import ApiError
+from resources.mock_server.process import MockServerProcess
+from resources.mock_server.server import serve
 from tests.doubles.fault_server import CONTENT_FILTER, faulty_app, without_text
 
 EXPIRE, ITEM_STATUS, FILTER = "batch_expire", "batch_item_status", CONTENT_FILTER
 FAIL, LOST = "batch_fail", "batch_lost"
 
 
-class BatchServer(OfflineServer):
+class BatchServer(MockServerProcess):
     """The server in a child process; a batch stays in progress for `batch_seconds`."""
 
     module = "tests.doubles.batch_api"

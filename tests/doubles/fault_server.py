@@ -16,11 +16,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from resources.offline.__main__ import arguments
-from resources.offline.chat_completion import MODELS
-from resources.offline.chat_request import ApiError
-from resources.offline.process import OfflineServer
-from resources.offline.server import create_app, serve
+from resources.mock_server.__main__ import arguments
+from resources.mock_server.chat_completion import MODELS
+from resources.mock_server.chat_request import ApiError
+from resources.mock_server.process import MockServerProcess
+from resources.mock_server.server import create_app, serve
 
 STATUS, TIMEOUT, RESET = "status", "timeout", "reset"
 TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER = "truncated_json", "empty_choices", "content_filter"
@@ -28,7 +28,7 @@ KINDS = (STATUS, TIMEOUT, RESET, TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER)
 LONGEST_SILENCE = 600.0
 
 
-class FaultServer(OfflineServer):
+class FaultServer(MockServerProcess):
     """The server in a child process."""
 
     module = "tests.doubles.fault_server"

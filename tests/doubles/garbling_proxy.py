@@ -95,7 +95,7 @@ class _Rule:
 
 
 class GarblingProxy:
-    """Forwards to the offline server, except where a rule says otherwise; made by `ProxyServer`."""
+    """Forwards to the mock server, except where a rule says otherwise; made by `ProxyServer`."""
 
     def __init__(self, base_url: str, client: httpx2.Client) -> None:
         self.base_url = base_url
@@ -140,7 +140,7 @@ class GarblingProxy:
         rule = next((rule for rule in self._rules if rule.when(asked)), None)
         if rule and rule.error:
             return rule.status, json.dumps({"error": rule.error}).encode()
-        # A provider reads the prompt; the offline server behind this proxy is told the task, only here.
+        # A provider reads the prompt; the mock server behind this proxy is told the task, only here.
         told = {"metadata": {"task": asked.task}} if asked.task else {}
         body = {**asked.body, **told}
         try:
@@ -165,7 +165,7 @@ class ProxyServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, upstream: str) -> None:
-        """`upstream` is the offline server's base URL, which ends in /v1."""
+        """`upstream` is the mock server's base URL, which ends in /v1."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self._client = httpx2.Client(base_url=upstream, trust_env=False, timeout=60)
         self.proxies: dict[str, GarblingProxy] = {}

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 from dagster_project.jobs import BUILT
 from resources.files.home import REPO_ROOT
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import GarblingProxy, ProxyServer
 from tests.doubles.serving import serving as serving_models
 from tests.e2e.running import Run, command
@@ -101,7 +101,7 @@ def ui(day: Day) -> Iterator[Ui]:
 @pytest.fixture
 def newcomer() -> Iterator[GarblingProxy]:
     """A server of a model, which counts its requests."""
-    with OfflineServer() as offline, serving_models(ProxyServer(offline.base_url)) as server:
+    with MockServerProcess() as mock, serving_models(ProxyServer(mock.base_url)) as server:
         yield server.proxy()
 
 
@@ -145,7 +145,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
         + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1', give_up_seconds: 20,"
         " timeouts: {whole: 10}}\n"
     )
-    of_the_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
+    of_the_judge = {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"}
     changed = {"cluster/clusters", "evaluate/answers", *of_the_judge}
     ui.until(lambda: {asset for asset, why in stale(ui).items() if "CODE" in why} == changed)
     for asset in ("cluster/clusters", "evaluate/answers", "evaluate/judgments"):

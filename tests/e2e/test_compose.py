@@ -156,7 +156,7 @@ def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
         processes: list[subprocess.Popen[bytes]] = []
         stack.callback(_end, processes)
         # In the order in which one waits for another.
-        for names in (["code", "offline"], ["webserver", "daemon", "review"]):
+        for names in (["code", "mock"], ["webserver", "daemon", "review"]):
             processes += map(installation.begin, names)
             for name in names:
                 installation.wait_until_healthy(name)

@@ -127,7 +127,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "trained_on",
         "reference_rank",
     ]
-    assert {row["provider"] for row in found} == {"offline"}
+    assert {row["provider"] for row in found} == {"mock"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]
     assert len(of_dialogues) == 5 * len(DIMENSIONS) * 2
 
@@ -224,7 +224,7 @@ def test_what_models_score_more_in_english_is_on_the_reports_of_both_languages(
 
 def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -> None:
     (card,) = rows(main_job, "FROM release.releases WHERE name = 'mmiu'")
-    assert 12 <= card["n_items"] <= 24 and card["provider"] == "offline"
+    assert 12 <= card["n_items"] <= 24 and card["provider"] == "mock"
     found = {
         row["model"]: row["value"]
         for row in rows(
@@ -240,7 +240,7 @@ def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -
 
 def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job: Run) -> None:
     (card,) = rows(main_job, "FROM release.releases WHERE name = 'alignmmbench'")
-    assert 20 <= card["n_items"] <= 26 and card["provider"] == "offline"
+    assert 20 <= card["n_items"] <= 26 and card["provider"] == "mock"
     found = {
         (row["model"], row["metric"]): row["value"]
         for row in rows(
@@ -255,7 +255,7 @@ def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job:
 
 def test_conversations_of_three_turns_are_released_and_evaluated(main_job: Run) -> None:
     (card,) = rows(main_job, "FROM release.releases WHERE name = 'convbench'")
-    assert (card["n_items"], card["provider"]) == (6, "offline")
+    assert (card["n_items"], card["provider"]) == (6, "mock")
     labels = rows(
         main_job,
         "SELECT map_keys(labels) AS names FROM release.items WHERE release_id = $release",
@@ -418,7 +418,7 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     assert [call.stage for call in new].count("dialogue.summaries") == 1
     assert 0 < len(new) < len(known) / 10
     # In samples another answer takes the place of one that is gone, and a letter is read from words.
-    sampled = ("evaluate.second_readings", "evaluate.judge_probes")
+    sampled = ("evaluate.second_readings", "evaluate.judge_bias_tests")
     for call in new:
         if call.stage in sampled or call.request["prompt_version"].startswith("choice/extract@"):
             continue

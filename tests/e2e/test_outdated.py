@@ -163,7 +163,7 @@ def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
 @pytest.mark.parametrize(
     ("command_line", "stage", "assets"),
     [
-        (["release", "pin", "mmiu"], "cluster", {"cluster/sides", "cluster/image_sets"}),
+        (["release", "pin", "mmiu"], "cluster", {"cluster/splits", "cluster/image_sets"}),
         (
             ["model", "re-ask", "--stage", "evaluate/judgments"],
             "evaluate",

@@ -17,7 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_calls import ModelCalls
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.providers.anthropic import Anthropic
 from tests.doubles.providers.gemini import Gemini
 from tests.doubles.providers.open_models import LlamaCpp, LmStudio, Ollama, Sglang, Vllm
@@ -69,7 +69,7 @@ def gateway_of(folder: Path, name: str, url: str, **changed: Any) -> Gateway:
     path = folder / "models.yaml"
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": {name: entry}}))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
 
 
 def outcomes(gateway: Gateway, *requests: ChatRequest) -> Sequence[Outcome]:

@@ -22,7 +22,7 @@ def score(
         "model": model,
         "judge": "judge",
         "judge_version": "mmdu/judge@4bf65a46",
-        "provider": "offline",
+        "provider": "mock",
         "metric": dimension,
         "aggregation": aggregation,
         "place": PLACES.index((dimension, aggregation)),

@@ -1,6 +1,6 @@
 """The recipe of the homes that are kept here, one of each version: `python -m tests.homes.build`.
 
-It makes `<version>.tar.xz` of the version that is installed, on the sample corpus and the offline
+It makes `<version>.tar.xz` of the version that is installed, on the sample corpus and the mock
 models, and takes two minutes. A home that is there already is never made anew.
 """
 
@@ -20,7 +20,7 @@ from methods.review import QueueItem
 from resources.embedding.embedder import Embedder
 from resources.images.index import FetchedImage, ImageIndex
 from resources.llm.ledger.batch_state import BatchItem, BatchState, LostRequest
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.review.accounts import Accounts
 from resources.upkeep.backup import back_up
 from tests.assets.corpus import two_sided_corpus
@@ -157,7 +157,7 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="vlm-loom-home-") as name, ExitStack() as stack:
         root = Path(name)
-        server = stack.enter_context(OfflineServer())
+        server = stack.enter_context(MockServerProcess())
         proxies = stack.enter_context(serving(ProxyServer(server.base_url)))
         instance = stack.enter_context(dg.DagsterInstance.ephemeral())
         corpus = two_sided_corpus(root / "corpus")

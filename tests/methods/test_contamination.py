@@ -84,7 +84,7 @@ def test_a_page_or_an_image_is_found_with_the_items(
 
 def test_an_image_that_looks_like_one_is_found() -> None:
     (one,) = found(OTHER, b=["a"])
-    assert (one.kind, one.what, one.item, one.of) == (
+    assert (one.kind, one.what, one.item, one.instruction_item) == (
         "near_duplicate",
         "a",
         "of-bench",
@@ -238,9 +238,9 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
 
 
 def test_one_of_several_answers_is_enough() -> None:
-    (asked,) = TESTED.asked
+    (asked,) = TESTED.questions
     several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
-    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, asked=[several]))
+    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, questions=[several]))
     assert [one.kind for one in both] == ["answer", "question"]
 
 
@@ -256,7 +256,7 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
-    assert benchmark.asked == [
+    assert benchmark.questions == [
         ItemQuestion("m", 1, "m", comparable_text(question), (comparable_text("Tarn Bridge"),))
     ]
     same = release("instruct", question, "It is Tarn Bridge, seen from the west.")

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from methods.naming import N_NEAREST, listed, nearest, number_of
 
 JOBS = ("build", "cluster", "dialogue", "evaluate", "ledger")
-TABLES = ("evaluate.judgments", "evaluate.judge_probes", "review.decisions", "main.schema_version")
+TABLES = (
+    "evaluate.judgments",
+    "evaluate.judge_bias_tests",
+    "review.decisions",
+    "main.schema_version",
+)
 MODELS = [f"model-{number}" for number in range(14)]
 
 

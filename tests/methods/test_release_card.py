@@ -12,7 +12,7 @@ CARD = {
     "n_images": 4,
     "created_at": "2026-11-25",
     "review_policy": "none",
-    "provider": "offline",
+    "provider": "mock",
 }
 IMAGES = {"CC-BY-NC-ND-4.0": 1, "CC-BY-SA-4.0": 2, "unknown": 1}
 

@@ -126,7 +126,7 @@ def test_model_add_writes_an_entry_that_works(
     shared: LlamaServer, loom_home: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     models = tmp_path / "models.yaml"
-    text = "profiles:\n  p: {judge: j, evaluate: [j]}\nmodels:\n  j: {provider: offline}\n"
+    text = "profiles:\n  p: {judge: j, evaluate: [j]}\nmodels:\n  j: {provider: mock}\n"
     models.write_text(text)
     monkeypatch.setenv("LOOM_MODELS", str(models))
 

@@ -177,7 +177,7 @@ def test_commands_that_use_no_workspace_say_nothing_of_one(
     said_of_the_workspace: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without = {words for words in ALL if command_of(words).workspace == "unused"}
-    assert without == {("completion",), ("release", "forms"), ("model", "offline-server")}
+    assert without == {("completion",), ("release", "forms"), ("model", "mock-server")}
     assert loom(["release", "forms"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -252,6 +252,8 @@ def test_former_names_of_the_option_and_the_group_are_understood(
     assert f"There is no workspace at {here}" in capsys.readouterr().err
     assert loom(["model", "ask-anew", "--help"]) == 0
     assert "--home" not in capsys.readouterr().out, "the former option is not advertised"
+    assert loom(["model", "offline-server", "--help"]) == 0
+    assert "Serve the mock models" in capsys.readouterr().out
 
 
 def test_the_former_variable_names_the_workspace(

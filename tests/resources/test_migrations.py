@@ -58,6 +58,10 @@ OF_ANALYSES = (
     "wording_effects",
 )
 """Tables of what analyses found, before there was one for all of them."""
+FORMER_BIAS_TESTS = {
+    "evaluate.probe_judgments": "evaluate.bias_test_judgments",
+    "evaluate.judge_probes": "evaluate.judge_bias_tests",
+}
 
 
 # --- The files of migrations ---------------------------------------------------------------------
@@ -85,6 +89,11 @@ LANDED = {
     "resources/llm/ledger/migrations/0101_image_tokens.sql": "0ca880f357e4e5bd",
     "sql/migrations/0114_versions_of_pages.sql": "a9414ccbad29f5ac",
     "sql/migrations/0115_positions_of_questions.sql": "be5eb33738ab4d97",
+    "sql/migrations/0116_splits.sql": "ea5a411d9d297460",
+    "sql/migrations/0117_mock_provider.sql": "8c0b0a010257a3bb",
+    "resources/llm/ledger/migrations/0102_mock_provider.sql": "ed90f5833a139b7d",
+    "sql/migrations/0118_bias_tests_and_prompt_sensitivity.sql": "3c0dab844a4bb073",
+    "resources/llm/ledger/migrations/0103_judge_bias_tests.sql": "7575c65ad86a4eb3",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 
@@ -123,6 +132,25 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
         assert row.pop("until_position") is None and row.pop("scope")
         position = row.pop("position")
         row["positions"] = [position] if position else [*range(1, n_images[row["set_id"]] + 1)]
+    before["cluster.splits"] = before.pop("cluster.sides")
+    reasons = {"drawn": "sampled", "bridges_sides": "bridges_splits"}
+    for row in before["cluster.splits"]:
+        row |= {"split": row.pop("side"), "reason": reasons.get(row["reason"], row["reason"])}
+    for row in before["evaluate.critic_pairs"]:
+        row["split"] = row.pop("side")
+    for former, current in FORMER_BIAS_TESTS.items():
+        before[current] = before.pop(former)
+        for row in before[current]:
+            row["bias_test"] = row.pop("probe")
+    for row in before["evaluate.findings"]:
+        if row["analysis"] == "wording_effects":
+            row["analysis"] = "prompt_sensitivity"
+    for row in before["ledger.calls"]:
+        row["stage"] = row["stage"].replace("judge_probes", "judge_bias_tests")
+    with_provider = [row for table in before.values() for row in table if "provider" in row]
+    for row in with_provider:
+        if row not in before["release.releases"]:
+            row["provider"] = (row["provider"] or "").replace("offline", "mock") or None
 
     Warehouse(home / "warehouse.duckdb").check()
     Warehouse(tmp_path / "new.duckdb").check()
@@ -134,13 +162,32 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
     assert len(before["release.releases"]) == 4 and len(before["evaluate.scores"]) > 40
 
 
+def test_rows_of_the_mock_model_server_have_the_provider_mock(home: Path) -> None:
+    with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
+        connection.execute("UPDATE evaluate.answers SET provider = 'offline'")
+        connection.execute("UPDATE evaluate.scores SET provider = 'baseline + offline'")
+        connection.execute("UPDATE release.releases SET provider = 'offline'")
+
+    Warehouse(home / "warehouse.duckdb").check()
+
+    rows = rows_of_duckdb(home / "warehouse.duckdb")
+    assert {row["provider"] for row in rows["evaluate.answers"]} == {"mock"}
+    assert {row["provider"] for row in rows["evaluate.scores"]} == {"baseline + mock"}
+    assert {row["provider"] for row in rows["release.releases"]} == {"offline"}
+
+
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
     name: str, kind: StoreKind, home: Path, tmp_path: Path
 ) -> None:
     before = rows_of_sqlite(home / name)
+    for row in [row for table in before.values() for row in table if "provider" in row]:
+        row["provider"] = row["provider"].replace("offline", "mock")
+    for row in [row for table in before.values() for row in table if row.get("stage")]:
+        row["stage"] = row["stage"].replace("judge_probes", "judge_bias_tests")
 
     SqliteStore(kind, home / name)
+
     SqliteStore(kind, tmp_path / "new.sqlite")
 
     assert form_of_sqlite(home / name) == form_of_sqlite(tmp_path / "new.sqlite")
@@ -160,7 +207,7 @@ def test_what_was_answered_decided_and_fetched_is_known(home: Path) -> None:
     assert set(Ledger(home / "ledger.sqlite").find(keys)) == set(keys) != set()
     decided = [each.event_id for each in ReviewStore(home / "review.sqlite").decisions()]
     assert decided == [event["event_id"] for event in events] != []
-    assert set(ImageIndex(home / "image_index.sqlite").known(urls)) == set(urls) != set()
+    assert set(ImageIndex(home / "image_index.sqlite").entries(urls)) == set(urls) != set()
 
 
 # --- Steps that had another number or content for a while ------------------------------------------

@@ -60,7 +60,7 @@ def answers(set_id: str, n: int, text: str = "seen") -> pa.Table:
                     "answer": text,
                     "call_key": "key",
                     "prompt_version": "p@1",
-                    "provider": "offline",
+                    "provider": "mock",
                 }.items()
             },
         }

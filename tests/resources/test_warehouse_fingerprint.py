@@ -135,7 +135,7 @@ def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -
 def test_a_view_has_the_fingerprint_of_its_rows(warehouse: Warehouse) -> None:
     score = (
         "INSERT INTO evaluate.scores VALUES "
-        "('mmdu', 'r', ?, 'j', 'p@1', 'offline', 'Overall Score', 'micro', 0, 'floor', '', '', "
+        "('mmdu', 'r', ?, 'j', 'p@1', 'mock', 'Overall Score', 'micro', 0, 'floor', '', '', "
         "50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 'bootstrap percentiles', NULL)"
     )
     empty = warehouse.fingerprint("evaluate.leaderboard")

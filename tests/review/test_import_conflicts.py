@@ -35,7 +35,7 @@ class TestTwoSources:
 
         result = folder.back([edited(lines[0], "A mill."), lines[1] | {"verdict": "skip"}])
 
-        assert (result.added, result.known) == (0, 0)
+        assert (result.added, result.n_known) == (0, 0)
         assert [problem.split(" otherwise before (")[0] for problem in result.problems] == [
             f"line {n}: conflict: ann decided item item-{n - 1}" for n in (1, 2)
         ]
@@ -56,7 +56,7 @@ class TestTwoSources:
         )
         store.append([app])
 
-        assert folder.back([line | {"verdict": "accept"}]).known == 1
+        assert folder.back([line | {"verdict": "accept"}]).n_known == 1
         assert len(store.decisions()) == 1
         assert len(folder.back([edited(line, "A mill.")]).problems) == 1
 

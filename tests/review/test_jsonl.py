@@ -72,7 +72,7 @@ class TestTwoRounds:
                 two | {"verdict": "reject", "reason": "does_not_follow"},
             ]
         )
-        assert (result.added, result.known, result.problems) == (3, 0, [])
+        assert (result.added, result.n_known, result.problems) == (3, 0, [])
 
         expert = folder.export(2)
         assert [line["item_id"] for line in expert] == ["item-0", "item-1"]
@@ -93,7 +93,7 @@ class TestImport:
 
         assert folder.back(lines).added == 3
         again = folder.back(lines)
-        assert (again.added, again.known, again.problems) == (0, 3, [])
+        assert (again.added, again.n_known, again.problems) == (0, 3, [])
 
     def test_lines_left_empty_stay_open(self, folder):
         lines = folder.export(1)

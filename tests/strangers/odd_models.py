@@ -1,4 +1,4 @@
-"""Models that answer oddly: the offline server behind proxies that rewrite what it answers."""
+"""Models that answer oddly: the mock server behind proxies that rewrite what it answers."""
 
 import zlib
 from collections import Counter
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import Asked, GarblingProxy, ProxyServer, When
 from tests.doubles.serving import serving
 
@@ -23,7 +23,7 @@ CANDIDATES = {
     "silent": "offline-careful",
     "renamed": "offline-careless",
 }
-"""Each model that is compared, and the offline model that is behind it."""
+"""Each model that is compared, and the mock model that is behind it."""
 
 
 def in_prose(true: str) -> str:
@@ -124,7 +124,7 @@ class OddModels:
 def odd_models(oddities: Mapping[str, str]) -> Iterator[OddModels]:
     """A writer, a judge and the candidates, answering; `oddities` are those of writer and judge."""
     behind = {"writer": "offline-writer", "judge": "offline-judge", **CANDIDATES}
-    with OfflineServer() as offline, serving(ProxyServer(offline.base_url)) as server:
+    with MockServerProcess() as mock, serving(ProxyServer(mock.base_url)) as server:
         proxies = {role: server.proxy() for role in behind}
         for role, proxy in proxies.items():
             if odd := ODDITIES.get(oddities.get(role, role)):

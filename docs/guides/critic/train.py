@@ -64,10 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 2
     tokenizer = AutoTokenizer.from_pretrained(model.model_name_or_path)
-    sides = {
-        side: rows_of(folder / f"{side}.jsonl", tokenizer, critic) for side in ("train", "test")
+    splits = {
+        split: rows_of(folder / f"{split}.jsonl", tokenizer, critic) for split in ("train", "test")
     }
-    if not sides["train"]:
+    if not splits["train"]:
         print(f"{folder} has no pair that is short enough to train on.", file=sys.stderr)
         return 2
     devices = int(os.environ.get("WORLD_SIZE", "1"))
@@ -81,13 +81,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     trainer = SFTTrainer(
         model=model.model_name_or_path,
         args=training,
-        train_dataset=Dataset.from_list(sides["train"]),
-        eval_dataset=Dataset.from_list(sides["test"]) if sides["test"] else None,
+        train_dataset=Dataset.from_list(splits["train"]),
+        eval_dataset=Dataset.from_list(splits["test"]) if splits["test"] else None,
         processing_class=tokenizer,
         peft_config=get_peft_config(model),
     )
     trainer.train()
-    after = trainer.evaluate() if sides["test"] else {}
+    after = trainer.evaluate() if splits["test"] else {}
     trainer.save_model()
     if trainer.is_world_process_zero():
         losses = [each["loss"] for each in trainer.state.log_history if "loss" in each]
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         results = {"train": losses, "test": after.get("eval_loss")}
         (out / "losses.json").write_text(json.dumps(results, indent=2) + "\n")
         print(
-            f"Loss {losses[0]:.3f} to {losses[-1]:.3f}, of the test side {results['test']}, in {out}"
+            f"Loss {losses[0]:.3f} to {losses[-1]:.3f}, of the test split {results['test']}, in {out}"
         )
     return 0
 

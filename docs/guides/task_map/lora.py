@@ -60,8 +60,8 @@ def begin(layers: Mapping[str, LowRank], seed: int) -> None:
     with torch.no_grad():
         for layer in layers.values():
             bound = 1 / math.sqrt(layer.down.shape[1])
-            drawn = torch.empty(layer.down.shape).uniform_(-bound, bound, generator=generator)
-            layer.down.copy_(drawn)
+            initial = torch.empty(layer.down.shape).uniform_(-bound, bound, generator=generator)
+            layer.down.copy_(initial)
             layer.up.zero_()
 
 

@@ -19,13 +19,13 @@ class CriticError(UserError):
     """There are no pairs to train a critic on; the message says what to do."""
 
 
-def shared_by_sides(pairs: Sequence[Row]) -> list[SplitOverlap]:
+def shared_by_splits(pairs: Sequence[Row]) -> list[SplitOverlap]:
     """Find the contents that training and test pairs share; none if the split is correct."""
-    sides: dict[str, list[PairQuestion]] = {"train": [], "test": [], "external": []}
+    splits: dict[str, list[PairQuestion]] = {"train": [], "test": [], "external": []}
     for row in pairs:
         question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])
-        sides[row["side"]].append(question)
-    return shared_content(sides["train"], sides["test"])
+        splits[row["split"]].append(question)
+    return shared_content(splits["train"], splits["test"])
 
 
 def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Path, dict[str, Any]]:
@@ -44,24 +44,26 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
     """
     release_id = release_meant(warehouse, release)
     pairs = warehouse.select(
-        "evaluate.critic_pairs", order="side, ordinal", release_id=release_id
+        "evaluate.critic_pairs", order="split, ordinal", release_id=release_id
     ).to_pylist()
-    by_side = {side: [row for row in pairs if row["side"] == side] for side in ("train", "test")}
-    for side, rows in by_side.items():
+    by_split = {
+        split: [row for row in pairs if row["split"] == split] for split in ("train", "test")
+    }
+    for split, rows in by_split.items():
         if not rows:
             raise CriticError(
-                f"{release_id} has no pairs to {side} a critic: let people score more answers, with "
+                f"{release_id} has no pairs to {split} a critic: let people score more answers, with "
                 "reasons (vlm-loom review demo, vlm-loom result import-scores), and run the job "
                 "evaluate."
             )
-    if overlaps := shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist()):
+    if overlaps := shared_by_splits(warehouse.read("evaluate/critic_pairs").to_pylist()):
         raise CriticError(
             f"The pairs to test on share the {overlaps[0].kind} {overlaps[0].what[:80]!r} with those "
             "to train on: materialize evaluate/critic_pairs again."
         )
-    if external := [row for row in pairs if row["side"] == "external"]:
-        by_side["external"] = external
-    files = {f"{side}.jsonl": chat_lines(rows) for side, rows in by_side.items()}
+    if external := [row for row in pairs if row["split"] == "external"]:
+        by_split["external"] = external
+    files = {f"{split}.jsonl": chat_lines(rows) for split, rows in by_split.items()}
     left_out = warehouse.select(
         "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id
     ).to_pylist()

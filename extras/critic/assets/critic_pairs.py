@@ -27,7 +27,7 @@ from extras.critic.methods.pairs import (
     SkippedAnswer,
     pairs_of,
 )
-from extras.critic.methods.split import Side, SplitAssignment, UnsplitPair, assign_splits
+from extras.critic.methods.split import Split, SplitAssignment, UnsplitPair, assign_splits
 from methods.benchmarks import Benchmarks
 from methods.errors import UserError
 from methods.evaluation.asking import PLAIN
@@ -68,7 +68,7 @@ class CriticPairsSettings(AssetConfig):
     seed: int = Field(
         0,
         ge=0,
-        description="Seed of the sides and of the order. Pairs stay on their side until it changes.",
+        description="Seed of the splits and of the order. Pairs stay in their split until it changes.",
     )
 
 
@@ -90,9 +90,9 @@ def critic_pairs(
     - The reply has the middle score and the reason of a person who gave it; without a reason there is
       no pair. Whatever is left out stands in `evaluate.critic_left_out`.
     - Nine tenths of each category are for training. Rewrites of a question, answers of all models to
-      it, and items with the same image or nearly the same question are on one side, in every release,
+      it, and items with the same image or nearly the same question are in one split, in every release,
       and stay on it when scores are added.
-    - Pairs of `external_models` are on a third side, the external test: how well a critic judges a
+    - Pairs of `external_models` are in a third split, the external test: how well a critic judges a
       model whose answers it has not seen.
 
     `vlm-loom result export-critic` writes the pairs of a release as files.
@@ -113,7 +113,7 @@ def critic_pairs(
             for loss in results
             if isinstance(loss, SkippedAnswer)
         ]
-    rows = _rows(pairs, _sides_before(warehouse, config.seed), config)
+    rows = _rows(pairs, _splits_before(warehouse, config.seed), config)
     arrow = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(
         [TableWrite(TABLE, arrow, {}), TableWrite(LEFT_OUT, rows_to_arrow(LEFT_OUT, left_out), {})]
@@ -122,7 +122,7 @@ def critic_pairs(
     shown: Row = {"left out": lost.total(), **reasons(lost)}
     if not (rows or left_out):
         shown["note"] = NO_SCORES
-    return isolation.finish(warehouse, report(arrow, {**shown, "sides": _sides(rows)}))
+    return isolation.finish(warehouse, report(arrow, {**shown, "splits": _splits(rows)}))
 
 
 def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
@@ -177,26 +177,26 @@ def _render(request: JudgeRequest) -> tuple[Message, ...]:
     return prompt(request.prompt).render(structured=False, **request.data)
 
 
-def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side]:
-    """The sides of the items of earlier pairs, by release and item: what was learned stays so."""
+def _splits_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Split]:
+    """The splits of the items of earlier pairs, by release and item: what was learned stays so."""
     rows = warehouse.read("evaluate/critic_pairs").to_pylist()
     return {
-        (row["release_id"], row["item_id"]): row["side"]
+        (row["release_id"], row["item_id"]): row["split"]
         for row in rows
-        if row["seed"] == seed and row["side"] != "external"
+        if row["seed"] == seed and row["split"] != "external"
     }
 
 
 def _rows(
     pairs: list[tuple[EvaluatedRelease, CriticPair]],
-    before: Mapping[tuple[str, str], Side],
+    before: Mapping[tuple[str, str], Split],
     settings: CriticPairsSettings,
 ) -> list[Row]:
     """A row a pair, in the order of the files."""
     with_images = {release.release_id for release, pair in pairs if pair.request.images}
     units = [
         UnsplitPair(
-            _asked(release, pair),
+            _question_of(release, pair),
             f"{release.benchmark.name} {_category(release, pair.answer.item)}",
             before.get((release.release_id, pair.answer.item.item_id)),
         )
@@ -220,27 +220,27 @@ def _rows(
             settings.seed,
         )
     )
-    sides = [
-        SplitAssignment(unit.asked.group, "external") if outside else next(split)
+    splits = [
+        SplitAssignment(unit.pair_question.group, "external") if outside else next(split)
         for unit, outside in zip(units, is_external, strict=True)
     ]
     rows = [
         {
             **_row(release, pair, "none" if release.release_id in with_images else "shown"),
-            "group_id": unit.asked.group,
-            "images": list(unit.asked.images),
-            "question": unit.asked.question,
-            **side._asdict(),
+            "group_id": unit.pair_question.group,
+            "images": list(unit.pair_question.images),
+            "question": unit.pair_question.question,
+            **split._asdict(),
             "seed": settings.seed,
         }
-        for (release, pair), unit, side in zip(pairs, units, sides, strict=True)
+        for (release, pair), unit, split in zip(pairs, units, splits, strict=True)
     ]
     rows.sort(key=lambda row: content_id(settings.seed, row["pair_id"]))
     places: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        of_side = row["release_id"], row["side"]
-        places[of_side] += 1
-        row["ordinal"] = places[of_side]
+        release_and_split = row["release_id"], row["split"]
+        places[release_and_split] += 1
+        row["ordinal"] = places[release_and_split]
     return rows
 
 
@@ -254,7 +254,7 @@ def _row(release: EvaluatedRelease, pair: CriticPair, images: JudgeImages) -> Ro
         "category": _category(release, answer.item),
         "score": pair.score,
         "chosen": pair.chosen.rater,
-        "raters": sorted({given.rater for given in answer.given}),
+        "raters": sorted({given.rater for given in answer.ratings}),
         "origin": pair.chosen.origin,
         "source": pair.chosen.source,
         "system": pair.system,
@@ -274,7 +274,7 @@ def _category(release: EvaluatedRelease, item: Item) -> str:
     return item.labels.get(label, UNLABELLED)
 
 
-def _asked(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
+def _question_of(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
     """What the pair is about. Benchmarks may have the same ids for different items."""
     item, turn = pair.answer.item, pair.answer.key.turn
     path = item.labels.get(IMAGE_PATH)
@@ -285,16 +285,16 @@ def _asked(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
     )
 
 
-def _sides(rows: list[Row]) -> dg.MetadataValue:
-    """A Markdown table of pairs and blocks by category and side."""
+def _splits(rows: list[Row]) -> dg.MetadataValue:
+    """A Markdown table of pairs and blocks by category and split."""
     lines = []
     for release_id, category in sorted({(row["release_id"], row["category"]) for row in rows}):
         members = [
             row for row in rows if (row["release_id"], row["category"]) == (release_id, category)
         ]
-        n = Counter(row["side"] for row in members)
+        n = Counter(row["split"] for row in members)
         n_blocks = len({row["block"] for row in members})
-        counts = [str(n[side]) for side in get_args(Side)]
+        counts = [str(n[split]) for split in get_args(Split)]
         lines.append([release_id, category, *counts, str(n_blocks)])
-    heads = ("release", "category", *get_args(Side), "blocks")
+    heads = ("release", "category", *get_args(Split), "blocks")
     return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")

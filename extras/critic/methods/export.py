@@ -58,7 +58,7 @@ def card(
     by_category: dict[str, dict[str, int]] = {}
     for pair in pairs:
         counts = by_category.setdefault(pair["category"], {"train": 0, "test": 0})
-        counts[pair["side"]] = counts.get(pair["side"], 0) + 1
+        counts[pair["split"]] = counts.get(pair["split"], 0) + 1
     return {
         "form": FORM,
         "release": release_id,
@@ -66,7 +66,7 @@ def card(
         "judge_version": pairs[0]["judge_version"],
         "prompt_versions": sorted({pair["prompt_version"] for pair in pairs}),
         "seed": pairs[0]["seed"],
-        "n_pairs": dict(Counter(pair["side"] for pair in pairs)),
+        "n_pairs": dict(Counter(pair["split"] for pair in pairs)),
         "n_blocks": len({pair["block"] for pair in pairs}),
         "by_category": dict(sorted(by_category.items())),
         "scores": dict(sorted(Counter(pair["score"] for pair in pairs).items())),

@@ -54,7 +54,7 @@ class ScoredAnswer:
     key: AnswerKey
     item: Item
     transcript: Transcript
-    given: Sequence[HumanRating]
+    ratings: Sequence[HumanRating]
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ def _pair(
     render: Render,
     named: re.Pattern[str] | None,
 ) -> CriticPair | Why:
-    keys = _asked(request.schema)
+    keys = _reply_fields(request.schema)
     if keys is None:
         return "unreadable"
     text, names = keys
     dimensions = [name for name in names if name != text]
-    complete = [given for given in answer.given if {*dimensions, overall} <= given.scores.keys()]
+    complete = [given for given in answer.ratings if {*dimensions, overall} <= given.scores.keys()]
     if not complete:
         return "lacks_a_dimension"
     chosen = median_score(complete, overall)
@@ -213,7 +213,7 @@ def names_pattern(candidates: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(longest)})(?![a-z0-9])", re.IGNORECASE)
 
 
-def _asked(schema: JsonSchema | None) -> tuple[str, list[str]] | None:
+def _reply_fields(schema: JsonSchema | None) -> tuple[str, list[str]] | None:
     """The one text of the judge's reply, and all its names in order; the others are whole numbers.
 
     None for a reply of any other form.

@@ -16,23 +16,23 @@ from extras.critic.methods.contamination import (
 from methods.components import components
 from methods.ids import content_id
 
-Side = Literal["train", "test", "external"]
+Split = Literal["train", "test", "external"]
 """For training, for testing, and of models whose answers are only for testing (4.1)."""
 
 
 class UnsplitPair(NamedTuple):
-    """A pair to be put on a side. `before` is the side that it was on earlier, if any."""
+    """A pair to be put in a split. `before` is the split that it was in earlier, if any."""
 
-    asked: PairQuestion
+    pair_question: PairQuestion
     stratum: str
-    before: Side | None = None
+    before: Split | None = None
 
 
 class SplitAssignment(NamedTuple):
-    """The side of a pair. `block` names what hangs together with it: the first of its groups."""
+    """The split of a pair. `block` names what hangs together with it: the first of its groups."""
 
     block: str
-    side: Side
+    split: Split
 
 
 def assign_splits(
@@ -64,38 +64,42 @@ def assign_splits(
         counts = Counter(unit.stratum for unit in block)
         strata[min(counts, key=lambda stratum: (-counts[stratum], stratum))].append(name)
     sizes = {name: len(block) for name, block in members.items()}
-    sides: dict[str, Side] = {}
+    splits: dict[str, Split] = {}
     for blocks in strata.values():
-        before = {name: _side_before(members[name]) for name in blocks}
-        sides |= _sides(blocks, sizes, before, test_share, seed)
-    return [SplitAssignment(name, sides[name]) for name in names]
+        before = {name: _split_before(members[name]) for name in blocks}
+        splits |= _splits(blocks, sizes, before, test_share, seed)
+    return [SplitAssignment(name, splits[name]) for name in names]
 
 
-def _sides(
+def _splits(
     blocks: Sequence[str],
     sizes: Mapping[str, int],
-    before: Mapping[str, Side | None],
+    before: Mapping[str, Split | None],
     test_share: float,
     seed: int,
-) -> dict[str, Side]:
-    """The sides of the blocks of one stratum."""
-    sides: dict[str, Side] = {name: side for name in blocks if (side := before[name]) is not None}
-    free = sorted((name for name in blocks if name not in sides), key=lambda n: content_id(seed, n))
-    n_test = sum(sizes[name] for name, side in sides.items() if side == "test")
+) -> dict[str, Split]:
+    """The splits of the blocks of one stratum."""
+    splits: dict[str, Split] = {
+        name: split for name in blocks if (split := before[name]) is not None
+    }
+    free = sorted(
+        (name for name in blocks if name not in splits), key=lambda n: content_id(seed, n)
+    )
+    n_test = sum(sizes[name] for name, split in splits.items() if split == "test")
     n_wanted = max(1, round(test_share * sum(sizes[name] for name in blocks)))
     for name in free:
         fits = n_test + sizes[name] <= n_wanted
-        sides[name] = "test" if fits else "train"
+        splits[name] = "test" if fits else "train"
         n_test += sizes[name] if fits else 0
     if not n_test and len(free) > 1:
         # Every block is larger than the share.
-        sides[min(free, key=lambda name: sizes[name])] = "test"
-    return sides
+        splits[min(free, key=lambda name: sizes[name])] = "test"
+    return splits
 
 
-def _side_before(units: Sequence[UnsplitPair]) -> Side | None:
-    sides = {unit.before for unit in units}
-    return "train" if "train" in sides else "test" if "test" in sides else None
+def _split_before(units: Sequence[UnsplitPair]) -> Split | None:
+    splits = {unit.before for unit in units}
+    return "train" if "train" in splits else "test" if "test" in splits else None
 
 
 def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
@@ -103,18 +107,18 @@ def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
 
     Units hang together by group, image, and the same or nearly the same question.
     """
-    questions = sorted({plain_question(unit.asked.question) for unit in units})
+    questions = sorted({plain_question(unit.pair_question.question) for unit in units})
     links = [
-        (("question", questions[one]), ("question", questions[other]))
-        for one, other in near_duplicate_questions(questions, questions)
+        (("question", questions[first]), ("question", questions[other]))
+        for first, other in near_duplicate_questions(questions, questions)
     ]
     for unit in units:
-        group = ("group", unit.asked.group)
-        links.append((group, ("question", plain_question(unit.asked.question))))
-        links += [(group, ("image", image)) for image in unit.asked.images]
+        group = ("group", unit.pair_question.group)
+        links.append((group, ("question", plain_question(unit.pair_question.question))))
+        links += [(group, ("image", image)) for image in unit.pair_question.images]
     component = components(links)
-    of_units = [component["group", unit.asked.group] for unit in units]
+    of_units = [component["group", unit.pair_question.group] for unit in units]
     names: dict[int, str] = {}
     for number, unit in zip(of_units, units, strict=True):
-        names[number] = min(names.get(number, unit.asked.group), unit.asked.group)
+        names[number] = min(names.get(number, unit.pair_question.group), unit.pair_question.group)
     return [names[number] for number in of_units]

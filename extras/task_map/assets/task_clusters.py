@@ -46,18 +46,18 @@ def task_clusters(
             ).to_pylist()
             for table in ("evaluate.task_map", "evaluate.task_distances")
         )
-        placed = [row for row in tasks if row["cluster"] is not None]
-        if not placed:
+        clustered = [row for row in tasks if row["cluster"] is not None]
+        if not clustered:
             continue
         with isolation.release(slice_.release_id):
-            label, name = placed[0]["label"], placed[0]["metric"]
+            label, name = clustered[0]["label"], clustered[0]["metric"]
             named = [metric for metric in slice_.benchmark.metrics if metric.name == name]
             by_task = [metric for metric in named if metric.aggregation == f"{BY_LABEL}{label}"]
             findings = cluster_findings(
                 (by_task or named)[0],
                 slice_.observed,
                 label,
-                {row["task"]: row["cluster"] for row in placed},
+                {row["task"]: row["cluster"] for row in clustered},
                 {(row["first"], row["second"]): row["distance"] for row in distances},
             )
             rows += rows_of(findings, slice_.columns)

@@ -100,13 +100,13 @@ def _by_task(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 def _rows(
     of_map: Row, scored: Sequence[Row], profiles: TaskProfiles, task_map: TaskMap | None
 ) -> Iterator[Row]:
-    placed = (
+    positions = (
         {}
         if task_map is None
         else dict(zip(task_map.tasks, range(len(task_map.tasks)), strict=True))
     )
     for ranked in task_ranking(_by_task(scored), profiles.models):
-        place = placed.get(ranked.task)
+        place = positions.get(ranked.task)
         row = {
             **of_map,
             **ranked._asdict(),

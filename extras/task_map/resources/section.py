@@ -90,17 +90,17 @@ def _shown(pane: JudgePane, rows: Sequence[Row], distances: Sequence[Row]) -> Ta
 
 
 def _map_of(rows: Sequence[Row], distances: Sequence[Row]) -> TaskMap | None:
-    placed = sorted((row for row in rows if row["cluster"]), key=lambda row: str(row["task"]))
-    if not placed:
+    clustered = sorted((row for row in rows if row["cluster"]), key=lambda row: str(row["task"]))
+    if not clustered:
         return None
-    at = {row["task"]: place for place, row in enumerate(placed)}
-    square = np.zeros((len(placed), len(placed)))
+    at = {row["task"]: place for place, row in enumerate(clustered)}
+    square = np.zeros((len(clustered), len(clustered)))
     for row in distances:
         first, second = at[row["first"]], at[row["second"]]
         square[first, second] = square[second, first] = row["distance"]
     return TaskMap(
         tuple(at),
         square,
-        tuple(row["cluster"] for row in placed),
-        np.array([[row["x"], row["y"]] for row in placed]),
+        tuple(row["cluster"] for row in clustered),
+        np.array([[row["x"], row["y"]] for row in clustered]),
     )

@@ -49,7 +49,7 @@ class AllRight(Metric):
         Returns:
             The units.
         """
-        every = Observations.of(observed)
+        every = Observations.from_scored(observed)
         of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)
         is_pass = of_trial[every.column("trials")] if len(every) else np.zeros(0, bool)
         passes = every.take(every.having("metrics", self.observation) & is_pass)
@@ -81,7 +81,7 @@ class AllRight(Metric):
         right = observations.column("values") == 1
         # A trial counts once, however often it was judged.
         passes = np.unique(
-            np.stack([groups.of[right], observations.column("trials")[right]]), axis=1
+            np.stack([groups.group_of[right], observations.column("trials")[right]]), axis=1
         )[0]
         n_right = np.bincount(passes.astype(np.int64), minlength=len(groups))
         labels = observations.column("labels")[groups.first]
@@ -104,7 +104,7 @@ class AllRight(Metric):
         Returns:
             Flags, one per item.
         """
-        lost = ~observations.known if floor else np.zeros(len(observations), dtype=bool)
+        lost = ~observations.has_value if floor else np.zeros(len(observations), dtype=bool)
         return groups.count(((observations.column("values") == 0) | lost) & counted) > 0
 
     def passes_of(self, labels: Mapping[str, str]) -> int:

@@ -53,14 +53,14 @@ class GroupSpread(Metric):
         Returns:
             The units.
         """
-        every = Observations.of(observed)
+        every = Observations.from_scored(observed)
         turns = every.take(
             every.having("metrics", self.observation) & every.having("trials", self.trial)
         )
         clusters, items, values = map(turns.column, ("clusters", "items", "values"))
         groups = grouped(clusters)
         parts = np.split(
-            np.argsort(groups.of, kind="stable"),
+            np.argsort(groups.group_of, kind="stable"),
             np.cumsum(groups.count(np.ones(len(turns), dtype=bool)))[:-1],
         )
         large_enough = [

@@ -40,7 +40,7 @@ class Mean(Metric):
         Returns:
             The units.
         """
-        every = Observations.of(observed)
+        every = Observations.from_scored(observed)
         scored = every.take(
             every.having("metrics", self.observation or self.name)
             & every.having("trials", self.trial)
@@ -57,7 +57,9 @@ class Mean(Metric):
         has_value = ~np.isnan(values)
         sizes = groups.count(has_value)
         # In the order of the observations, as each by itself would be added.
-        sums = np.bincount(groups.of[has_value], weights=values[has_value], minlength=len(groups))
+        sums = np.bincount(
+            groups.group_of[has_value], weights=values[has_value], minlength=len(groups)
+        )
         means = np.divide(sums, sizes, out=np.full(len(groups), np.nan), where=sizes > 0)
         return Units(
             scored.names,
@@ -100,5 +102,5 @@ class MeanWithoutRefused(Mean):
         Returns:
             The units.
         """
-        every = Observations.of(observed)
+        every = Observations.from_scored(observed)
         return super().units(every.take(~every.column("refused")), floor=floor)

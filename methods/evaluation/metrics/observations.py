@@ -84,7 +84,7 @@ class Observations(Sequence[ScoredObservation]):
         self._rows = rows
 
     @classmethod
-    def of(
+    def from_scored(
         cls, scored: Sequence[ScoredObservation], names: ObservationNames | None = None
     ) -> "Observations":
         """Convert observations to columns.
@@ -101,24 +101,24 @@ class Observations(Sequence[ScoredObservation]):
         names = names or ObservationNames()
         rows = [
             (
-                names.items[one.item_id],
-                names.clusters[one.cluster],
-                names.trials[one.trial],
-                one.turn,
-                names.metrics[one.metric],
-                np.nan if one.value is None else one.value,
-                names.statuses[one.status],
-                one.refused,
-                names.number_of(one.labels),
-                names.parts[one.part],
+                names.items[observation.item_id],
+                names.clusters[observation.cluster],
+                names.trials[observation.trial],
+                observation.turn,
+                names.metrics[observation.metric],
+                np.nan if observation.value is None else observation.value,
+                names.statuses[observation.status],
+                observation.refused,
+                names.number_of(observation.labels),
+                names.parts[observation.part],
             )
-            for one in scored
+            for observation in scored
         ]
         kinds = (np.int32,) * 5 + (np.float64, np.int32, np.bool_) + (np.int32,) * 2
         columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
         replicates = replicates_of([one.replicates for one in scored])
         arrays: list[NDArray[Any]] = [
-            np.array(of, dtype=kind) for of, kind in zip(columns, kinds, strict=True)
+            np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)
         ]
         return cls(names, ObservationColumns._make([*arrays, replicates]))
 
@@ -128,7 +128,7 @@ class Observations(Sequence[ScoredObservation]):
         return column if self._rows is None else column[self._rows]
 
     @property
-    def known(self) -> Flags:
+    def has_value(self) -> Flags:
         """Flags of the observations that have a value."""
         return ~np.isnan(self.column("values"))
 
@@ -217,10 +217,12 @@ def with_names_in_common(
 ) -> dict[str, Observations]:
     """Each model's observations in columns that share their names."""
     names_by_id = {
-        id(of.names): of.names for of in observed.values() if isinstance(of, Observations)
+        id(observations.names): observations.names
+        for observations in observed.values()
+        if isinstance(observations, Observations)
     }
     names = next(iter(names_by_id.values())) if len(names_by_id) == 1 else ObservationNames()
-    return {model: Observations.of(scored, names) for model, scored in observed.items()}
+    return {model: Observations.from_scored(scored, names) for model, scored in observed.items()}
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ class Groups:
 
     first: Numbers
     """The first observation of each."""
-    of: Numbers
+    group_of: Numbers
     """The group of each observation."""
 
     def __len__(self) -> int:
@@ -237,7 +239,7 @@ class Groups:
 
     def count(self, which: Flags) -> Numbers:
         """How many of these observations each group has."""
-        return np.bincount(self.of[which], minlength=len(self.first))
+        return np.bincount(self.group_of[which], minlength=len(self.first))
 
 
 def grouped(numbers: NDArray[Any]) -> Groups:

@@ -22,7 +22,7 @@ class WeightedTerms:
     units: Sequence[Units]
 
     @classmethod
-    def of(
+    def from_observations(
         cls, metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool
     ) -> "WeightedTerms":
         """The units of one model that have a value.
@@ -36,7 +36,7 @@ class WeightedTerms:
         return cls(
             [term.weight for term in metric.terms],
             [
-                Units.of(term.metric.units(observed, floor=floor), names).valued()
+                Units.from_units(term.metric.units(observed, floor=floor), names).valued()
                 for term in metric.terms
             ],
         )
@@ -99,9 +99,9 @@ def coverage_of(metric: Metric, observed: Sequence[ScoredObservation]) -> float:
     Returns:
         0 to 1; 0 where a term has no units.
     """
-    every = Observations.of(observed)
+    every = Observations.from_scored(observed)
     shares = []
     for term in metric.terms:
-        units = Units.of(term.metric.units(every, floor=False), every.names)
+        units = Units.from_units(term.metric.units(every, floor=False), every.names)
         shares.append(len(units.valued()) / len(units) if len(units) else 0.0)
     return min(shares)

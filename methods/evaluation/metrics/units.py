@@ -31,7 +31,7 @@ class Units(Sequence[Unit]):
     stratum_names: Sequence[str] = ("",)
 
     @classmethod
-    def of(cls, units: Sequence[Unit], names: ObservationNames | None = None) -> "Units":
+    def from_units(cls, units: Sequence[Unit], names: ObservationNames | None = None) -> "Units":
         """Convert units to columns.
 
         Args:
@@ -172,7 +172,7 @@ def comparable(columns: Sequence[Sequence[Unit]]) -> list[Units]:
     ):
         return same_kind
     names = ObservationNames()
-    return [Units.of(list(units), names) for units in columns]
+    return [Units.from_units(list(units), names) for units in columns]
 
 
 def in_all(columns: Sequence[Units]) -> Numbers:
@@ -249,7 +249,7 @@ def _cluster_names(units: Units) -> list[str]:
 
 def _joined(columns: Sequence[Units]) -> Units:
     """All units of all columns; their strata are left out."""
-    named = next((units for units in columns if len(units)), None) or Units.of([])
+    named = next((units for units in columns if len(units)), None) or Units.from_units([])
     return replace(
         named,
         numbers=np.concatenate([named.numbers[:0], *(units.numbers for units in columns)]),

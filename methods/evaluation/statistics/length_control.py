@@ -111,8 +111,10 @@ def length_controlled_scores(
     if np.isnan(slope[0]):
         return LengthControl([nothing] * len(scores), nothing, mean_length, EQUALLY_LONG)
     n_clusters = products[0].n_clusters
-    drawn = resampled_sums(sums.reshape(-1, sums.shape[2]), seed=seed, n_resamples=n_resamples)
-    slopes, resampled = _fit(drawn.reshape(5, len(scores), n_resamples))
+    resampled_totals = resampled_sums(
+        sums.reshape(-1, sums.shape[2]), seed=seed, n_resamples=n_resamples
+    )
+    slopes, resampled = _fit(resampled_totals.reshape(5, len(scores), n_resamples))
     n_all = np.array([(products[0].sizes.sum(axis=0) > 0).sum()])
     return LengthControl(
         percentile_estimates(effects[:, 0], resampled, n_clusters),

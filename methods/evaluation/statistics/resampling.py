@@ -150,10 +150,10 @@ def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
     Returns:
         Rows x resamples.
     """
-    drawn = np.empty((len(sums), n_resamples))
+    resampled = np.empty((len(sums), n_resamples))
     for start, weights in drawn_weights(sums.shape[1], seed=seed, n_resamples=n_resamples):
-        drawn[:, start : start + len(weights)] = sums @ weights.T
-    return drawn
+        resampled[:, start : start + len(weights)] = sums @ weights.T
+    return resampled
 
 
 def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[tuple[int, Floats]]:
@@ -182,9 +182,11 @@ def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RE
     """
     # Rows valued on the same units have the same sizes: these are summed once.
     sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
-    drawn = resampled_sums(np.concatenate([totals.sums, sizes]), seed=seed, n_resamples=n_resamples)
+    resampled = resampled_sums(
+        np.concatenate([totals.sums, sizes]), seed=seed, n_resamples=n_resamples
+    )
     n_rows = len(totals.sums)
-    return ratio(drawn[:n_rows], drawn[n_rows:][size_of.reshape(-1)])
+    return ratio(resampled[:n_rows], resampled[n_rows:][size_of.reshape(-1)])
 
 
 def percentile_estimates(

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from resources.llm.ledger.calls import Call, Charge, now, pack, unpack
+from resources.llm.ledger.calls import Call, Charge, current_time, pack, unpack
 from resources.llm.ledger.calls import insert as add_rows
 from resources.llm.ledger.file import BATCH_ITEMS, BATCH_WAITS, BATCHES
 from resources.llm.ledger.ledger import Ledger
@@ -123,7 +123,7 @@ class BatchState:
         with self._store.transaction() as connection:
             own_keys = {item.key for item in items if _take(connection, batch, item)}
             if own_keys:
-                new = Batch(batch, model, None, "prepared", len(own_keys), now(), None)
+                new = Batch(batch, model, None, "prepared", len(own_keys), current_time(), None)
                 connection.execute(insert(BATCHES), new._asdict())
         return own_keys
 
@@ -223,7 +223,7 @@ class BatchState:
             for key in waiting_keys:
                 _lose(connection, batch, rest._replace(key=key))
             change = update(BATCHES).where(BATCHES.c.batch == batch)
-            connection.execute(change.values(status=status, ended_at=now()))
+            connection.execute(change.values(status=status, ended_at=current_time()))
 
     def reported(self, keys: Iterable[str]) -> None:
         """These losses were reported, or answered live: the requests may be sent again."""

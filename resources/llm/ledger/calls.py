@@ -230,6 +230,6 @@ def _row(call: Call | Charge) -> dict[str, object]:
     return call._asdict() | {"request": pack(call.request)}
 
 
-def now() -> str:
+def current_time() -> str:
     """The time as the ledger's rows have it: UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

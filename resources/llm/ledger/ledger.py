@@ -32,7 +32,7 @@ from resources.llm.ledger.calls import (
     Call,
     Charge,
     DuplicateCallError,
-    now,
+    current_time,
     outcome_of,
     unpack,
 )
@@ -157,7 +157,9 @@ class Ledger:
     def renew(self, renewal: ReAskDecision) -> None:
         """Store a decision to ask requests again. Existing answers stay."""
         with self._store.transaction() as connection:
-            connection.execute(insert(RENEWALS), {**renewal._asdict(), "created_at": now()})
+            connection.execute(
+                insert(RENEWALS), {**renewal._asdict(), "created_at": current_time()}
+            )
 
     def renewals(self) -> list[ReAskDecision]:
         """Every decision to re-ask, in their order."""
@@ -197,8 +199,8 @@ class Ledger:
         with self._store.transaction() as connection:
             connection.execute(change, [{"of_key": key} for key in keys])
 
-    def forget_unread(self, like: ReAskDecision) -> dict[str, int]:
-        """Have what could not be read and is like `like` asked for again; the answers by stage.
+    def forget_unread(self, decision: ReAskDecision) -> dict[str, int]:
+        """Have what could not be read and is like `decision` asked for again; the answers by stage.
 
         They are charges from now on: paid for, and no answer.
         """
@@ -207,7 +209,7 @@ class Ledger:
             unread = [
                 _unpacked(call)
                 for call in itertools.starmap(Call, rows)
-                if like.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
+                if decision.covers(f"{call.endpoint} {call.model}", call.stage, call.prompt_version)
             ]
             if unread:
                 remove = delete(CALLS).where(CALLS.c.key == bindparam("of_key"))

@@ -74,7 +74,7 @@ def world(written: Written, make_world: MakeWorld, tmp_path: Path) -> World:
 
 
 def reply(asked: str) -> str:
-    """A reply of the offline writer with another text in a place."""
+    """A reply of the mock writer with another text in a place."""
     return json.dumps({**json.loads(asked), "distractors": []})
 
 

@@ -16,7 +16,7 @@ IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 @pytest.fixture
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """Two clusters of six entries on either side, in four threes and in six pairs."""
+    """Two clusters of six entries in either split, in four threes and in six pairs."""
     copy_of(clustered.root, tmp_path)
     return make_world(tmp_path, clustered.corpus)
 
@@ -41,15 +41,15 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
     world: World,
 ) -> None:
     result = draw(world, benchmark_sizes={"3": 3, "8": 1}, benchmark_sets=8)
-    # Six threes and two eights are wanted. No cluster has eight entries. Twelve entries of this side in
-    # two clusters make four threes; with those of the other side there would be enough.
+    # Six threes and two eights are wanted. No cluster has eight entries. Twelve entries of this split
+    # in two clusters make four threes; with those of the other split there would be enough.
     assert counts(world, "benchmark") == [
         {
             "kind": "benchmark",
             "n_images": 3,
             "wanted": 6,
             "made": 4,
-            "reasons": {"the other side has the rest": 2},
+            "reasons": {"the other split has the rest": 2},
         },
         {
             "kind": "benchmark",
@@ -64,7 +64,7 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
     assert told["benchmark sets as before"] == 4
     assert told["instruction sets wanted"] == "as many as the entries allow"
     assert (
-        "| 3 | 6 | 4 | 75.0% | 100.0% | 2 the other side has the rest |" in told["benchmark sizes"]
+        "| 3 | 6 | 4 | 75.0% | 100.0% | 2 the other split has the rest |" in told["benchmark sizes"]
     )
     assert counts(world, "instruction") == [
         {"kind": "instruction", "n_images": 2, "wanted": 6, "made": 6, "reasons": {}}

@@ -67,7 +67,7 @@ def test_a_changed_caption_changes_its_entry_and_what_rests_on_captions_alone(
     unchanged = {asset for asset, version in after.items() if before[asset] == version}
     assert unchanged == {
         # Neither page nor image of the entry is another.
-        *("ingest/pages", "ingest/images", "cluster/duplicates", "cluster/sides"),
+        *("ingest/pages", "ingest/images", "cluster/duplicates", "cluster/splits"),
         # There is no pair before, and none after.
         "cluster/near_pairs",
     }

@@ -16,7 +16,7 @@ from tests.homes.kept import OF_0_2_0, unpack
 pytestmark = pytest.mark.nightly
 
 KEPT = (
-    *("cluster.clusters", "cluster.communities", "cluster.entry_sides", "cluster.image_sets"),
+    *("cluster.clusters", "cluster.communities", "cluster.entry_splits", "cluster.image_sets"),
     *("dialogue.summaries", "dialogue.questions", "dialogue.answers", "dialogue.dialogues"),
     *("rewrite.rewrites", "review.decisions", "evaluate.answers"),
     *("release.releases", "release.current", "release.items", "release.turns"),

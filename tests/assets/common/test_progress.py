@@ -17,7 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
 from resources.llm.usage import ALL_MODELS, ProgressReport, StageProgress, Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, serving
 
 
@@ -155,7 +155,7 @@ def test_what_the_gateway_is_at_is_seen_before_it_is_done(instance, tmp_path, mo
             met.append((lines, [shown(each) for each in observations]))
 
         with serving(Api((1, 2))) as url:
-            asked = [ChatRequest("it", (Message.of("user", text),), "q@1") for text in texts]
+            asked = [ChatRequest("it", (Message.from_text("user", text),), "q@1") for text in texts]
             make_gateway(tmp_path, url).ask("s", asked, say_and_look)
 
     run(instance, answers)
@@ -174,7 +174,7 @@ def make_gateway(folder: Path, url: str) -> Gateway:
     models = folder / "models.yaml"
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess())
 
 
 # What is said when, by a clock that is set by hand

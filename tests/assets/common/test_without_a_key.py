@@ -33,7 +33,7 @@ ASKING = {
     "evaluate/answers",
     "evaluate/judgments",
     "evaluate/second_readings",
-    "evaluate/judge_probes",
+    "evaluate/judge_bias_tests",
     "evaluate/pairs",
 }
 

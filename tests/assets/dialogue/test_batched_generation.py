@@ -34,7 +34,7 @@ def in_batches(url: str, *names: str) -> Row:
     """Every model asked of the server itself, which is told the tasks; those named, in batches."""
     content = models_yaml(url)
     for name, entry in content["models"].items():
-        entry["provider"] = "offline"
+        entry["provider"] = "mock"
         entry["mode"] = "batch" if name in names else "live"
     return content
 

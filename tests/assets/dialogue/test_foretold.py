@@ -8,7 +8,7 @@ from dagster_project.definitions import build_defs
 from resources.llm.dry_run import DryGateway
 from resources.llm.registry import load_registry
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Row, World, copy_of
 
@@ -22,7 +22,7 @@ STAGES = {"dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewri
 
 
 def models(provider: str) -> Row:
-    """A writer that is the offline server's, or somebody else's of whom nothing is known."""
+    """A writer that is the mock server's, or somebody else's of whom nothing is known."""
     elsewhere = {"base_url": "http://127.0.0.1:9/v1", "price": {"prompt": 1, "completion": 10}}
     writer = {"model": "offline-writer", **(elsewhere if provider == "openai" else {})}
     return {
@@ -41,7 +41,7 @@ def foretold(world: World, provider: str) -> dict[str, Usage]:
     """The forecast of generation by stage."""
     world.write_models(models(provider))
     registry = load_registry(world.root / "models.yaml")
-    gateway = DryGateway(registry, "test", world.ledger, world.images, launcher=OfflineServer())
+    gateway = DryGateway(registry, "test", world.ledger, world.images, launcher=MockServerProcess())
     own = world.definitions
     world.definitions = build_defs(resource_overrides={"embedder": world.embedder, "llm": gateway})
     assert world.generate(SHAPE).success
@@ -50,8 +50,8 @@ def foretold(world: World, provider: str) -> dict[str, Usage]:
     return {stage: forecast.usage for (stage, _), forecast in gateway.forecasts.items()}
 
 
-def test_an_offline_build_uses_what_was_foretold(world: World) -> None:
-    told = foretold(world, "offline")
+def test_a_mock_build_uses_what_was_foretold(world: World) -> None:
+    told = foretold(world, "mock")
     assert list(world.ledger) == [], "a dry run keeps nothing"
 
     assert world.generate(SHAPE).success

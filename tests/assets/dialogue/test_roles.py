@@ -18,7 +18,7 @@ def test_each_step_asks_the_model_that_the_profile_gives_it(
     world = make_world(tmp_path, clustered.corpus)
     models = models_yaml(world.proxy.base_url)
     models["profiles"]["test"] |= {"summary": "judge", "answer": "careful", "rewrite": "careless"}
-    models["models"]["careful"] = {"provider": "offline", "model": "offline-careful"}
+    models["models"]["careful"] = {"provider": "mock", "model": "offline-careful"}
     world.write_models(models)
     first = world.warehouse.sql(
         "FROM cluster.image_sets WHERE set_id = (SELECT min(set_id) FROM cluster.image_sets)"
@@ -37,6 +37,6 @@ def test_each_step_asks_the_model_that_the_profile_gives_it(
         "rewrite.rewrites": {"offline-careless"},
     }
     # A row names the provider of the model that was asked, which is no other step's.
-    for table, provider in (("questions", "openai"), ("answers", "offline")):
+    for table, provider in (("questions", "openai"), ("answers", "mock")):
         rows = world.rows(f"SELECT DISTINCT provider FROM dialogue.{table}")
         assert [row["provider"] for row in rows] == [provider]

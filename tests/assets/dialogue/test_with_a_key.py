@@ -106,7 +106,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     assert all(run.success for run in runs)
 
     assert {asked.authorization for asked in world.proxy.requests} == {f"Bearer {KEY}"}
-    # A provider is sent the prompt; the task in its front matter is for the offline server alone.
+    # A provider is sent the prompt; the task in its front matter is for the mock server alone.
     assert not any("metadata" in asked.body for asked in world.proxy.requests)
     for table in (
         "dialogue.summaries",

@@ -1,7 +1,7 @@
 """ConvBench items with references: pictures, three instructions each, and a table of references.
 
-References and captions are by the rules of the careful offline model, from what is measured in the
-pixels, so that the offline judge can tell good answers from bad.
+References and captions are by the rules of the careful mock model, from what is measured in the
+pixels, so that the mock judge can tell good answers from bad.
 """
 
 import csv
@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from resources.offline.careful_answers import careful_answer
-from resources.offline.image_facts import Facts
+from resources.mock_server.careful_answers import careful_answer
+from resources.mock_server.image_facts import Facts
 
 COLUMNS = ("ID", "image_id", *(f"The_{of}_turn_instruction" for of in ("first", "second", "third")))
 INSTRUCTIONS = (

@@ -1,6 +1,6 @@
 """Dialogues on pictures of the sample corpus, as MMDU's authors publish theirs.
 
-The references are those of the offline writer, from what is measured in the pixels, so that the offline
+The references are those of the mock writer, from what is measured in the pixels, so that the offline
 judge can tell good answers from bad.
 """
 
@@ -17,9 +17,9 @@ from typing import Any
 
 from methods.ingest.image_check import ImageRejected
 from resources.images.store import ImageStore
-from resources.offline.careful_answers import careful_answer
-from resources.offline.dialogue_texts import SEVERAL, SINGLE
-from resources.offline.image_facts import Facts, picture_facts
+from resources.mock_server.careful_answers import careful_answer
+from resources.mock_server.dialogue_texts import SEVERAL, SINGLE
+from resources.mock_server.image_facts import Facts, picture_facts
 from tests.assets.corpus import SAMPLE
 from tests.assets.world import MAX_SIDE
 
@@ -73,7 +73,7 @@ def _record(number: int, names: tuple[str, ...], n_turns: int) -> dict[str, Any]
 
 @cache
 def pictures() -> dict[str, Facts]:
-    """What the offline server measures in each sound picture of the sample corpus, by file name."""
+    """What the mock server measures in each sound picture of the sample corpus, by file name."""
     return measured(SAMPLE / "images")
 
 

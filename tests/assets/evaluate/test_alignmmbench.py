@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.offline.careful_answers import careful_answer
+from resources.mock_server.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.sample_dialogues import pictures
@@ -36,19 +36,19 @@ CONTESTANTS = [*BY_SKILL, "baseline:reference", "no-images:careful"]
 
 @pytest.fixture(scope="module")
 def rated(
-    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("align")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(offline))
+    world.write_models(models(mock_url))
     assert imported(world, write_rows(root / "published")).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     yield world
 
 
-def models(offline: str) -> Row:
-    entry = {"provider": "offline", "base_url": offline}
+def models(mock_url: str) -> Row:
+    entry = {"provider": "mock", "base_url": mock_url}
     judges = ["one", "two"]
     return {
         "profiles": {"test": {"writer": "careful", "judges": judges, "evaluate": CONTESTANTS}},
@@ -121,11 +121,11 @@ def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the
 
 
 def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_rated(
-    rated: World, make_world: MakeWorld, offline: str, tmp_path: Path
+    rated: World, make_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
     (tmp_path / "corpus").mkdir()
     world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
-    world.write_models(models(offline))
+    world.write_models(models(mock_url))
     file = write_rows(tmp_path / "published")
     shutil.rmtree(tmp_path / "published" / "images")
 

@@ -120,7 +120,7 @@ def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> 
 def test_a_baseline_sends_nothing(registry: Registry) -> None:
     calls = Calls()
     (baseline,) = candidates_of(["baseline:reference"], registry, ITEMS, PARAMS)
-    ask = AnswerRequest("plain", 1, (Message.of("user", "Which colour?"),))
+    ask = AnswerRequest("plain", 1, (Message.from_text("user", "Which colour?"),))
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
     assert (calls.sent, reply.row["answer"]) == ([], "green")
@@ -231,7 +231,7 @@ def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(
 def predicted(text: str | None) -> CandidateReply:
     """The reply of imported predictions that have this text, or none."""
     texts = {} if text is None else {PredictionKey("item-0", "shift-0"): text}
-    ask = AnswerRequest("shift-0", 1, (Message.of("user", "Which colour?"),))
+    ask = AnswerRequest("shift-0", 1, (Message.from_text("user", "Which colour?"),))
     candidate = ImportedPredictions("file:mine", texts)
     return asyncio.run(candidate.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
 

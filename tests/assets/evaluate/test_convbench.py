@@ -1,6 +1,6 @@
 """ConvBench from its published table to scores: imported, asked in three settings, compared.
 
-Pictures of the sample corpus with references by the careful offline model, and the published slice
+Pictures of the sample corpus with references by the careful mock model, and the published slice
 where it is beside the project: its pictures and instructions, with references by the same rules.
 """
 
@@ -32,12 +32,12 @@ JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
 
 
 def compared(
-    make_world: MakeWorld, offline: str, root: Path, folder: Path, settings: Row | None = None
+    make_world: MakeWorld, mock_url: str, root: Path, folder: Path, settings: Row | None = None
 ) -> World:
     """The folder imported, asked and compared by both judges."""
     (root / "corpus").mkdir(parents=True)
     world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(offline))
+    world.write_models(models(mock_url))
     if settings:
         world.write_settings({"evaluate": settings})
     config = {"benchmark": "convbench", "file": str(folder)}
@@ -46,8 +46,8 @@ def compared(
     return world
 
 
-def models(offline: str) -> Row:
-    entry = {"provider": "offline", "base_url": offline}
+def models(mock_url: str) -> Row:
+    entry = {"provider": "mock", "base_url": mock_url}
     profile = {"writer": "careful", "judges": list(JUDGES), "evaluate": list(MODELS)}
     return {
         "profiles": {"test": profile},
@@ -60,12 +60,12 @@ def models(offline: str) -> Row:
 
 @pytest.fixture(scope="module")
 def world(
-    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("convbench")
     known = dict(list(pictures().items())[:N_ITEMS])
     folder = write_items(root / "published", items_on(list(known)), SAMPLE / "images", known)
-    yield compared(make_world, offline, root, folder)
+    yield compared(make_world, mock_url, root, folder)
 
 
 def scores(world: World, judge: str = "judge") -> dict[tuple[str, str], float]:
@@ -156,12 +156,12 @@ def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World)
 
 
 def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
-    make_world: MakeWorld, offline: str, tmp_path: Path
+    make_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
     known = dict(list(pictures().items())[:2])
     folder = write_items(tmp_path / "bare", items_on(list(known)), SAMPLE / "images", known)
     (folder / "references.csv").unlink()
-    world = compared(make_world, offline, tmp_path, folder)
+    world = compared(make_world, mock_url, tmp_path, folder)
 
     assert world.rows("SELECT * FROM evaluate.missing") == []
     assert world.warehouse.count("evaluate.judgments") == 0
@@ -183,7 +183,7 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
 @pytest.mark.nightly
 def test_a_picture_that_was_never_there_is_nobodys_loss(
     make_world: MakeWorld,
-    offline: str,
+    mock_url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -193,7 +193,7 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     (folder / next(iter(known))).unlink()
     # A fourth of the turns that a model is asked have no picture.
     settings = {"answers": {"max_failed_share": 0.3}}
-    world = compared(make_world, offline, tmp_path, folder, settings)
+    world = compared(make_world, mock_url, tmp_path, folder, settings)
 
     found = world.rows(
         "SELECT DISTINCT form = 'all_items' AS lost, n_items, n_failed FROM evaluate.scores "
@@ -225,11 +225,11 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
 @pytest.mark.nightly
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
 def test_the_published_slice_has_nine_scores_in_the_known_order(
-    make_world: MakeWorld, offline: str, tmp_path: Path
+    make_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
     items = read_table(SLICE / "convbench.csv")
     folder = write_items(tmp_path / "slice", items, SLICE / "images", measured(SLICE / "images"))
-    world = compared(make_world, offline, tmp_path, folder)
+    world = compared(make_world, mock_url, tmp_path, folder)
 
     assert world.warehouse.count("release.items") == len(items) == 20
     assert_in_order(scores(world))

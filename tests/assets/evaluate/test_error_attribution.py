@@ -11,7 +11,7 @@ from methods.convbench.scores import CREATION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.items import Item, Turn
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import Edition
-from resources.offline.careful_answers import careful_answer
+from resources.mock_server.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.sample_dialogues import pictures
@@ -33,13 +33,13 @@ ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["eval
 
 @pytest.fixture(scope="module")
 def attributed(
-    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """Pictures of the sample corpus with three turns each, and models with a fault each."""
     root = tmp_path_factory.mktemp("attribution")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
-    entry = {"provider": "offline", "base_url": offline}
+    entry = {"provider": "mock", "base_url": mock_url}
     named = {**{name: f"offline-{name}" for name in MODELS}, "judge": "offline-judge"}
     world.write_models(
         {

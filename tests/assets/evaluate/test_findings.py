@@ -10,14 +10,14 @@ import pytest
 from assets.common.tables import SOURCES
 from assets.evaluate.findings import AnalysisResult, analysis, rows_of
 from assets.evaluate.language_gaps import language_gaps
-from assets.evaluate.wording_effects import wording_effects
+from assets.evaluate.prompt_sensitivity import prompt_sensitivity
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.findings import Finding, counted
 from resources.warehouse import Warehouse
-from tests.assets.evaluate.test_wording_effects import fill
+from tests.assets.evaluate.test_prompt_sensitivity import fill
 from tests.assets.review.desk import Desk
 
-TABLES = ("evaluate.language_gaps", "evaluate.wording_effects")
+TABLES = ("evaluate.language_gaps", "evaluate.prompt_sensitivity")
 OF = {"benchmark": "b", "release_id": "r"}
 
 
@@ -52,7 +52,7 @@ def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
     desk: Desk, measuring: Callable[[str], dg.AssetsDefinition]
 ) -> None:
     fill(desk)
-    materialize(desk, wording_effects)
+    materialize(desk, prompt_sensitivity)
     before = [desk.warehouse.fingerprint(table) for table in TABLES]
     shown = materialize(desk, measuring("n_pairs"))
     after = [desk.warehouse.fingerprint(table) for table in TABLES]
@@ -62,32 +62,32 @@ def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
         "SELECT analysis, count(*) AS n FROM evaluate.findings GROUP BY ALL ORDER BY 1"
     )
     assert found[0] == {"analysis": "language_gaps", "n": 1}
-    assert found[1]["analysis"] == "wording_effects" and found[1]["n"] > 1
+    assert found[1]["analysis"] == "prompt_sensitivity" and found[1]["n"] > 1
 
 
 def test_one_that_fails_keeps_its_rows_and_the_others_are_made(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release_id = fill(desk)
-    materialize(desk, wording_effects)
-    before = desk.rows("FROM evaluate.wording_effects ORDER BY place")
+    materialize(desk, prompt_sensitivity)
+    before = desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place")
 
     def fails(*given: Any) -> None:
         raise ValueError("It cannot be read.")
 
-    module = import_module("assets.evaluate.wording_effects")
+    module = import_module("assets.evaluate.prompt_sensitivity")
     monkeypatch.setattr(module, "slices", fails)
-    materialize(desk, wording_effects)
+    materialize(desk, prompt_sensitivity)
     materialize(desk, language_gaps)
-    assert desk.rows("FROM evaluate.wording_effects ORDER BY place") == before
-    assert list(lost(desk)) == ["evaluate.wording_effects"]
-    assert "It cannot be read." in lost(desk)["evaluate.wording_effects"]
+    assert desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place") == before
+    assert list(lost(desk)) == ["evaluate.prompt_sensitivity"]
+    assert "It cannot be read." in lost(desk)["evaluate.prompt_sensitivity"]
 
     # Of one release alone: the others' findings are made, and its own are not.
     monkeypatch.undo()
-    monkeypatch.setattr(module, "wording_findings", fails)
-    assert release_id in materialize(desk, wording_effects)["not made"]
-    assert desk.rows("FROM evaluate.wording_effects") == []
+    monkeypatch.setattr(module, "sensitivity_findings", fails)
+    assert release_id in materialize(desk, prompt_sensitivity)["not made"]
+    assert desk.rows("FROM evaluate.prompt_sensitivity") == []
 
 
 def test_a_measure_that_is_not_declared_is_no_finding(

@@ -64,7 +64,7 @@ def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(
     world: World, tmp_path: Path
 ) -> None:
     before = tables(world)
-    # The offline judge does not see that it is to judge, so its replies have no grades.
+    # The mock judge does not see that it is to judge, so its replies have no grades.
     with_judge_prompt(world, tmp_path / "prompts", "You grade an assistant's", "Sing of an")
 
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
@@ -114,7 +114,7 @@ def test_a_model_that_the_profile_no_longer_evaluates_is_not_judged_anew(
 # --- By hand -------------------------------------------------------------------------------------
 
 HERE = {"release_id": "r", "item_id": "i"}
-BY = {"benchmark": "mmdu", "model": "m", "provider": "offline"}
+BY = {"benchmark": "mmdu", "model": "m", "provider": "mock"}
 
 
 @pytest.fixture

@@ -29,13 +29,13 @@ CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3,
 @pytest.fixture(scope="module")
 def whole(
     make_world: MakeWorld,
-    offline: str,
+    mock_url: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("whole")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(offline, world.proxy.base_url))
+    world.write_models(models(mock_url, world.proxy.base_url))
     file = write_dialogues(root / "published", N_DIALOGUES, N_TURNS)
     config = {"benchmark": "mmdu", "file": str(file)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
@@ -44,9 +44,9 @@ def whole(
     yield world
 
 
-def models(offline: str, proxy: str) -> Row:
-    """The offline models; those of which something is lost are behind the proxy."""
-    entry = {"provider": "offline", "base_url": offline}
+def models(mock_url: str, proxy: str) -> Row:
+    """The mock models; those of which something is lost are behind the proxy."""
+    entry = {"provider": "mock", "base_url": mock_url}
     lossy = {"provider": "openai", "base_url": proxy}
     return {
         "profiles": {
@@ -144,7 +144,7 @@ def test_models_come_in_the_order_of_their_skill_between_the_baselines(
     scores = {model: value for (by, model), value in overall(whole, "floor").items() if by == judge}
     assert scores[REFERENCE] > scores["careful"] > scores["careless"] > scores["rambler"]
     assert scores["rambler"] > scores["always-a"] == scores["refuser"] == scores[EMPTY] == 10
-    # A text about other pictures is long and coherent, and some of it fits by chance: the offline judge
+    # A text about other pictures is long and coherent, and some of it fits by chance: the mock judge
     # puts it above a careless answer, and far below one about the pictures that are there.
     assert scores["careful"] - scores[SWAPPED] > 35
     ranks = whole.rows(

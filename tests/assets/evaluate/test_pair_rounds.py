@@ -40,7 +40,7 @@ def reply(share: float | None) -> ParsedReply[Judgment]:
 def test_a_row_an_order_in_the_form_of_an_arena():
     of = contest(x="A mill.", y="A **lake**.")
     # The first model wins where it stands first; where it stands second it is a tie.
-    assert of.take(QUESTION, [reply(1.0), reply(0.5)], "offline") == MatchupOutcomes((1, 0.5), 2)
+    assert of.take(QUESTION, [reply(1.0), reply(0.5)], "mock") == MatchupOutcomes((1, 0.5), 2)
     first, second = of.rows
     assert (first["model_a"], first["model_b"], first["winner"]) == ("x", "y", "model_a")
     assert (second["model_a"], second["model_b"], second["winner"]) == ("y", "x", "tie")
@@ -60,6 +60,6 @@ def test_a_row_an_order_in_the_form_of_an_arena():
 )
 def test_no_answer_costs_no_call_and_decides_at_the_floor(answers, statuses, outcomes):
     of = contest(**answers)
-    assert of.take(QUESTION, [], "offline") == MatchupOutcomes(outcomes, 0)
+    assert of.take(QUESTION, [], "mock") == MatchupOutcomes(outcomes, 0)
     assert [row["status"] for row in of.rows] == statuses
     assert all(row["call_key"] is None and row["style"] is None for row in of.rows)

@@ -20,12 +20,12 @@ N_ITEMS = 12
 
 @pytest.fixture(scope="module")
 def answered(
-    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     root = tmp_path_factory.mktemp("paired")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
-    entry = {"provider": "offline", "base_url": offline}
+    entry = {"provider": "mock", "base_url": mock_url}
     world.write_models(
         {
             "profiles": {

@@ -13,7 +13,7 @@ from resources.warehouse import TableWrite, Warehouse
 
 HERE = {"release_id": "r", "item_id": "i", "turn": 1}
 ASKED = {**HERE, "trial": "plain"}
-BY = {"benchmark": "mmdu", "model": "m", "provider": "offline"}
+BY = {"benchmark": "mmdu", "model": "m", "provider": "mock"}
 
 
 @pytest.fixture

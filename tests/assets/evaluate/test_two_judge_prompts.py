@@ -28,7 +28,7 @@ from resources.warehouse import TableWrite, Warehouse
 
 PROMPTS = ("two/turn", "two/whole")
 HERE = {"release_id": "r", "item_id": "i"}
-BY = {"benchmark": "two", "model": "m", "provider": "offline"}
+BY = {"benchmark": "two", "model": "m", "provider": "mock"}
 NOW = "two/turn@1 two/whole@1 both@1"
 
 

@@ -184,7 +184,7 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
     ):
         try:
             deadline = time.monotonic() + 60
-            while len(known := set(index.known(urls))) < RECORDED_AT_ONCE:
+            while len(known := set(index.entries(urls))) < RECORDED_AT_ONCE:
                 assert run.poll() is None and time.monotonic() < deadline
                 time.sleep(0.02)
         finally:
@@ -192,7 +192,7 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
             run.wait()
             dead.set()
         assert run.returncode == -signal.SIGKILL
-        assert set(index.known(urls)) == known
+        assert set(index.entries(urls)) == known
     assert table(world, "images") == []
     assert list((world.home / "staging").glob("*/*")) != []
 

@@ -50,7 +50,7 @@ def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return make_world(tmp_path, released.corpus)
 
 
-def test_pairs_of_the_offline_writer_pass_the_rules(world: World) -> None:
+def test_pairs_of_the_mock_writer_pass_the_rules(world: World) -> None:
     run = check_pairs(world)
     rows = world.rows("SELECT * FROM quality.checks")
     turns = world.rows("SELECT sum(n_turns) AS n FROM dialogue.dialogues")
@@ -127,7 +127,7 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     assert {row["step"] for row in asked} == steps
     assert len(asked) == len(steps) * len(dialogues) == metadata(run, "quality/checks")["calls"]
     rows = world.rows("SELECT * FROM quality.checks")
-    # The offline writer says nothing that the pictures do not support, and needs them.
+    # The mock writer says nothing that the pictures do not support, and needs them.
     assert all(
         row["unsupported"] == row["contradictions"] == row["sensitive"] == [] for row in rows
     )

@@ -80,7 +80,7 @@ def test_candidates_have_the_keywords_that_found_them(base: Made) -> None:
         assert entry["image_id"] == row["image_id"]
         assert all(keyword[:-1] in text for keyword in row["keywords"])
     told = metadata(base.run, "rewrite/candidates")
-    left_out = told["entries left out, on the side of instruction sets"]
+    left_out = told["entries left out, in the instruction split"]
     assert told["entries"] + left_out == len(entries)
     assert "Chart" in told["warning"]
 

@@ -21,13 +21,13 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     release |= {"n_items": 2, "n_turns": 2, "n_images": 0}
     warehouse.replace("release.releases", rows_to_arrow("release.releases", [release]))
     pairs = [
-        {"benchmark": "alignmmbench", "release_id": "align-1", "pair_id": side, "side": side}
-        | {"ordinal": 1, "category": "c", "block": side, "seed": 0, "model": "m", "item_id": side}
-        | {"trial": "plain", "turn": 1, "part": "answer", "group_id": side, "images": []}
-        | {"question": f"{side}?", "score": 7, "chosen": "ann", "raters": ["ann"]}
+        {"benchmark": "alignmmbench", "release_id": "align-1", "pair_id": split, "split": split}
+        | {"ordinal": 1, "category": "c", "block": split, "seed": 0, "model": "m", "item_id": split}
+        | {"trial": "plain", "turn": 1, "part": "answer", "group_id": split, "images": []}
+        | {"question": f"{split}?", "score": 7, "chosen": "ann", "raters": ["ann"]}
         | {"origin": "external", "source": "file", "system": "Rate.", "prompt": "A cat."}
         | {"reply": '{"Rating": 7}', "prompt_version": "p", "judge_version": "v"}
-        for side in ("train", "test")
+        for split in ("train", "test")
     ]
     warehouse.replace("evaluate.critic_pairs", rows_to_arrow("evaluate.critic_pairs", pairs))
     return warehouse

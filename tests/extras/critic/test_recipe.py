@@ -50,7 +50,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
 def exported(tmp_path: Path) -> Path:
     """Forty short pairs, four of them to test on, as `vlm-loom result export-critic` writes them."""
     pairs = [
-        {"pair_id": f"{n}", "side": "test" if n % 10 == 0 else "train", "category": "none"}
+        {"pair_id": f"{n}", "split": "test" if n % 10 == 0 else "train", "category": "none"}
         | {"system": "Rate.", "prompt": f"<answer>{n} cats</answer>", "block": f"{n}"}
         | {
             "reply": json.dumps(
@@ -61,8 +61,8 @@ def exported(tmp_path: Path) -> Path:
         for n in range(40)
     ]
     files = {
-        f"{side}.jsonl": chat_lines([pair for pair in pairs if pair["side"] == side])
-        for side in ("train", "test")
+        f"{split}.jsonl": chat_lines([pair for pair in pairs if pair["split"] == split])
+        for split in ("train", "test")
     }
     folder = tmp_path / "exported"
     folder.mkdir()

@@ -44,8 +44,8 @@ def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
     assert isinstance(asked, AnswerRequest) and asked.turn == 2 and asked.lacks is None
     assert asked.messages == (
         Message("user", (Image("sha"), Text("\nWhat is it?"))),
-        Message.of("assistant", "A cat."),
-        Message.of("user", "Are you sure?"),
+        Message.from_text("assistant", "A cat."),
+        Message.from_text("user", "Are you sure?"),
     )
 
 
@@ -56,7 +56,7 @@ def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() ->
     given, asked = drive(BENCHMARK.ask(without, AskingLimits()), lambda _: YES)
 
     assert given == ReferenceTurn("plain", 1, "A cat.")
-    assert isinstance(asked, AnswerRequest) and asked.messages[0] == Message.of(
+    assert isinstance(asked, AnswerRequest) and asked.messages[0] == Message.from_text(
         "user", "What is it?"
     )
     assert asked.lacks is not None

@@ -81,8 +81,8 @@ def test_looking_into_every_cell_is_exact(make, monkeypatch):
 def test_vectors_without_neighbours_have_a_recall_of_one():
     found, recall = approximate_neighbours(at_angles(0, 60, 120, 180, 240, 300), TAU)
     assert len(found.indices) == 0
-    assert (recall.found, recall.true, recall.share) == (0, 0, 1.0)
+    assert (recall.n_found, recall.true, recall.share) == (0, 0, 1.0)
 
 
 def test_the_share_is_found_of_true():
-    assert Recall(found=99, true=120, n_sampled=50, n_cells=4, n_probes=2).share == 0.825
+    assert Recall(n_found=99, true=120, n_sampled=50, n_cells=4, n_probes=2).share == 0.825

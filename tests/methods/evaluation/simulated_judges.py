@@ -1,4 +1,4 @@
-"""Judges of a planted bias and of none, and a release that is probed as the asset does it.
+"""Judges of a planted bias and of none, and a release that is tested as the asset does it.
 
 A simulated judge reads texts: it knows how good an answer is, errs, and has its bias. What is asked,
 how scores are paired and what is said of them is the project's own.
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.evaluation.probes import (
+from methods.evaluation.judge_bias_tests import (
+    BIAS_FOUND,
     EQUAL,
-    FOUND,
     LENGTH,
     OBEDIENCE,
     OF_PLACES,
@@ -64,9 +64,9 @@ class Judge(NamedTuple):
 
     @property
     def biased(self) -> tuple[str, ...]:
-        """The probes that should find it."""
+        """The bias tests that should find it."""
         of = {LENGTH: self.length_points, OBEDIENCE: self.obeys, POSITION: self.first}
-        return tuple(probe for probe, bias in of.items() if bias)
+        return tuple(bias_test for bias_test, bias in of.items() if bias)
 
     def score(self, text: str, deserved: float, draw: np.random.Generator) -> int:
         """The score of an answer with that text."""
@@ -91,7 +91,7 @@ class Judge(NamedTuple):
 
 
 Pairs = dict[str, list[BiasTestPair]]
-"""The pairs of scores of each probe."""
+"""The pairs of scores of each bias test."""
 
 
 def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
@@ -112,8 +112,8 @@ def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
     pairs: Pairs = {LENGTH: [], OBEDIENCE: [], POSITION: []}
     for key in sample_spread(drawn, n, seed):
         neutral, told = (
-            judge.score(plant_text(probe, ANSWER, chinese=False), answers[key], draw)
-            for probe in (LENGTH, OBEDIENCE)
+            judge.score(plant_text(bias_test, ANSWER, chinese=False), answers[key], draw)
+            for bias_test in (LENGTH, OBEDIENCE)
         )
         pairs[LENGTH].append(BiasTestPair(key[1], fmean(before[key]), neutral))
         pairs[OBEDIENCE].append(BiasTestPair(key[1], neutral, told))
@@ -126,18 +126,23 @@ def asked(judge: Judge, n_clusters: int, seed: int) -> Pairs:
 
 def shown(pairs: Pairs) -> list[dict[str, Any]]:
     """The rows that the asset writes of these pairs."""
-    rows = [shift_row(probe, of, "", n_lost=0, sought=SOUGHT[probe]) for probe, of in pairs.items()]
+    rows = [
+        shift_row(bias_test, of, "", n_lost=0, sought=SOUGHT[bias_test])
+        for bias_test, of in pairs.items()
+    ]
     return with_verdicts(rows, SOUGHT[LENGTH].alpha)
 
 
 def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
     """The same of many runs, without what is detectable."""
     columns: list[list[dict[str, Any]]] = []
-    for probe, sought in SOUGHT.items():
+    for bias_test, sought in SOUGHT.items():
         totals = []
         for pairs in runs:
-            _, clusters = np.unique([pair.cluster for pair in pairs[probe]], return_inverse=True)
-            shifts = np.array([[pair.after - pair.before for pair in pairs[probe]]])
+            _, clusters = np.unique(
+                [pair.cluster for pair in pairs[bias_test]], return_inverse=True
+            )
+            shifts = np.array([[pair.after - pair.before for pair in pairs[bias_test]]])
             totals.append(cluster_totals(shifts, clusters).by("macro"))
         # A run with fewer clusters has none in the last columns.
         stacked = ClusterTotals(*np.zeros((2, len(runs), max(of.sums.shape[1] for of in totals))))
@@ -147,7 +152,12 @@ def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
         span = np.full(len(runs), sought.span)
         columns.append(
             [
-                {"probe": probe, "n": len(pairs[probe]), "least": sought.least, "p": float(p)}
+                {
+                    "bias_test": bias_test,
+                    "n": len(pairs[bias_test]),
+                    "least": sought.least,
+                    "p": float(p),
+                }
                 | {"shift": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high}
                 for pairs, found, p in zip(
                     runs, difference_estimates(stacked, span), p_values(stacked, span), strict=True
@@ -158,9 +168,11 @@ def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
 
 
 def false_alarms(judge: Judge, rows: list[dict[str, Any]]) -> list[str]:
-    """Probes that say of the judge what it does not do."""
+    """Bias tests that say of the judge what it does not do."""
     return [
-        row["probe"] for row in rows if row["verdict"] == FOUND and row["probe"] not in judge.biased
+        row["bias_test"]
+        for row in rows
+        if row["verdict"] == BIAS_FOUND and row["bias_test"] not in judge.biased
     ]
 
 

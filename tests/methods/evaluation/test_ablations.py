@@ -17,7 +17,7 @@ SAID = (
     Message(
         "user", (Text("Image1: "), Image("a"), Text(" Compare it with <image-2>: "), Image("b"))
     ),
-    Message.of("assistant", "Both are red."),
+    Message.from_text("assistant", "Both are red."),
     Message("user", (Text("And "), Image("a"), Text("?"))),
 )
 

@@ -38,10 +38,10 @@ def test_each_missing_set_is_put_down_to_the_first_rule_that_forbids_it():
     }
 
 
-def test_what_the_other_side_of_a_cluster_has_is_no_lack_of_entries():
-    # Five sets of four are wanted. Clusters of 14 and 3 entries make three, the eight on this side two.
+def test_what_the_other_split_of_a_cluster_has_is_no_lack_of_entries():
+    # Five sets of four are wanted. Clusters of 14 and 3 entries make three, the 8 in this split two.
     sampled = sample_sets([plain(8)], spec([4], n_sets=5), whole_sizes=[14, 3])
-    assert reasons_of(sampled) == {4: {"clusters too small": 2, "the other side has the rest": 1}}
+    assert reasons_of(sampled) == {4: {"clusters too small": 2, "the other split has the rest": 1}}
 
 
 def test_what_stands_in_for_another_size_is_counted_negative():

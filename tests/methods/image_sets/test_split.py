@@ -1,4 +1,4 @@
-"""The sides of a corpus: the laws that no release may break, and small corpora worked by hand."""
+"""The splits of a corpus: the laws that no release may break, and small corpora worked by hand."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from methods.image_sets.split import (
     SplitDecision,
     SplitImage,
     SplitSpec,
-    sides,
+    split_corpus,
 )
 
 pytestmark = pytest.mark.slow
@@ -45,30 +45,30 @@ def specs() -> st.SearchStrategy[SplitSpec]:
 def shared(
     corpus: Sequence[SplitImage], found: dict[Key, SplitDecision], spec: SplitSpec
 ) -> set[Key]:
-    """Pages, images, groups, and clusters if they count, that are on both sides."""
+    """Pages, images, groups, and clusters if they count, that are in both splits."""
     on: dict[Key, set[str]] = {}
     for each in corpus:
-        side = found[each.name].side
+        split = found[each.name].split
         keys = [("page", each.page_id), ("image", each.image_id)]
         keys += [("group", each.duplicate_group)] if each.duplicate_group else []
         keys += [("cluster", cluster) for cluster in each.clusters] if spec.by_cluster else []
-        for key in keys if side else []:
-            on.setdefault(key, set()).add(side or "")
+        for key in keys if split else []:
+            on.setdefault(key, set()).add(split or "")
     return {key for key, of in on.items() if len(of) > 1}
 
 
 def counts(found: dict[Key, SplitDecision]) -> Counter[str | None]:
-    return Counter(side.side for side in found.values())
+    return Counter(split.split for split in found.values())
 
 
 # --- Laws ----------------------------------------------------------------------------------------
 
 
 @given(corpora(), specs())
-def test_nothing_is_on_both_sides_and_nothing_is_left_out(
+def test_nothing_is_in_both_splits_and_nothing_is_left_out(
     corpus: list[SplitImage], spec: SplitSpec
 ) -> None:
-    found = sides(corpus, spec)
+    found = split_corpus(corpus, spec)
     assert shared(corpus, found, spec) == set()
     assert found.keys() == {each.name for each in corpus}
     assert None not in counts(found)
@@ -80,19 +80,19 @@ def test_the_order_of_the_corpus_says_nothing(
 ) -> None:
     mixed = list(corpus)
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert sides(mixed, spec) == sides(corpus, spec)
+    assert split_corpus(mixed, spec) == split_corpus(corpus, spec)
 
 
 @given(corpora(), corpora(), specs(), specs())
 def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
     corpus: list[SplitImage], more: list[SplitImage], spec: SplitSpec, now: SplitSpec
 ) -> None:
-    prior = sides(corpus, spec)
+    prior = split_corpus(corpus, spec)
     # What an image is compared by may change as others come: its group, its clusters.
     grown = list({each.name: each for each in [*corpus, *more]}.values())
-    found = sides(grown, now, prior)
+    found = split_corpus(grown, now, prior)
     assert prior.items() <= found.items()
-    assert sides(grown, now, found) == found
+    assert split_corpus(grown, now, found) == found
     pages_and_images = {key for key in shared(grown, found, now) if key[0] in ("page", "image")}
     assert pages_and_images == set()
 
@@ -110,18 +110,18 @@ def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
         if each.name not in known
     ]
     grown = [*corpus, *newcomers]
-    found = sides(grown, spec, sides(corpus, spec))
+    found = split_corpus(grown, spec, split_corpus(corpus, spec))
     assert shared(grown, found, spec) == set()
 
 
 @given(corpora(), specs())
-def test_what_left_the_corpus_comes_back_to_its_side(
+def test_what_left_the_corpus_comes_back_to_its_split(
     corpus: list[SplitImage], spec: SplitSpec
 ) -> None:
-    prior = sides(corpus, spec)
-    without = sides(corpus[::2], spec, prior)
+    prior = split_corpus(corpus, spec)
+    without = split_corpus(corpus[::2], spec, prior)
     assert without == prior
-    assert sides(corpus, spec, without) == prior
+    assert split_corpus(corpus, spec, without) == prior
 
 
 @given(corpora(), specs(), st.sets(PLACES, max_size=2))
@@ -129,24 +129,26 @@ def test_nothing_of_an_imported_benchmark_is_left_to_instruct(
     corpus: list[SplitImage], spec: SplitSpec, images: set[int]
 ) -> None:
     tested = ExternalContent(images={f"i{image}" for image in images})
-    for prior in ({}, sides(corpus, spec)):
-        found = sides(corpus, spec, prior, tested)
+    for prior in ({}, split_corpus(corpus, spec)):
+        found = split_corpus(corpus, spec, prior, tested)
         for each in corpus:
             if each.image_id in tested.images:
-                assert found[each.name].side != "instruction"
+                assert found[each.name].split != "instruction"
         assert shared(corpus, found, SplitSpec(0.5)) == set()
         # What was displaced stays so, also when the benchmark is retired.
-        displaced = {name for name, side in found.items() if side.reason == IMPORTED}
-        later = sides(corpus, spec, found)
-        assert displaced == {name for name, side in later.items() if side.reason == IMPORTED}
+        displaced = {name for name, split in found.items() if split.reason == IMPORTED}
+        later = split_corpus(corpus, spec, found)
+        assert displaced == {name for name, split in later.items() if split.reason == IMPORTED}
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
 def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share: float) -> None:
     many = alone(f"{n % 100}" for n in range(600))
-    assert counts(sides(many, SplitSpec(share)))["benchmark"] == pytest.approx(600 * share, abs=3)
+    assert counts(split_corpus(many, SplitSpec(share)))["benchmark"] == pytest.approx(
+        600 * share, abs=3
+    )
     one = alone(["c"] * 200)
-    assert counts(sides(one, SplitSpec(share)))["benchmark"] == 200 * share
+    assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=12), SHARES, st.integers(0, 5))
@@ -154,17 +156,17 @@ def test_a_cluster_of_three_pages_or_more_makes_a_larger_set_than_a_pair(
     sizes: list[int], share: float, seed: int
 ) -> None:
     corpus = alone(f"c{number}" for number, size in enumerate(sizes) for _ in range(size))
-    found = sides(corpus, SplitSpec(share, seed=seed))
+    found = split_corpus(corpus, SplitSpec(share, seed=seed))
     pages: dict[str, Counter[str | None]] = {}
     for each in corpus:
-        pages.setdefault(each.clusters[0], Counter())[found[each.name].side] += 1
+        pages.setdefault(each.clusters[0], Counter())[found[each.name].split] += 1
     for of_cluster in pages.values():
         assert of_cluster.total() < 3 or max(of_cluster.values()) >= 3
 
 
 def test_another_seed_is_another_division_of_the_same_share() -> None:
     corpus = alone(["c"] * 40)
-    first, second = (sides(corpus, SplitSpec(0.5, seed=seed)) for seed in (0, 1))
+    first, second = (split_corpus(corpus, SplitSpec(0.5, seed=seed)) for seed in (0, 1))
     assert first != second
     assert counts(first) == counts(second) == {"benchmark": 20, "instruction": 20}
 
@@ -177,12 +179,12 @@ def alone(clusters: Iterable[str]) -> list[SplitImage]:
     return [SplitImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]
 
 
-def test_both_sides_have_every_cluster_that_is_large_enough_for_two_sets_of_other_sizes() -> None:
+def test_both_splits_have_every_cluster_that_is_large_enough_for_two_sets_of_other_sizes() -> None:
     corpus = alone(["a"] * 6 + ["b"] * 5 + ["c"] * 3 + ["d"] * 2)
-    found = sides(corpus, SplitSpec(0.5))
+    found = split_corpus(corpus, SplitSpec(0.5))
     of = {cluster: Counter[str | None]() for cluster in "abcd"}
     for each in corpus:
-        of[each.clusters[0]][found[each.name].side] += 1
+        of[each.clusters[0]][found[each.name].split] += 1
     assert of["a"] == {"benchmark": 3, "instruction": 3}
     assert sorted(of["b"].values()) == [2, 3]
     # Three make a set of three or of two and one left over; two make one set.
@@ -200,13 +202,13 @@ def test_what_shares_a_page_an_image_or_a_likeness_stays_together() -> None:
         SplitImage("p2", "i4", "g"),
     ]
     for seed in range(20):
-        assert len(counts(sides([*chain, *alone("xy")], SplitSpec(0.5, seed=seed)))) == 2
-        assert len(counts(sides(chain, SplitSpec(0.5, seed=seed)))) == 1
+        assert len(counts(split_corpus([*chain, *alone("xy")], SplitSpec(0.5, seed=seed)))) == 2
+        assert len(counts(split_corpus(chain, SplitSpec(0.5, seed=seed)))) == 1
 
 
-def test_a_cluster_is_on_one_side_where_that_is_wanted() -> None:
+def test_a_cluster_is_in_one_split_where_that_is_wanted() -> None:
     corpus = alone(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
-    found = sides(corpus, SplitSpec(0.6, by_cluster=True))
+    found = split_corpus(corpus, SplitSpec(0.6, by_cluster=True))
     assert counts(found) == {"benchmark": 8, "instruction": 4}
     assert shared(corpus, found, SplitSpec(0.6, by_cluster=True)) == set()
 
@@ -220,43 +222,43 @@ def test_the_versions_of_a_page_in_other_languages_are_one_page() -> None:
         SplitImage("fr", "i4", versions=("nl",)),
     ]
     for seed in range(20):
-        found = sides([*corpus, *alone("xy")], SplitSpec(0.5, seed=seed))
-        assert found["en", "i1"].side == found["ja", "i2"].side
-        assert found["de", "i3"].side == found["fr", "i4"].side
-    prior = sides(corpus[:1], SplitSpec(0.0))
-    later = sides(corpus, SplitSpec(1.0), prior)
+        found = split_corpus([*corpus, *alone("xy")], SplitSpec(0.5, seed=seed))
+        assert found["en", "i1"].split == found["ja", "i2"].split
+        assert found["de", "i3"].split == found["fr", "i4"].split
+    prior = split_corpus(corpus[:1], SplitSpec(0.0))
+    later = split_corpus(corpus, SplitSpec(1.0), prior)
     assert later["ja", "i2"] == SplitDecision("instruction", "joined")
     tested = ExternalContent(pages={"ja"})
-    assert sides(corpus, SplitSpec(0.0), tested=tested)["en", "i1"].side == "benchmark"
+    assert split_corpus(corpus, SplitSpec(0.0), tested=tested)["en", "i1"].split == "benchmark"
 
 
 ON_BOTH = {
-    ("p1", "i1"): SplitDecision("benchmark", "drawn"),
-    ("p2", "i2"): SplitDecision("instruction", "drawn"),
+    ("p1", "i1"): SplitDecision("benchmark", "sampled"),
+    ("p2", "i2"): SplitDecision("instruction", "sampled"),
 }
 
 
 def test_a_newcomer_joins_what_it_hangs_together_with() -> None:
     corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2"), SplitImage("p2", "i3")]
-    found = sides(corpus, SplitSpec(1.0), ON_BOTH)
+    found = split_corpus(corpus, SplitSpec(1.0), ON_BOTH)
     assert found["p2", "i3"] == SplitDecision("instruction", "joined")
 
 
-def test_a_newcomer_that_bridges_the_sides_is_left_out_until_it_does_not() -> None:
+def test_a_newcomer_that_bridges_the_splits_is_left_out_until_it_does_not() -> None:
     corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2")]
     bridge = SplitImage("p2", "i1")
     beside = SplitImage("p1", "i9")
-    found = sides([*corpus, bridge, beside], SplitSpec(0.5), ON_BOTH)
+    found = split_corpus([*corpus, bridge, beside], SplitSpec(0.5), ON_BOTH)
     assert found["p2", "i1"] == SplitDecision(None, BRIDGES)
-    # What meets one of the sides alone is not left out with it.
+    # What meets one of the splits alone is not left out with it.
     assert found["p1", "i9"] == SplitDecision("benchmark", "joined")
-    later = {name: side for name, side in found.items() if name != ("p1", "i1")}
-    assert sides([bridge], SplitSpec(0.5), later)["p2", "i1"].side == "instruction"
+    later = {name: split for name, split in found.items() if name != ("p1", "i1")}
+    assert split_corpus([bridge], SplitSpec(0.5), later)["p2", "i1"].split == "instruction"
 
 
-def test_a_page_with_other_texts_or_another_picture_keeps_its_side() -> None:
+def test_a_page_with_other_texts_or_another_picture_keeps_its_split() -> None:
     # The page's earlier picture is gone.
-    found = sides([SplitImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
+    found = split_corpus([SplitImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
     assert found == {**ON_BOTH, ("p2", "i7"): SplitDecision("instruction", "joined")}
 
 
@@ -269,12 +271,12 @@ def test_what_an_imported_benchmark_has_goes_to_the_benchmarks_or_is_left_out() 
         SplitImage("p4", "i4"),
     ]
     tested = ExternalContent(pages={"p3"}, images={"i1", "i2"})
-    found = sides(corpus, SplitSpec(0.0), ON_BOTH, tested)
+    found = split_corpus(corpus, SplitSpec(0.0), ON_BOTH, tested)
     assert found == {
-        ("p1", "i1"): SplitDecision("benchmark", "drawn"),
+        ("p1", "i1"): SplitDecision("benchmark", "sampled"),
         # A model may have been trained on it.
         ("p2", "i2"): SplitDecision(None, IMPORTED),
         ("p2", "i5"): SplitDecision(None, BRIDGES),
         ("p3", "i3"): SplitDecision("benchmark", "joined"),
-        ("p4", "i4"): SplitDecision("instruction", "drawn"),
+        ("p4", "i4"): SplitDecision("instruction", "sampled"),
     }

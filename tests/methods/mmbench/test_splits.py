@@ -1,11 +1,11 @@
-"""Splits: every item on one side, four of ten in dev, and nothing ever changes sides."""
+"""Splits: every item in one split, four of ten in dev, and nothing ever changes splits."""
 
 from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmbench.building import DEV, TEST, sides
+from methods.mmbench.building import DEV, TEST, split_items
 
 LEAVES = st.dictionaries(
     st.text("abcdef0123456789", min_size=1, max_size=4), st.sampled_from("uvwxyz"), max_size=60
@@ -13,18 +13,18 @@ LEAVES = st.dictionaries(
 
 
 def test_ten_items_of_one_ability_are_four_and_six() -> None:
-    found = sides({f"item {number}": "ocr" for number in range(10)}, {}, seed=0)
+    found = split_items({f"item {number}": "ocr" for number in range(10)}, {}, seed=0)
     assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
 def test_where_each_ability_has_one_item_four_of_ten_abilities_are_in_dev() -> None:
-    found = sides({f"item {number}": f"ability {number}" for number in range(10)}, {}, seed=0)
+    found = split_items({f"item {number}": f"ability {number}" for number in range(10)}, {}, seed=0)
     assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
 @given(LEAVES, st.integers(0, 3))
 def test_the_ratio_is_kept_over_all_and_in_each_ability(leaves: dict[str, str], seed: int) -> None:
-    found = sides(leaves, {}, seed)
+    found = split_items(leaves, {}, seed)
     assert found.keys() == leaves.keys() and set(found.values()) <= {DEV, TEST}
     n_dev = Counter(found.values())[DEV]
     assert abs(n_dev - 0.4 * len(leaves)) <= 0.5
@@ -33,28 +33,28 @@ def test_the_ratio_is_kept_over_all_and_in_each_ability(leaves: dict[str, str], 
         in_dev = sum(found[item_id] == DEV for item_id in of_leaf)
         assert abs(in_dev - 0.4 * len(of_leaf)) < 1
     # The order of the items says nothing.
-    assert sides(dict(reversed(leaves.items())), {}, seed) == found
+    assert split_items(dict(reversed(leaves.items())), {}, seed) == found
 
 
 @given(LEAVES, LEAVES, st.integers(0, 3))
-def test_an_item_stays_on_its_side_whatever_comes_or_goes(
+def test_an_item_stays_in_its_split_whatever_comes_or_goes(
     first: dict[str, str], second: dict[str, str], seed: int
 ) -> None:
-    before = sides(first, {}, seed)
-    after = sides(second, before, seed)
+    before = split_items(first, {}, seed)
+    after = split_items(second, before, seed)
     assert after.keys() == second.keys()
     assert all(after[item_id] == before[item_id] for item_id in first.keys() & second.keys())
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
-def test_what_is_added_fills_up_the_side_that_lacks_items(n_first: int, n_more: int) -> None:
+def test_what_is_added_fills_up_the_split_that_lacks_items(n_first: int, n_more: int) -> None:
     items = {f"item {number}": "ocr" for number in range(n_first + n_more)}
-    before = sides(dict(list(items.items())[:n_first]), {}, seed=0)
-    n_dev = Counter(sides(items, before, seed=0).values())[DEV]
+    before = split_items(dict(list(items.items())[:n_first]), {}, seed=0)
+    n_dev = Counter(split_items(items, before, seed=0).values())[DEV]
     assert abs(n_dev - 0.4 * len(items)) <= 0.5
 
 
 def test_ability_after_ability_is_drawn_by_seed() -> None:
     items = {f"item {number}": "ocr" for number in range(10)}
-    drawn = {tuple(sorted(sides(items, {}, seed).items())) for seed in range(10)}
+    drawn = {tuple(sorted(split_items(items, {}, seed).items())) for seed in range(10)}
     assert len(drawn) > 5

@@ -81,7 +81,7 @@ def test_the_first_turn_is_the_question_with_its_image_and_nothing_else() -> Non
 def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns() -> None:
     assert asked_with("A tower.", "No idea.", "z")[2].messages == (
         Message("user", (Text("Image1: "), Image("sha-a"), Text(". What is in <image-1>?"))),
-        Message.of("assistant", "A tower."),
+        Message.from_text("assistant", "A tower."),
         Message(
             "user",
             (
@@ -92,8 +92,8 @@ def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns() -> No
                 Text(". Compare."),
             ),
         ),
-        Message.of("assistant", "No idea."),
-        Message.of("user", "Which is oldest?"),
+        Message.from_text("assistant", "No idea."),
+        Message.from_text("user", "Which is oldest?"),
     )
 
 
@@ -113,7 +113,7 @@ def test_each_model_sees_its_own_answers_and_never_the_reference() -> None:
 
 def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image() -> None:
     messages = asked_with("See <ImageHere>.", "y", "z")[1].messages
-    assert messages[1] == Message.of("assistant", "See <ImageHere>.")
+    assert messages[1] == Message.from_text("assistant", "See <ImageHere>.")
     assert images_of(messages) == list(ITEM.image_ids)
 
 
@@ -127,7 +127,7 @@ def test_a_given_turn_is_put_into_the_history_and_is_not_asked() -> None:
     turns = (replace(ITEM.turns[0], given="A mill."), *ITEM.turns[1:])
     first, second, _ = asked_with("y", "z", item=replace(ITEM, turns=turns))
     assert first == ReferenceTurn("plain", 1, "A mill.")
-    assert second.messages[1] == Message.of("assistant", "A mill.")
+    assert second.messages[1] == Message.from_text("assistant", "A mill.")
 
 
 def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:

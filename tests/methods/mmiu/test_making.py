@@ -84,7 +84,7 @@ def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_tas
 ) -> None:
     used: dict[tuple[str, int], Counter[str]] = {}
     for item in finish_items(both(names), {}, seed):
-        question, n_choices = item.of.question, len(item.choices)
+        question, n_choices = item.sample.question, len(item.choices)
         assert 2 <= n_choices <= MOST and len(set(item.choices)) == n_choices
         right = item.choices[LETTERS.index(item.answer)]
         if question.of_images and question.answer != CANNOT:
@@ -115,17 +115,17 @@ def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_sib
 ) -> None:
     items = finish_items(both(names, most), {}, 0)
     by_id = {item.item_id: item for item in items}
-    counts = Counter(item.of.question.task for item in items if item.of.strategy)
-    of_task = Counter(item.of.question.task for item in items if not item.of.strategy)
+    counts = Counter(item.sample.question.task for item in items if item.sample.strategy)
+    of_task = Counter(item.sample.question.task for item in items if not item.sample.strategy)
     for task in ("jigsaw-puzzle-solving", "text2image-retrieval"):
         assert counts[task] == min(most, of_task[task])
     # Table 7 has no strategy for counting differences.
     assert counts["spot-the-diff"] == 0
     for item in items:
         sibling = by_id[item.group_id]
-        assert (CANNOT in item.choices) == (item.of.question.task != "spot-the-diff")
+        assert (CANNOT in item.choices) == (item.sample.question.task != "spot-the-diff")
         assert len(sibling.choices) == len(item.choices)
-        assert sibling.of.strategy is None
+        assert sibling.sample.strategy is None
 
 
 def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:

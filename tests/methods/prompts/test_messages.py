@@ -56,8 +56,17 @@ def test_parts_put_back_together_are_the_text(pieces):
 
 
 def test_a_message_of_text_alone_has_one_part():
-    assert Message.of("system", "Look.") == Message("system", (Text("Look."),))
+    assert Message.from_text("system", "Look.") == Message("system", (Text("Look."),))
 
 
 def test_messages_can_stand_in_sets_and_keys():
-    assert len({Message.of("user", "a"), Message.of("user", "a"), Message.of("system", "a")}) == 2
+    assert (
+        len(
+            {
+                Message.from_text("user", "a"),
+                Message.from_text("user", "a"),
+                Message.from_text("system", "a"),
+            }
+        )
+        == 2
+    )

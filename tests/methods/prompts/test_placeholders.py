@@ -92,11 +92,11 @@ def test_no_prompt_of_a_judge_is_left_out():
 
 
 INSTRUCTIONS = (
-    Message.of(
+    Message.from_text(
         "system",
         '6: less than half of it is false.\n{"Reason": "say what the answer lacks", "Rating": 9}',
     ),
-    Message.of("user", "<answer>{say nothing of it}</answer>"),
+    Message.from_text("user", "<answer>{say nothing of it}</answer>"),
 )
 
 

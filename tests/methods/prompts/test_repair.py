@@ -20,7 +20,7 @@ from methods.prompts.parsing import (
 )
 
 FIRST = (
-    Message.of("system", "Role: writer."),
+    Message.from_text("system", "Role: writer."),
     Message("user", (Image("a" * 64), Text("Ask two questions."))),
 )
 REASON = "Expected Q1 to Q2, the reply has Q1."

@@ -9,7 +9,7 @@ from methods.wikimedia.languages import language_name
 
 def test_the_first_message_ends_with_the_instruction_and_the_others_stay() -> None:
     user = Message("user", (Text("What is it?"), Image("a" * 64)))
-    system, same = with_reply_language([Message.of("system", "You ask."), user], "Japanese")
+    system, same = with_reply_language([Message.from_text("system", "You ask."), user], "Japanese")
     assert same == user
     text = "".join(part.text for part in system.parts if isinstance(part, Text))
     assert text.startswith("You ask.\n\nWrite all texts of your reply in Japanese. ")

@@ -1,12 +1,12 @@
-"""Dialogues without a fault: what the offline writer says of made-up pictures, and look-alikes."""
+"""Dialogues without a fault: what the mock writer says of made-up pictures, and look-alikes."""
 
 from collections.abc import Sequence
 
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
-from resources.offline import vocabulary
-from resources.offline.careful_answers import careful_answer
-from resources.offline.dialogue_texts import SEVERAL, SINGLE
-from resources.offline.image_facts import Facts
+from resources.mock_server import vocabulary
+from resources.mock_server.careful_answers import careful_answer
+from resources.mock_server.dialogue_texts import SEVERAL, SINGLE
+from resources.mock_server.image_facts import Facts
 
 N_DIALOGUES = 12
 SOURCES = [
@@ -144,7 +144,7 @@ def _facts(number: int) -> Facts:
 
 
 def clean() -> list[DialogueContent]:
-    """Dialogues of the offline writer, and one of pairs that look like faults."""
+    """Dialogues of the mock writer, and one of pairs that look like faults."""
     made = []
     for number in range(N_DIALOGUES):
         pictures = {1: _facts(2 * number), 2: _facts(2 * number + 1)}

@@ -7,7 +7,7 @@ from methods.release_card import card_markdown, card_of, facts, row_of
 CARD = {
     **{"release_id": "mmdu-0123456789", "name": "mmdu", "kind": "instruction"},
     **{"n_items": 2, "n_turns": 9, "n_images": 5, "review_policy": "none", "review_share": 0.0},
-    **{"provider": "offline", "created_at": "2026-03-02T09:14:55+00:00"},
+    **{"provider": "mock", "created_at": "2026-03-02T09:14:55+00:00"},
 }
 COUNTS = {"pass": 7, "review": 1, "drop": 2, "refusal": 2, "leak": 1, "unchecked": 0}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from methods.evaluation.refusals import is_refusal
-from methods.quality.refusals import refusal_in
+from methods.evaluation.english_refusals import is_refusal
+from methods.quality.multilingual_refusals import refusal_in
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from methods.quality.echoes import (
     require_own_questions,
     sentences_of,
 )
-from resources.offline.dialogue_texts import SEVERAL, SINGLE
+from resources.mock_server.dialogue_texts import SEVERAL, SINGLE
 from resources.settings.prompts import prompt
 
 ANGLES = [angle.says for angle in (*ON_ONE, *ON_SEVERAL)]

@@ -108,7 +108,7 @@ def test_a_third_of_the_words_in_another_script_is_too_much() -> None:
 
 
 def test_a_question_that_ends_with_words_of_a_caption_tells_them() -> None:
-    told = SourceTexts.of([WriterContext("Mill", "it stands by the old red pier", "")], 5)
+    told = SourceTexts.from_sources([WriterContext("Mill", "it stands by the old red pier", "")], 5)
     assert leak_in("who built what stands by the old red pier", told) is not None
     assert leak_in("who built what is by the old red pier", told) is not None
     assert leak_in("who is by an old red pier", told) is None

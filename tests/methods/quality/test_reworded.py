@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from methods.evaluation.refusals import is_refusal
+from methods.evaluation.english_refusals import is_refusal
+from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, DialogueContent, QuestionAnswerPair
-from methods.quality.refusals import refusal_in
 from methods.quality.rules import RuleLimits, by_rules
 from resources.embedding.embedder import Embedder
 from tests.methods.quality import written

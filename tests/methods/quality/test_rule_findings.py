@@ -98,7 +98,7 @@ def test_a_card_says_what_rules_find_in_pairs_that_were_not_checked() -> None:
     card = {
         **{"release_id": "mmdu-0123456789", "name": "mmdu", "kind": "benchmark", "n_items": 1},
         **{"n_turns": 3, "n_images": 2, "review_policy": "none", "review_share": 0.0},
-        **{"provider": "offline", "created_at": "2026-03-02T09:14:55+00:00"},
+        **{"provider": "mock", "created_at": "2026-03-02T09:14:55+00:00"},
         "quality": {"unchecked": 3, "unchecked_repeated": 1, "unchecked_ungrounded": 2},
     }
     assert dict(facts(card))["Found by rules in unchecked pairs"] == "repeated 1, ungrounded 2"

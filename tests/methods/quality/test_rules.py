@@ -5,9 +5,9 @@ import pytest
 from methods.quality.languages import SCRIPTS_OF, language_fault
 from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
+from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
 from methods.quality.personal_data import personal_data_in
-from methods.quality.refusals import refusal_in
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
@@ -177,7 +177,7 @@ def test_leftovers(text: str, found: str | None) -> None:
     ],
 )
 def test_leaks(question: str, found: str | None) -> None:
-    assert leak_in(question, SourceTexts.of([MILL], 5)) == found
+    assert leak_in(question, SourceTexts.from_sources([MILL], 5)) == found
 
 
 @pytest.mark.parametrize(

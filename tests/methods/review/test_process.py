@@ -278,9 +278,9 @@ class TestRules:
             {"default": {"expert": "none"}, "kinds": {"dialogue": {"annotators": 2}}}
         )
 
-        assert book.of("dialogue") == Rules(annotators=2, expert="all")
-        assert book.of("rewrite") == Rules(expert="none")
-        assert RuleBook().of("rewrite") == Rules(annotators=1, expert="all", quota=None)
+        assert book.rules_for("dialogue") == Rules(annotators=2, expert="all")
+        assert book.rules_for("rewrite") == Rules(expert="none")
+        assert RuleBook().rules_for("rewrite") == Rules(annotators=1, expert="all", quota=None)
 
     @pytest.mark.parametrize(
         "wrong",

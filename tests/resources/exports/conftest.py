@@ -80,7 +80,7 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
                 "n_images": len({one for item in items for one in item.image_ids}),
                 "review_policy": "none",
                 "review_share": 0.0,
-                "provider": "offline",
+                "provider": "mock",
                 "created_at": "2026-03-02T09:14:55+00:00",
                 **(card or {}),
             }

@@ -90,7 +90,7 @@ def test_a_file_is_checked_once_and_again_when_its_state_has_changed(store, monk
         assert store.path(image_id).read_bytes() == store.read(image_id)
     assert len(checked) == 2
     other = ImageStore(store.root)
-    other.whole.remember(store.whole.of([image_id]))
+    other.whole.remember(store.whole.get([image_id]))
     assert other.has(image_id) and len(checked) == 2
 
 
@@ -99,7 +99,7 @@ def test_states_are_bounded(monkeypatch):
     states = FileStates()
     for number in range(3):
         states.remember({f"{number}": image_store.FileState(number, 0, 0)})
-    assert list(states.of(["0", "1", "2"])) == ["1", "2"]
+    assert list(states.get(["0", "1", "2"])) == ["1", "2"]
 
 
 def test_the_pictures_of_a_file_that_was_mended_are_made_of_it(store):

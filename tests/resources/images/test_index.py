@@ -39,22 +39,24 @@ def rows(numbers) -> list[FetchedImage]:
 def test_what_was_recorded_is_known(index):
     index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), OTHER, {})])
 
-    assert index.known([url(1), url(3)]) == {
-        url(1): ImageIndexEntry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at, None, None)
+    assert index.entries([url(1), url(3)]) == {
+        url(1): ImageIndexEntry(
+            IMAGE, FACTS, index.entries([url(2)])[url(2)].fetched_at, None, None
+        )
     }
     with closing(ImageIndex(index.path)) as again:
-        assert again.known([url(1), url(2)]) == index.known([url(1), url(2)])
+        assert again.entries([url(1), url(2)]) == index.entries([url(1), url(2)])
 
 
 def test_when_it_was_fetched_is_kept(index):
     index.record([FetchedImage(url(1), IMAGE, FACTS)])
-    age = datetime.now(UTC) - datetime.fromisoformat(index.known([url(1)])[url(1)].fetched_at)
+    age = datetime.now(UTC) - datetime.fromisoformat(index.entries([url(1)])[url(1)].fetched_at)
     assert timedelta(0) <= age < timedelta(minutes=1)
 
 
 def test_where_it_came_from_and_the_digest_of_its_file_are_kept(index):
     index.record([FetchedImage(url(1), IMAGE, FACTS, "http://mirror.example.org/1.png", "ab" * 20)])
-    assert index.known([url(1)])[url(1)][3:] == ("http://mirror.example.org/1.png", "ab" * 20)
+    assert index.entries([url(1)])[url(1)][3:] == ("http://mirror.example.org/1.png", "ab" * 20)
 
 
 def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
@@ -66,23 +68,23 @@ def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
 
 
 def test_what_was_not_recorded_is_not_known(index):
-    assert index.known([url(1)]) == index.known([]) == {}
+    assert index.entries([url(1)]) == index.entries([]) == {}
     index.record([])
-    assert index.known([url(1)]) == {}
+    assert index.entries([url(1)]) == {}
 
 
 def test_what_an_address_gave_last_stands(index):
     index.record([FetchedImage(url(1), IMAGE, FACTS)])
     index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), IMAGE, {})])
-    assert index.known([url(1)])[url(1)][:2] == (IMAGE, FACTS)
+    assert index.entries([url(1)])[url(1)][:2] == (IMAGE, FACTS)
 
     index.record([FetchedImage(url(1), IMAGE, {"old": 1}), FetchedImage(url(1), OTHER, {"new": 1})])
-    assert index.known([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
+    assert index.entries([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
 
 
 def test_any_number_of_addresses_can_be_looked_up_at_once(index):
     index.record(rows(range(1203)))
-    found = index.known(url(number) for number in range(1500))
+    found = index.entries(url(number) for number in range(1500))
     assert {address: entry.facts["n"] for address, entry in found.items()} == {
         url(number): number for number in range(1203)
     }
@@ -97,7 +99,7 @@ def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad)
     index.record(rows([5]))
     with pytest.raises((ValueError, IntegrityError)):
         index.record([*rows([2, 3]), FetchedImage(*bad)])
-    assert set(index.known(map(url, range(6)))) == {url(5)}
+    assert set(index.entries(map(url, range(6)))) == {url(5)}
 
 
 # At once
@@ -124,7 +126,7 @@ def test_what_was_recorded_outlives_a_kill_and_a_batch_is_whole_or_not_there(tmp
         recorded = 3 + len(writer.stdout.readlines())
 
     with closing(ImageIndex(path)) as index:
-        n_known = len(index.known(map(url, range(200_000))))
+        n_known = len(index.entries(map(url, range(200_000))))
         assert n_known >= 500 * recorded and n_known % 500 == 0
         index.record(rows([200_001]))
-        assert index.known([url(200_001)])
+        assert index.entries([url(200_001)])

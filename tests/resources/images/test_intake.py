@@ -122,7 +122,7 @@ def test_what_workers_left_is_fetched_here_and_an_earlier_runs_block_is_recorded
 
     assert [image.url for image, _ in found] == [mine]
     with closing(ImageIndex(loom_home / "index.sqlite")) as index:
-        assert index.known([mine, earlier]).keys() == {mine, earlier}
+        assert index.entries([mine, earlier]).keys() == {mine, earlier}
     assert uploads.asked == {"0.png": 1, "1.png": 1}
 
 

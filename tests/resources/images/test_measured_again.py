@@ -30,7 +30,7 @@ def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path
 
         assert taken() == [facts]
         assert uploads.log == []
-        assert ImageFacts(**index.known([url])[url].facts) == facts
+        assert ImageFacts(**index.entries([url])[url].facts) == facts
 
         # A damaged file is fetched again.
         index.record([FetchedImage(url, stored.image_id, earlier)])

@@ -21,7 +21,7 @@ def call(number: int, response: str = "") -> Call:
     """An answered call; `number` makes it another one."""
     request = ChatRequest(
         model="careful",
-        messages=(Message.of("user", f"Question {number}?"),),
+        messages=(Message.from_text("user", f"Question {number}?"),),
         prompt_version="test/question@12345678",
         params={"temperature": 0.0},
     ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))

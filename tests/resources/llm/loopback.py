@@ -11,7 +11,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 
 
 def gateway_of(
@@ -28,14 +28,19 @@ def gateway_of(
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
     return Gateway(
-        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+        load_registry(path),
+        "p",
+        ledger,
+        images,
+        budget_usd=budget_usd,
+        launcher=MockServerProcess(),
     )
 
 
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
     """Requests with different texts."""
     return [
-        ChatRequest(model, (Message.of("user", f"Question {number}?"),), "q@1", params)
+        ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
         for number in range(n)
     ]
 

@@ -20,6 +20,6 @@ models:
 
 def requests(texts: list[str]) -> list[ChatRequest]:
     return [
-        ChatRequest("it", (Message.of("user", text),), "test/budget@1", {"max_tokens": 50})
+        ChatRequest("it", (Message.from_text("user", text),), "test/budget@1", {"max_tokens": 50})
         for text in texts
     ]

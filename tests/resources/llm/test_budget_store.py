@@ -17,10 +17,10 @@ from resources.llm import budget_store as module
 from resources.llm.budget import Budget, BudgetReached
 from resources.llm.budget_store import ChainBudget
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger, now
+from resources.llm.ledger import Ledger, current_time
 from resources.llm.registry import load_registry
 from resources.migrations import StoreUnavailable
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.stores import StoreKind, open_store, postgres
 from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
@@ -45,7 +45,7 @@ class Runs:
             ImageStore(self._folder / "images"),
             run,
             budget,
-            launcher=OfflineServer(),
+            launcher=MockServerProcess(),
             **options,
         )
         self._open.append(gateway)
@@ -289,7 +289,7 @@ def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
     with monkeypatch.context() as earlier:
         earlier.setattr(postgres, "_opened", {})
         store = open_store(StoreKind("limits", OLD, tmp_path / "none"), tmp_path / "limits.sqlite")
-    row = {"account": "a", "together": 0, "granted_usd": 90.0, "joined_at": now()}
+    row = {"account": "a", "together": 0, "granted_usd": 90.0, "joined_at": current_time()}
     with store.transaction() as connection:
         for run, spent in (("first", 10.0), ("retry", 5.0), ("retry", 1.0)):
             values = {**row, "run": run, "spent_usd": spent}

@@ -20,7 +20,7 @@ from resources.llm.model_calls import AuthError, ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
 
@@ -52,11 +52,11 @@ def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gate
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url, concurrency=concurrency))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
 
 
 def question(number: int, model: str = "judge") -> ChatRequest:
-    return ChatRequest(model, (Message.of("user", f"Question {number} to {model}?"),), "q@1")
+    return ChatRequest(model, (Message.from_text("user", f"Question {number} to {model}?"),), "q@1")
 
 
 def questions(n: int, model: str = "judge") -> list[ChatRequest]:
@@ -122,7 +122,9 @@ class Odd(Api):
 def of_two_prompts(n: int) -> list[ChatRequest]:
     """`n` requests with the prompt `odd`, then as many with another one."""
     return [
-        ChatRequest("judge", (Message.of("user", f"Question {number}, {name}?"),), f"{name}@1")
+        ChatRequest(
+            "judge", (Message.from_text("user", f"Question {number}, {name}?"),), f"{name}@1"
+        )
         for name in ("odd", "even")
         for number in range(n)
     ]
@@ -229,7 +231,7 @@ def test_a_prompt_that_is_too_long_is_no_result_where_a_shorter_one_follows(
 
     async def ask(calls: ModelCalls, short: ChatRequest) -> Outcome:
         text = "x" * 1000 + short.messages[0].parts[0].text
-        long = replace(short, messages=(Message.of("user", text),))
+        long = replace(short, messages=(Message.from_text("user", text),))
         outcome = await calls.complete(long, can_be_shorter=can_be_shorter)
         return await calls.complete(short) if can_be_shorter else outcome
 

@@ -107,23 +107,23 @@ def test_long_answers_of_a_server_with_free_capacity_are_asked_for_at_once() -> 
 
 
 def test_a_timeout_halves_once_for_all_that_were_sent_together() -> None:
-    one = Concurrency(16, timeout=10, now=0)
+    one = Concurrency(16, timeout=10, current_time=0)
     for _ in range(START):
-        one.answered(sent_at=0, now=0.1)
+        one.answered(sent_at=0, current_time=0.1)
     assert one.allowed == 16
 
     for _ in range(16):
-        one.timed_out(sent_at=1, now=11)
+        one.timed_out(sent_at=1, current_time=11)
 
     assert one.allowed == 8
 
 
 def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling() -> None:
-    one = Concurrency(4, timeout=10, now=0)
-    one.halve(now=0)
+    one = Concurrency(4, timeout=10, current_time=0)
+    one.halve(current_time=0)
     sizes = []
     for second in range(1, 14):
-        one.answered(sent_at=second, now=second + 0.1)
+        one.answered(sent_at=second, current_time=second + 0.1)
         sizes.append(one.allowed)
 
     # Two answers make three of two, and three more make four of three.
@@ -131,8 +131,8 @@ def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling()
 
 
 def test_the_floor_is_one() -> None:
-    one = Concurrency(16, timeout=10, now=0)
+    one = Concurrency(16, timeout=10, current_time=0)
     for second in range(10):
-        one.timed_out(sent_at=second, now=second)
+        one.timed_out(sent_at=second, current_time=second)
 
     assert one.allowed == 1

@@ -97,7 +97,7 @@ def test_no_image_of_the_size_that_is_sent_has_more(max_side, wide, high):
 
 def test_a_prompt_is_its_texts_and_its_images():
     asked = request(
-        Message.of("system", "Be brief."),  # 9 characters
+        Message.from_text("system", "Be brief."),  # 9 characters
         Message("user", (Image(RED), Text("Which is où?"), Image(BLUE))),  # 12
     )
 
@@ -114,14 +114,14 @@ def test_a_prompt_is_its_texts_and_its_images():
 
 
 def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():
-    asked = request(Message.of("user", "Où 字?"), params={"max_tokens": 100})
+    asked = request(Message.from_text("user", "Où 字?"), params={"max_tokens": 100})
 
     # O, ù (2), space, 字 (3), ? are 8 bytes, the message 8 more: 16 * $2 + 100 * $8.
     assert highest_cost(asked, asked_of()) == pytest.approx(832e-6)
 
 
 def test_an_answer_without_a_limit_is_taken_for_as_long_as_answers_get():
-    asked = request(Message.of("user", "Why?"))
+    asked = request(Message.from_text("user", "Why?"))
 
     # 4 + 8 asked, 4,096 answered.
     assert highest_cost(asked, asked_of()) == pytest.approx((12 * 2 + 4096 * 8) / 1e6)
@@ -130,7 +130,7 @@ def test_an_answer_without_a_limit_is_taken_for_as_long_as_answers_get():
 def test_every_message_image_and_schema_adds_to_it():
     schema = {"type": "object"}  # {"type":"object"}: 17 characters
     asked = request(
-        Message.of("system", "Brief."),  # 6 + 8
+        Message.from_text("system", "Brief."),  # 6 + 8
         Message("user", (Image(RED), Image(BLUE), Text("Which?"))),  # 6 + 8 + 2 * 765
         params={"max_tokens": 1},
         schema=schema,
@@ -141,7 +141,7 @@ def test_every_message_image_and_schema_adds_to_it():
 
 @pytest.mark.parametrize(("part", "cost"), [(0.5, 416e-6), (0.25, 208e-6), (1, 832e-6), (0, 0)])
 def test_in_a_batch_it_is_its_part_of_that(part, cost):
-    asked = request(Message.of("user", "Où 字?"), params={"max_tokens": 100})
+    asked = request(Message.from_text("user", "Où 字?"), params={"max_tokens": 100})
     spec = asked_of(price={"prompt": 2.0, "completion": 8.0, "batch": part})
 
     assert highest_cost(asked, spec, "batch") == pytest.approx(cost)
@@ -187,7 +187,9 @@ def test_the_highest_cost_is_never_below_the_likely_one(drawn, spec, max_tokens)
 
 
 def test_a_schema_counts_by_its_bytes_as_well():
-    asked = request(Message.of("user", "?"), params={"max_tokens": 1}, schema={"title": "字" * 100})
+    asked = request(
+        Message.from_text("user", "?"), params={"max_tokens": 1}, schema={"title": "字" * 100}
+    )
 
     # 300 bytes of title, and the rest.
     assert highest_cost(asked, asked_of()) >= asked_of().cost(1 + 300, 1)

@@ -26,7 +26,7 @@ from resources.llm.model_calls import AuthError
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.fault_server import FaultServer
 from tests.doubles.openai_api import scripted
 from tests.resources.llm.entries import change_entries, no_backoff
@@ -53,7 +53,7 @@ models:
     base_url: {url}
     api_key_env: PAID_KEY
   nowhere: {{provider: openai, base_url: "http://127.0.0.1:9/v1"}}
-  stand-in: {{provider: offline, model: offline-careful}}
+  stand-in: {{provider: mock, model: offline-careful}}
 """
 
 
@@ -67,7 +67,7 @@ def make_gateway(folder, url: str, concurrency: int = 8, profile: str = "paid") 
         profile,
         Ledger(folder / "ledger.sqlite"),
         images,
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
     )
 
 
@@ -80,7 +80,7 @@ def question(number: int = 0, model: str = "careful") -> ChatRequest:
     """A question; `number` makes it another one."""
     return ChatRequest(
         model=model,
-        messages=(Message.of("user", f"Question {number}: which way is north?"),),
+        messages=(Message.from_text("user", f"Question {number}: which way is north?"),),
         prompt_version="test/question@12345678",
         params={"temperature": 0.0},
     )
@@ -91,7 +91,7 @@ def questions(n: int) -> list[ChatRequest]:
 
 
 class Api:
-    """The offline server, seen as a paid API whose bad days are made to order."""
+    """The mock server, seen as a paid API whose bad days are made to order."""
 
     def __init__(self, server: FaultServer):
         self.url = server.base_url
@@ -333,7 +333,7 @@ def stored_images(gateway: Gateway) -> list[str]:
 def test_text_and_images_go_out_in_the_order_they_are_given(strange, stranger):
     red, blue = stored_images(strange)
     parts = (Text("First"), Image(blue), Text("then"), Text("again"), Image(red), Text("Which?"))
-    messages = (Message.of("system", "Role: expert."), Message("user", parts))
+    messages = (Message.from_text("system", "Role: expert."), Message("user", parts))
 
     strange.ask("s", [ChatRequest("careful", messages, "p@1", {"temperature": 0.5})])
 
@@ -529,7 +529,7 @@ def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway,
 # The embedded default
 
 
-def test_the_offline_server_starts_when_it_is_needed_whatever_proxy_is_set_and_stops(
+def test_the_mock_server_starts_when_it_is_needed_whatever_proxy_is_set_and_stops(
     tmp_path, monkeypatch
 ):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
@@ -545,9 +545,7 @@ def test_the_offline_server_starts_when_it_is_needed_whatever_proxy_is_set_and_s
 
     assert isinstance(outcome, Completion)
     assert pid is not None and gateway.launcher.pid == pid
-    assert {(call.provider, call.model) for call in gateway.ledger} == {
-        ("offline", "offline-careful")
-    }
+    assert {(call.provider, call.model) for call in gateway.ledger} == {("mock", "offline-careful")}
     gateway.close()
     gateway.close()
     assert gateway.launcher.pid is None

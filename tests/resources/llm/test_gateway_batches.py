@@ -23,7 +23,7 @@ from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
 
@@ -126,13 +126,15 @@ def make_gateway(
         images,
         run="run-1",
         budget_usd=budget,
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
     )
 
 
 def questions(n: int) -> list[ChatRequest]:
     return [
-        ChatRequest("m", (Message.of("user", f"Question {i}?"),), "q@1", {"temperature": 0.0})
+        ChatRequest(
+            "m", (Message.from_text("user", f"Question {i}?"),), "q@1", {"temperature": 0.0}
+        )
         for i in range(n)
     ]
 
@@ -216,7 +218,7 @@ def test_live_and_batch_mix_and_no_request_is_paid_for_twice(tmp_path, slow):
 def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
     async def converse(session, request):
         first = await session.complete(request)
-        more = (*request.messages, Message.of("assistant", first.text), request.messages[0])
+        more = (*request.messages, Message.from_text("assistant", first.text), request.messages[0])
         return (await session.complete(ChatRequest("m", more, "q@1"))).text
 
     for _ in range(2):
@@ -249,7 +251,9 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
 
     assert len(api.batches()) == 1
     assert (
-        poll_open_batches(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
+        poll_open_batches(
+            gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), MockServerProcess()
+        )
         == []
     )
     assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
@@ -280,7 +284,7 @@ def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkey
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         registry = make_gateway(tmp_path, api, url=url).registry
-        said = poll_open_batches(registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
+        said = poll_open_batches(registry, Ledger(tmp_path / "ledger.sqlite"), MockServerProcess())
 
     assert said == ["A provider took too long to give the status of its batches."]
     assert caplog.text == ""
@@ -522,7 +526,7 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
     slow.cancel(slow.batches()[0])
     assert (
         poll_open_batches(
-            load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path), OfflineServer()
+            load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path), MockServerProcess()
         )
         == []
     )
@@ -555,11 +559,11 @@ def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path,
     assert len(state(tmp_path).batches(still_open=True)) == 1
 
 
-def test_the_offline_server_takes_no_batches(tmp_path):
+def test_the_mock_server_takes_no_batches(tmp_path):
     path = tmp_path / "models.yaml"
     path.write_text(
         "profiles: {p: {writer: m, judge: m, evaluate: [m]}}\n"
-        "models: {m: {provider: offline, mode: batch}}\n"
+        "models: {m: {provider: mock, mode: batch}}\n"
     )
-    with pytest.raises(RegistryError, match="the offline server has no batch API"):
+    with pytest.raises(RegistryError, match="the mock server has no batch API"):
         load_registry(path)

@@ -11,7 +11,7 @@ from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.priced import COST, MODELS, requests
 from tests.resources.llm.priced import TEXTS as EVERY_TEXT
@@ -24,7 +24,9 @@ def make_gateway(folder: Path, url: str, run: str = "", budget: float | None = N
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, run, budget, launcher=OfflineServer())
+    return Gateway(
+        load_registry(path), "p", ledger, images, run, budget, launcher=MockServerProcess()
+    )
 
 
 @pytest.fixture

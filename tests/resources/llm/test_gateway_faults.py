@@ -21,7 +21,7 @@ from resources.llm.ledger import Charge, Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.faulty_api import (
     ABANDONED,
     ANSWERED,
@@ -59,14 +59,20 @@ def make_gateway(
     images = ImageStore(folder / "images")
     ledger = Ledger(folder / "ledger.sqlite")
     return Gateway(
-        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+        load_registry(path),
+        "p",
+        ledger,
+        images,
+        budget_usd=budget_usd,
+        launcher=MockServerProcess(),
     )
 
 
 def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
     """The outcome of each text, and the usage."""
     requests = [
-        ChatRequest("it", (Message.of("user", text),), "test/fault@1", params) for text in texts
+        ChatRequest("it", (Message.from_text("user", text),), "test/fault@1", params)
+        for text in texts
     ]
     outcomes, usage = gateway.ask("stage", requests)
     return dict(zip(texts, outcomes, strict=True)), usage

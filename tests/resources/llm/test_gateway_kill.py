@@ -32,7 +32,7 @@ from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 from tests.resources.llm.loopback import questions
 
@@ -62,7 +62,7 @@ FORKER = """
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
     from resources.llm.request import ChatRequest
-    from resources.offline.process import OfflineServer
+    from resources.mock_server.process import MockServerProcess
 
     models, n = Path(sys.argv[1]), int(sys.argv[2])
     openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9").chat.completions
@@ -71,9 +71,9 @@ FORKER = """
         os.environ["PAID_KEY"] = name
         ledger = Ledger(folder / "ledger.sqlite")
         images = ImageStore(folder / "images")
-        gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=OfflineServer())
+        gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
         requests = [
-            ChatRequest("it", (Message.of("user", f"Question {i}"),), "test/kill@1")
+            ChatRequest("it", (Message.from_text("user", f"Question {i}"),), "test/kill@1")
             for i in range(n)
         ]
         outcomes, usage = gateway.ask("stage", requests)
@@ -318,12 +318,12 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
         "paid",
         ledger,
         ImageStore(tmp_path / "images"),
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
     )
 
     gateway.ask(
         "stage",
-        [ChatRequest("it", (Message.of("user", f"Question {i}"),), "v1") for i in range(60)],
+        [ChatRequest("it", (Message.from_text("user", f"Question {i}"),), "v1") for i in range(60)],
     )
 
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"
@@ -350,7 +350,7 @@ def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sen
     with serving(Api((100, 150), lambda _key, text: heard.append(text))) as url:
         models.write_text(MODELS.format(url=url, limit=8))
         registry, images = load_registry(models), ImageStore(tmp_path / "images")
-        gateway = Gateway(registry, "paid", ledger, images, launcher=OfflineServer())
+        gateway = Gateway(registry, "paid", ledger, images, launcher=MockServerProcess())
         with pytest.raises(StoreError, match="The disk is full"):
             gateway.ask("stage", questions(80))
 

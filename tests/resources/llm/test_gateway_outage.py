@@ -23,7 +23,7 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import answer_to
 from tests.doubles.servers import PostgresServer, postgres_binaries, running_postgres
 from tests.doubles.serving import free_ports
@@ -162,7 +162,7 @@ def test_a_database_that_stands_for_longer_than_the_timeout_costs_no_request(
         monkeypatch.setenv("LOOM_STORES", server.database())
         ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
         gateway = Gateway(
-            registry, "paid", ledger, images, budget_usd=100.0, launcher=OfflineServer()
+            registry, "paid", ledger, images, budget_usd=100.0, launcher=MockServerProcess()
         )
         standing = threading.Thread(target=stand)
         api.after(name, rng.randint(1, N - 1), rng.uniform(0, 0.01), standing.start)

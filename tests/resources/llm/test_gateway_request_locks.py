@@ -17,7 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.faulty_api import FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.test_request_locks import start, together
@@ -49,8 +49,10 @@ def ask(folder: Path, url: str) -> tuple[list[Outcome], Usage]:
     models = folder / f"models-{os.getpid()}-{threading.get_ident()}.yaml"
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    requests = [ChatRequest("it", (Message.of("user", text),), "test/flight@1") for text in TEXTS]
-    return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer()).ask(
+    requests = [
+        ChatRequest("it", (Message.from_text("user", text),), "test/flight@1") for text in TEXTS
+    ]
+    return Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess()).ask(
         "s", requests
     )
 

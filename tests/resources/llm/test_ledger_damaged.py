@@ -19,7 +19,7 @@ from resources.llm.ledger.check import check_all, require_sound
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from resources.stores_of_home import bring_home_up_to_date
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm.damaged_ledgers import (
@@ -76,12 +76,16 @@ def make_gateway(path: Path, api: WatchedApi) -> Gateway:
     entries = path.with_name("models.yaml")
     entries.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
     images = ImageStore(path.with_name("images"))
-    return Gateway(load_registry(entries), "paid", Ledger(path), images, launcher=OfflineServer())
+    return Gateway(
+        load_registry(entries), "paid", Ledger(path), images, launcher=MockServerProcess()
+    )
 
 
 def questions(n: int) -> list[ChatRequest]:
     return [
-        ChatRequest("it", (Message.of("user", f"Question {number}"),), "test/it@12345678", {})
+        ChatRequest(
+            "it", (Message.from_text("user", f"Question {number}"),), "test/it@12345678", {}
+        )
         for number in range(n)
     ]
 

@@ -37,7 +37,7 @@ def twenty(images: ImageStore) -> ChatRequest:
         Picture.new("RGB", (300, 150), colour).save(buffer, "PNG")
         parts += [Text(f"No. {number}: "), Image(images.put(buffer.getvalue()).image_id)]
     messages = (
-        Message.of("system", "Look."),
+        Message.from_text("system", "Look."),
         Message("user", tuple(parts[:20])),
         Message("user", tuple(parts[20:])),
     )
@@ -175,7 +175,7 @@ def test_a_request_may_ask_for_a_grid_of_images_that_the_model_would_take(twenty
     assert prompt_tokens(asked, spec) == prompt_tokens(twenty, one) < prompt_tokens(twenty, spec)
     # Neither does the entry's own way matter, nor is there a grid of nothing.
     assert unsendable(asked, entry(max_images=5), "k") is None
-    without = ChatRequest("m", (Message.of("user", "Well?"),), "p@1")
+    without = ChatRequest("m", (Message.from_text("user", "Well?"),), "p@1")
     grid = replace(without, in_a_grid=True)
     assert request_key(grid.canonical(spec)) == request_key(without.canonical(spec))
 
@@ -204,7 +204,7 @@ def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
 
 
 def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
-    request = ChatRequest("m", (Message.of("user", "x" * 4004),), "p@1")
+    request = ChatRequest("m", (Message.from_text("user", "x" * 4004),), "p@1")
 
     assert unsendable(request, entry(context_tokens=1001), "k") is None
     refused = unsendable(request, entry(context_tokens=1000), "k")
@@ -236,6 +236,6 @@ def test_images_refuse_a_request_only_where_it_is_known_what_they_count(twenty, 
 
 
 def test_texts_refuse_a_request_with_images_all_the_same(twenty):
-    long = replace(twenty, messages=(Message.of("user", "x" * 20_000), *twenty.messages))
+    long = replace(twenty, messages=(Message.from_text("user", "x" * 20_000), *twenty.messages))
 
     assert unsendable(long, entry(context_tokens=4096, base_url=LOCAL), "k") is not None

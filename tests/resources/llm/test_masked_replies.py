@@ -132,7 +132,7 @@ def test_nor_is_one_in_an_error(tmp_path: Path, status: int) -> None:
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
 def test_the_same_holds_for_a_batch(tmp_path: Path, message: dict) -> None:
     gateway = gateway_with_secrets(tmp_path, "http://127.0.0.1:9/v1", mode="batch")
-    asked = ChatRequest("it", (Message.of("user", "Why?"),), "q@1")
+    asked = ChatRequest("it", (Message.from_text("user", "Why?"),), "q@1")
     spec = gateway.registry.model("it")
     item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", asked.canonical(spec))
     response = {"status_code": 200, "body": json.loads(completion(message, 10, 5))}

@@ -15,7 +15,7 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import charges_of
 
@@ -24,7 +24,10 @@ profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
 models: {{m: {{provider: openai, base_url: "{url}", structured_output: {structured}}}}}
 """
 REQUEST = ChatRequest(
-    "m", (Message.of("user", "Ask two questions."),), "test/q@1", schema=numbered_schema("Q", 2)
+    "m",
+    (Message.from_text("user", "Ask two questions."),),
+    "test/q@1",
+    schema=numbered_schema("Q", 2),
 )
 
 
@@ -48,7 +51,7 @@ def ask(tmp_path: Path, writer: ScriptedApi) -> Ask:
             "p",
             Ledger(tmp_path / "ledger.sqlite"),
             ImageStore(tmp_path),
-            launcher=OfflineServer(),
+            launcher=MockServerProcess(),
         )
 
         async def read(session, request):

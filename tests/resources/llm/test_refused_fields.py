@@ -17,7 +17,7 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Failure, request_key
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
 
 MODELS = """
@@ -46,13 +46,13 @@ def gateway(folder: Path, url: str) -> Gateway:
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
 
 
 def questions(model: str = "it") -> list[ChatRequest]:
     return [
         ChatRequest(
-            model, (Message.of("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
+            model, (Message.from_text("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
         )
         for number in range(50)
     ]

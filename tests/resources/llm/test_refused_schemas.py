@@ -15,7 +15,7 @@ from tests.resources.llm.loopback import gateway_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 REQUESTS = [
-    ChatRequest("it", (Message.of("user", f"Question {number}?"),), "q@1", schema=SCHEMA)
+    ChatRequest("it", (Message.from_text("user", f"Question {number}?"),), "q@1", schema=SCHEMA)
     for number in range(12)
 ]
 
@@ -32,7 +32,7 @@ def entry(**fields: object) -> ModelSpec:
         ({"structured_output": True, "reasoning": "low"}, True),
         ({"reasoning": "low"}, False),
         ({"mode": "batch"}, False),
-        ({"provider": "offline"}, False),
+        ({"provider": "mock"}, False),
     ],
 )
 def test_the_schema_is_sent_unless_it_may_do_harm(fields: dict, is_sent: bool) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from resources.files.home import REPO_ROOT
+from resources.llm import model_spec
 from resources.llm.model_spec import ModelSpec, Price, RegistryError
 from resources.llm.registry import active_profile, load_registry, registry_path
 
@@ -18,7 +19,7 @@ models:
     price: {prompt: 2.5, completion: 10}
   local: {provider: openai, base_url: "http://127.0.0.1:8000/v1"}
   idle: {provider: openai, api_key_env: IDLE_KEY}
-  stand-in: {provider: offline}
+  stand-in: {provider: mock}
 """
 
 
@@ -56,8 +57,21 @@ def test_the_projects_own_models_yaml_is_valid_and_its_profiles_know_their_model
         registry.profile(name)
     registry.require_keys("offline")
     assert {registry.model(name).provider for name in registry.profile("offline").evaluate} == {
-        "offline"
+        "mock"
     }
+
+
+def test_the_former_name_of_the_mock_provider_is_read_with_a_warning_and_keys_stay(
+    load, caplog: pytest.LogCaptureFixture
+) -> None:
+    model_spec._warn_of_former_provider.cache_clear()
+    registry = load(GOOD.replace("provider: mock", "provider: offline"))
+
+    former, current = registry.model("stand-in"), load(GOOD).model("stand-in")
+
+    assert former == current and former.provider == "mock"
+    assert "Write provider: mock" in caplog.text
+    assert (current.provider_in_keys, current.endpoint()) == ("offline", "offline")
 
 
 def test_an_entry_is_called_and_asked_for_by_its_key_unless_it_says_otherwise(load):
@@ -97,10 +111,10 @@ def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, 
     assert f"{name} is not a name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
 
 
-def test_what_listens_at_the_address_of_an_offline_entry_may_take_batches(load):
-    started = 'provider: offline, mode: batch, base_url: "http://127.0.0.1:9/v1"'
+def test_what_listens_at_the_address_of_a_mock_entry_may_take_batches(load):
+    started = 'provider: mock, mode: batch, base_url: "http://127.0.0.1:9/v1"'
 
-    assert load(GOOD.replace("provider: offline", started)).model("stand-in").mode == "batch"
+    assert load(GOOD.replace("provider: mock", started)).model("stand-in").mode == "batch"
 
 
 def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(load, monkeypatch):
@@ -223,7 +237,7 @@ def test_who_only_evaluates_needs_no_writer(load):
     with pytest.raises(
         RegistryError, match="names no model to build with, as summary or as writer"
     ):
-        profile.of("summary")
+        profile.model_for("summary")
 
 
 def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
@@ -231,7 +245,14 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
 
     paid = profile.profile("paid")
     steps = ("writer", "summary", "question", "answer", "rewrite", "check")
-    assert [paid.of(step) for step in steps] == ["big", "big", "big", "local", "big", "stand-in"]
+    assert [paid.model_for(step) for step in steps] == [
+        "big",
+        "big",
+        "big",
+        "local",
+        "big",
+        "stand-in",
+    ]
     assert paid.models == ["big", "local", "stand-in"], "their keys are needed, too"
 
 
@@ -241,34 +262,34 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
 @pytest.mark.parametrize(
     ("before", "after", "says"),
     [
-        ("provider: offline", "provider: offline, colour: red", "models.stand-in.colour"),
+        ("provider: mock", "provider: mock, colour: red", "models.stand-in.colour"),
         ("prompt: 2.5", "prompt: -1", "models.big.price.prompt"),
         ("prompt: 2.5", "prompt: .nan", "models.big.price.prompt"),
-        ("provider: offline", "provider: azure", "models.stand-in.provider"),
-        ("provider: offline", "model: x", "models.stand-in.provider"),
-        ("provider: offline", "provider: offline, concurrency: 0", "models.stand-in.concurrency"),
+        ("provider: mock", "provider: azure", "models.stand-in.provider"),
+        ("provider: mock", "model: x", "models.stand-in.provider"),
+        ("provider: mock", "provider: mock, concurrency: 0", "models.stand-in.concurrency"),
         (
-            "provider: offline",
-            "provider: offline, concurrency: 100000000",
+            "provider: mock",
+            "provider: mock, concurrency: 100000000",
             "models.stand-in.concurrency",
         ),
         (
-            "provider: offline",
-            f"provider: offline, max_images: {10**100}",
+            "provider: mock",
+            f"provider: mock, max_images: {10**100}",
             "models.stand-in.max_images",
         ),
-        ("provider: offline", "provider: offline, mode: batch", "models.stand-in"),
-        ("provider: offline", "provider: offline, detail: medium", "models.stand-in.detail"),
+        ("provider: mock", "provider: mock, mode: batch", "models.stand-in"),
+        ("provider: mock", "provider: mock, detail: medium", "models.stand-in.detail"),
         (
-            "provider: offline",
-            "provider: offline, image_tokens: {tile: -1}",
+            "provider: mock",
+            "provider: mock, image_tokens: {tile: -1}",
             "models.stand-in.image_tokens.tile",
         ),
         ("completion: 10", "completion: 10, batch: -0.5", "models.big.price.batch"),
         ("judge: big", "referee: big", "profiles.paid.judges"),
         ("evaluate: [big, local]", "evaluate: big", "profiles.paid.evaluate"),
-        ("{provider: offline}", "offline", "models.stand-in"),
-        ("{provider: offline}", "", "models.stand-in.provider"),
+        ("{provider: mock}", "offline", "models.stand-in"),
+        ("{provider: mock}", "", "models.stand-in.provider"),
     ],
 )
 def test_a_wrong_entry_is_named_by_its_place(refused, before, after, says):
@@ -301,8 +322,8 @@ def test_what_is_wrong_is_said_in_its_own_words_alone(refused, before, after, sa
     [
         ("prompt: 2.5", "input: 2.5", "there are batch, completion, prompt."),
         (
-            "{provider: offline}",
-            "{provider: offline, image_tokens: {x: 1}}",
+            "{provider: mock}",
+            "{provider: mock, image_tokens: {x: 1}}",
             "there are base, tile.",
         ),
     ],
@@ -372,6 +393,6 @@ def test_no_server_is_given_up_within_one_timeout(fields: dict[str, float], seco
 
 
 def test_a_time_to_give_up_within_a_timeout_is_refused(refused):
-    message = refused(GOOD.replace("offline}", "offline, give_up_seconds: 60}"))
+    message = refused(GOOD.replace("mock}", "mock, give_up_seconds: 60}"))
 
     assert "give_up_seconds of stand-in (60) must be more than timeouts.whole (180)" in message

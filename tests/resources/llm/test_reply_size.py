@@ -147,7 +147,7 @@ def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path
 
 
 def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path: Path) -> None:
-    asked_for = ChatRequest("it", (Message.of("user", "Où 字?"),), "q@1")
+    asked_for = ChatRequest("it", (Message.from_text("user", "Où 字?"),), "q@1")
     with answering(Asked.says) as api:
         gateway_of(tmp_path, {"it": {"base_url": api.url}}).ask("stage", [asked_for])
         size = len(api.received[0].body)

@@ -16,7 +16,7 @@ RED, BLUE = "a" * 64, "b" * 64
 REQUEST = ChatRequest(
     model="careful",
     messages=(
-        Message.of("system", "Role: expert."),
+        Message.from_text("system", "Role: expert."),
         Message("user", (Text("Look:"), Image(RED), Text("and"), Image(BLUE), Text("Which?"))),
     ),
     prompt_version="mmdu/answers@12345678",
@@ -69,14 +69,16 @@ def test_what_the_registry_calls_the_model_does_not_matter():
     ("other", "entry"),
     [
         (REQUEST, {"model": "gpt-mini"}),
-        (REQUEST, {"provider": "offline"}),
+        (REQUEST, {"provider": "mock"}),
         (replace(REQUEST, prompt_version="mmdu/answers@87654321"), {}),
         (replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}), {}),
         (replace(REQUEST, params={"temperature": 0.0}), {}),
         (replace(REQUEST, messages=REQUEST.messages[::-1]), {}),
         (replace(REQUEST, messages=REQUEST.messages[1:]), {}),
         (
-            replace(REQUEST, messages=(Message.of("user", "Role: expert."), REQUEST.messages[1])),
+            replace(
+                REQUEST, messages=(Message.from_text("user", "Role: expert."), REQUEST.messages[1])
+            ),
             {},
         ),
         (with_user_parts(*REQUEST.messages[1].parts[:-1], Text("Where?")), {}),

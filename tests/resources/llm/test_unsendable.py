@@ -17,7 +17,7 @@ from tests.resources.llm.loopback import gateway_of, questions
 
 MISSING = "0" * 64
 WITHOUT_IMAGE = ChatRequest("it", (Message("user", (Text("Who?"), Image(MISSING))),), "q@1")
-TOO_LARGE = ChatRequest("it", (Message.of("user", "Why? " * 1000),), "q@1")
+TOO_LARGE = ChatRequest("it", (Message.from_text("user", "Why? " * 1000),), "q@1")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger, ReAskDecision
 from resources.llm.re_ask import re_ask
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion, request_key
-from resources.offline.process import OfflineServer
+from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
 
 ENTRIES = """
@@ -49,12 +49,12 @@ def gateway(folder: Path, text: str) -> Gateway:
         "p",
         Ledger(folder / "ledger.sqlite"),
         ImageStore(folder / "images"),
-        launcher=OfflineServer(),
+        launcher=MockServerProcess(),
     )
 
 
 def question(model: str = "one", **fields: object) -> ChatRequest:
-    message = Message.of("user", "Which way is north?")
+    message = Message.from_text("user", "Which way is north?")
     return ChatRequest(model, (message,), "test/question@1", {"temperature": 0.0}, **fields)  # type: ignore[arg-type]
 
 

@@ -47,7 +47,9 @@ def size(picture: dict) -> tuple[int, int]:
 
 
 def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
-    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1})
+    request = ChatRequest(
+        "m", (Message.from_text("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1}
+    )
 
     assert wire_body(request, asked_of(), images) == {
         "model": "m-2026-01-01",
@@ -100,7 +102,7 @@ def test_a_message_of_texts_alone_is_one_string(images, photo):
 def test_only_an_endpoint_that_can_is_held_to_a_schema_where_there_is_one(
     images, structured, schema, held
 ):
-    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", schema=schema)
+    request = ChatRequest("m", (Message.from_text("user", "Why?"),), "p@1", schema=schema)
 
     body = wire_body(request, asked_of(structured_output=structured), images)
 
@@ -116,13 +118,13 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
         wire_body(request, asked_of(), images)
 
 
-TASK = ChatRequest("m", (Message.of("user", "Why?"),), "mmdu/judge@1", task="judge")
+TASK = ChatRequest("m", (Message.from_text("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
-def test_the_offline_server_is_told_the_task_beside_the_messages(images):
-    offline = asked_of(provider="offline")
+def test_the_mock_server_is_told_the_task_beside_the_messages(images):
+    mock = asked_of(provider="mock")
 
-    assert wire_body(TASK, offline, images) == {
+    assert wire_body(TASK, mock, images) == {
         "model": "m-2026-01-01",
         "messages": [{"role": "user", "content": "Why?"}],
         "metadata": {"task": "judge"},
@@ -136,17 +138,17 @@ def test_no_other_provider_is_told_the_task(images):
 def test_a_question_to_an_evaluated_model_names_no_task(images):
     request = ChatRequest("m", TASK.messages, "dialogue@1")
 
-    assert "metadata" not in wire_body(request, asked_of(provider="offline"), images)
+    assert "metadata" not in wire_body(request, asked_of(provider="mock"), images)
 
 
-def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_offline_server(
+def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_mock_server(
     images,
 ):
     request = ChatRequest("m", TASK.messages, "mmdu/judge@1", task="")
 
     assert "metadata" not in wire_body(request, asked_of(), images)
     with pytest.raises(PromptError) as caught:
-        wire_body(request, asked_of(provider="offline"), images)
+        wire_body(request, asked_of(provider="mock"), images)
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the mock model server needs. Begin its file with "
         "the lines '---', 'task: <task>' and '---', as the project's prompt that it replaces begins."
@@ -158,7 +160,7 @@ def test_the_bytes_that_are_sent_are_the_body_in_json_with_its_pictures_in_place
     images, photo, entry
 ):
     parts = (Text('Which is it, "this" 字?'), Image(photo), Text("\\ or"), Image(photo), Text(""))
-    request = ChatRequest("m", (Message("user", parts), Message.of("assistant", "Ω")), "p@1")
+    request = ChatRequest("m", (Message("user", parts), Message.from_text("assistant", "Ω")), "p@1")
 
     body = encoded_body(request, asked_of(**entry), images)
 

@@ -46,7 +46,7 @@ def written(
     warehouse: Warehouse, rows: list[dict[str, Any]], folder: Path, benchmark: str = "mmbench"
 ) -> list[dict[str, Any]]:
     """The files of a release with these scores."""
-    known = [{**row, "provider": "offline", "method": "m", "seed": 0} for row in rows]
+    known = [{**row, "provider": "mock", "method": "m", "seed": 0} for row in rows]
     schema = arrow_schema("evaluate.scores")
     filled = [
         {

@@ -33,7 +33,7 @@ CARD = {
     "n_images": 3,
     "review_policy": "none",
     "review_share": 0.0,
-    "provider": "offline",
+    "provider": "mock",
     "created_at": "2026-03-02T09:14:55+00:00",
     "note": "où 字",
 }

@@ -335,7 +335,7 @@ def report_data(store: ImageStore) -> Row:
         "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "widest_groups": [],
         "constant_judges": [],
-        "judge_probes": [],
+        "judge_bias_tests": [],
         "missing": [],
         "not_made": [],
         "unscored": [],

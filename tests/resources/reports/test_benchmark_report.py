@@ -194,14 +194,14 @@ def test_nothing_is_loaded_from_outside(data, store):
 @pytest.mark.parametrize(
     ("made_by", "evaluated_by", "named"),
     [
-        ("offline", "offline", "Questions, references, answers and judgments come from"),
-        ("openai", "offline", "Answers and judgments come from"),
-        ("offline", "openai", "Questions and references come from"),
-        ("openai", "offline + openai", "Some of the answers or judgments come from"),
+        ("mock", "mock", "Questions, references, answers and judgments come from"),
+        ("openai", "mock", "Answers and judgments come from"),
+        ("mock", "openai", "Questions and references come from"),
+        ("openai", "mock + openai", "Some of the answers or judgments come from"),
         ("openai", "openai", None),
     ],
 )
-def test_what_the_offline_server_made_is_said(data, store, made_by, evaluated_by, named):
+def test_what_the_mock_server_made_is_said(data, store, made_by, evaluated_by, named):
     data["release"]["provider"] = made_by
     data["scores"] = scores("m", 50.0, provider=evaluated_by)
     page = Page(render_report(data, store))

@@ -162,8 +162,8 @@ def test_tasks_in_which_most_errors_go_stand_first(data, store) -> None:
 def test_the_curves_have_a_place_for_each_score_and_the_maps_a_turn_each(data, store) -> None:
     found = blocks_of(convbench_data(data))
     (curves,) = (each for each in found if isinstance(each, block.FigureRow))
-    assert {name for name, _ in curves.of} == set(FAULTS)
-    for name, svg in curves.of:
+    assert {name for name, _ in curves.figures} == set(FAULTS)
+    for name, svg in curves.figures:
         of_model = re.search('aria-label="([^"]+)"', svg)
         assert of_model and of_model[1].startswith(f"{name}: S1, Perception, own history: ")
         titles = re.findall("<title>([^,]+),", svg)

@@ -63,7 +63,7 @@ def test_all_metrics_are_shown_in_each_form_with_their_charts(data) -> None:
     found = {}
     for title, (table, charts) in forms.panes:
         assert isinstance(table, block.Table) and isinstance(charts, block.Pane)
-        (overall, *_) = (each.of for each in charts.blocks if isinstance(each, block.Drawing))
+        (overall, *_) = (each.data for each in charts.blocks if isinstance(each, block.Drawing))
         found[title] = (table.lines[0][1].text, overall.marks[0].estimate.shown)
     assert found == {
         "Failures at the floor": ("78.0", "78.0"),

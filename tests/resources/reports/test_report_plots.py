@@ -81,7 +81,7 @@ def estimates(*values: float | None) -> list[list[ReportEstimate]]:
 def test_a_radar_says_every_score_of_its_model() -> None:
     made = radars("abc", ONE, estimates(100, None, 50), Scale())
     assert made is not None and made.axes == "abc"
-    ((name, svg),) = made.of
+    ((name, svg),) = made.figures
     assert name == "m" and 'aria-label="m: a: 100.0, c: 50.0"' in svg
 
 

@@ -16,7 +16,7 @@ def test_bars_are_as_long_as_their_counts() -> None:
         ("1", 2, 100.0),
         ("2", 1, 50.0),
     ]
-    assert (chart.note, chart.unit, chart.of) == (
+    assert (chart.note, chart.unit, chart.counted) == (
         "n = 3, mean 1.3, median 1, range 1–2",
         "turns",
         "dialogues",

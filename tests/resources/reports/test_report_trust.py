@@ -1,8 +1,8 @@
-"""The section on trust in judges: agreement by judge and part, probes in sentences, reasons."""
+"""The section on trust in judges: agreement by judge and part, bias tests in sentences, reasons."""
 
 import re
 
-from methods.evaluation.probes import FOUND, NONE, OPEN
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NONE, OPEN
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_trust import trust
 from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
@@ -16,10 +16,10 @@ def figure(measure, value, low=None, high=None, **changed):
     return finding("", value, measure, **{**of, "reason": why, **changed})
 
 
-def probe(name, shift, low=None, high=None, verdict=OPEN, **changed):
+def bias_test(name, shift, low=None, high=None, verdict=OPEN, **changed):
     return {
         **BY,
-        "probe": name,
+        "bias_test": name,
         "n": 0 if shift is None else 10,
         "n_clusters": 0 if shift is None else 8,
         "n_lost": 0,
@@ -79,20 +79,20 @@ def test_without_people_the_page_says_how_they_score(data, store):
     assert f"{JUDGE} other-judge answers" in words
 
 
-def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
-    data["judge_probes"] = [
-        probe("obedience", 6.21, 5.8, 6.6, FOUND, p_holm=0.0001),
-        probe("length", -0.3, -0.6, -0.1, FOUND),
-        probe("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
-        probe("self_preference", None),
-        probe("length", 1.0, n_clusters=1),
-        probe("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
-        probe("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
-        probe("position", 0.125, 0.05, 0.2, FOUND),
-        probe("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
+def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
+    data["judge_bias_tests"] = [
+        bias_test("obedience", 6.21, 5.8, 6.6, BIAS_FOUND, p_holm=0.0001),
+        bias_test("length", -0.3, -0.6, -0.1, BIAS_FOUND),
+        bias_test("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
+        bias_test("self_preference", None),
+        bias_test("length", 1.0, n_clusters=1),
+        bias_test("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
+        bias_test("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
+        bias_test("position", 0.125, 0.05, 0.2, BIAS_FOUND),
+        bias_test("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
     ]
     (*_, sentences) = trust(data).blocks
-    assert sentences.of == [
+    assert sentences.lines == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], p < 0.001, on 10 "
         "answers of 8 items or groups.",
         f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "

@@ -72,14 +72,14 @@ def test_the_first_time_says_nothing_and_the_same_twice_says_the_same(file: Path
     assert made(file, one, FIRST) is None
     assert made(file, one, SECOND) is None
     changed = made(file, two, SECOND)
-    assert changed.made == FIRST
+    assert changed.created_at == FIRST
     assert changed.changes.scores == [ScoreChange("r", "a", "1.0", "2.0")]
     # Made again, for example with a comparison of two releases, it says what it said.
     content = file.read_bytes()
     assert made(file, two, THIRD) == changed
     assert file.read_bytes() == content
     back = made(file, one, THIRD)
-    assert (back.made, back.changes.scores) == (SECOND, [ScoreChange("r", "a", "2.0", "1.0")])
+    assert (back.created_at, back.changes.scores) == (SECOND, [ScoreChange("r", "a", "2.0", "1.0")])
 
 
 def test_a_page_that_was_written_without_its_state_says_the_same_again(file: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_file_that_is_no_state_is_as_none_and_is_mended(file: Path, content: b
     file.write_bytes(content)
     state = {"r": release(a="1.0")}
     assert made(file, state, FIRST) is None
-    assert made(file, {"r": release(a="2.0")}, SECOND).made == FIRST
+    assert made(file, {"r": release(a="2.0")}, SECOND).created_at == FIRST
 
 
 def test_names_that_are_half_a_character_are_kept(file: Path) -> None:

@@ -192,7 +192,7 @@ class TestRules:
         with_rules(tmp_path, "kinds: {rewrite: {annotators: 2, expert: none}}")
 
         assert status(store, "item-0") == "round_1"
-        assert store.rules().of("rewrite").annotators == 2
+        assert store.rules().rules_for("rewrite").annotators == 2
         work(store, "bob")
         assert status(store, "item-0") == "approved"
 

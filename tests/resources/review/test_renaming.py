@@ -121,11 +121,11 @@ def test_what_cannot_be_is_said_in_a_sentence(store: ReviewStore, accounts: Acco
     with pytest.raises(AccountError, match="last administrator"):
         accounts.erase("ada")
     with pytest.raises(AccountError, match="vlm-loom review account add"):
-        accounts.known("nobody")
-    assert accounts.known("ANNEMARIE") == NAME
+        accounts.stored_name("nobody")
+    assert accounts.stored_name("ANNEMARIE") == NAME
     # Only another spelling of one's own.
     accounts.rename(NAME, "annemarie")
-    assert accounts.known(NAME) == "annemarie"
+    assert accounts.stored_name(NAME) == "annemarie"
 
 
 @pytest.mark.parametrize("act", ["disable", "set_role", "erase"])

@@ -8,6 +8,7 @@ import pytest
 from pydantic import Field, model_validator
 
 from resources.settings.asset_settings import (
+    FORMER_TABLES,
     SCHEMA_NAME,
     Settings,
     SettingsError,
@@ -205,7 +206,25 @@ def test_what_could_not_be_read_is_not_written(
     assert file.read_text() == before
 
 
+def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
+    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(FORMER_TABLES, "birds.strixes", "birds.owls")
+    file.write_text("birds:\n  strixes: {tau: 0.6}\n")
+
+    values = read_sections(SECTIONS)
+
+    assert values["birds.owls"] == {"tau": 0.6}
+    assert "birds.strixes is now birds.owls" in caplog.text
+    write_sections(SECTIONS, values)
+    assert "owls" in file.read_text() and "strixes" not in file.read_text()
+    file.write_text("birds:\n  strixes: {tau: 0.6}\n  owls: {tau: 0.7}\n")
+    with pytest.raises(SettingsError, match="keep one of the two"):
+        read_sections(SECTIONS)
+
+
 def test_an_editor_finds_the_schema_beside_the_file(file: Path) -> None:
+
     write_sections(SECTIONS, {})
     assert f"$schema={SCHEMA_NAME}" in file.read_text().splitlines()[0]
     assert json.loads((file.parent / SCHEMA_NAME).read_text()) == json_schema(SECTIONS)

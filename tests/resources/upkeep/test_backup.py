@@ -216,7 +216,7 @@ def whole(home: Path) -> int:
     known = {each.item_id for each in reviews.decisions()}
     assert {decision(name).item_id for name in names} <= known
     index = ImageIndex(home / "image_index.sqlite")
-    assert len(index.known(f"https://example.org/{name}" for name in names)) == len(names)
+    assert len(index.entries(f"https://example.org/{name}" for name in names)) == len(names)
     for name in names:
         assert (home / "images" / "00" / f"{name}.png").read_text() == f"{name}"
         assert (home / "releases" / f"r-{name}" / "card.json").is_file()

@@ -160,7 +160,7 @@ def test_who_is_interrupted_goes_on(
         move(back=False, say=print)
     move(back=False, say=print)
     index = ImageIndex(home.image_index_path())
-    assert len(index.known(fetched(n).url for n in range(N_ADDRESSES))) == N_ADDRESSES
+    assert len(index.entries(fetched(n).url for n in range(N_ADDRESSES))) == N_ADDRESSES
     index.close()
 
 

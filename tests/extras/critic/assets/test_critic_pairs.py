@@ -116,16 +116,16 @@ def materialize(desk: Desk, **config: Row) -> dg.ExecuteInProcessResult:
 
 
 def pairs(desk: Desk) -> list[Row]:
-    return desk.rows("FROM evaluate.critic_pairs ORDER BY side, ordinal")
+    return desk.rows("FROM evaluate.critic_pairs ORDER BY split, ordinal")
 
 
 def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
     score(evaluated, groups=range(N_GROUPS))
     result = materialize(evaluated)
     found = pairs(evaluated)
-    assert [row["side"] for row in found] == ["test"] * 4 + ["train"] * 36
+    assert [row["split"] for row in found] == ["test"] * 4 + ["train"] * 36
     assert [row["ordinal"] for row in found] == [*range(1, 5), *range(1, 37)]
-    assert len({row["group_id"] for row in found if row["side"] == "test"}) == 1
+    assert len({row["group_id"] for row in found if row["split"] == "test"}) == 1
     first = found[0]
     assert json.loads(first["reply"]) == {"Reason": "Because.", "Rating": 7}
     assert (first["score"], first["chosen"], first["raters"]) == (7, "ann", ["ann", "bob"])
@@ -143,9 +143,9 @@ def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
 def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated, critic_pairs={"external_models": ["other-vlm"]})
-    models = {(row["side"], row["model"]): 0 for row in pairs(evaluated)}
+    models = {(row["split"], row["model"]): 0 for row in pairs(evaluated)}
     for row in pairs(evaluated):
-        models[row["side"], row["model"]] += 1
+        models[row["split"], row["model"]] += 1
     assert models == {
         ("external", "other-vlm"): 20,
         ("test", "some-vlm"): 2,
@@ -184,23 +184,25 @@ def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> No
     assert (left_out["item_id"], left_out["reason"]) == ("2-0", "no_reason")
 
 
-def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None:
+def test_pairs_stay_on_their_split_when_scores_are_added(evaluated: Desk) -> None:
     score(evaluated, groups=range(5))
     materialize(evaluated)
-    before = {row["item_id"]: row["side"] for row in pairs(evaluated)}
+    before = {row["item_id"]: row["split"] for row in pairs(evaluated)}
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated)
-    after = {row["item_id"]: row["side"] for row in pairs(evaluated)}
+    after = {row["item_id"]: row["split"] for row in pairs(evaluated)}
     assert after.items() >= before.items() and len(after) == 20 > len(before)
     several = set()
     for seed in range(1, 5):
         materialize(evaluated, critic_pairs={"seed": seed})
-        several.add(frozenset(row["group_id"] for row in pairs(evaluated) if row["side"] == "test"))
+        several.add(
+            frozenset(row["group_id"] for row in pairs(evaluated) if row["split"] == "test")
+        )
     assert len(several) > 1, "another seed draws again"
 
 
-def test_agreement_of_a_critic_is_that_on_the_test_side(evaluated: Desk) -> None:
-    """Both judges are off by a constant; the critic's figures have the answers of the test side."""
+def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> None:
+    """Both judges are off by a constant; the critic's figures have the answers of the test split."""
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated, judge_quality={"n_resamples": 100, "critics": ["critic"]})
     figures = {
@@ -246,14 +248,14 @@ def test_files_have_every_pair_in_order_and_the_card_their_hashes(
     materialize(evaluated)
     folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
     rows = pairs(evaluated)
-    for side in ("train", "test"):
-        lines = [json.loads(line) for line in (folder / f"{side}.jsonl").read_text().splitlines()]
-        of_side = [row for row in rows if row["side"] == side]
-        assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_side]
+    for split in ("train", "test"):
+        lines = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
+        of_split = [row for row in rows if row["split"] == split]
+        assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_split]
         assert [message["role"] for message in lines[0]["messages"]] == [
             *("system", "user", "assistant")
         ]
-        assert lines[0]["messages"][-1]["content"] == of_side[0]["reply"]
+        assert lines[0]["messages"][-1]["content"] == of_split[0]["reply"]
     assert card["n_pairs"] == {"test": 4, "train": 36}
     assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
     assert json.loads((folder / "card.json").read_text()).keys() == card.keys()

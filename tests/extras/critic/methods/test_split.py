@@ -1,4 +1,4 @@
-"""The sides of a critic's pairs: shares, what stays together, and what both may not have."""
+"""The splits of a critic's pairs: shares, what stays together, and what both may not have."""
 
 from collections import Counter
 from typing import Any
@@ -37,13 +37,15 @@ def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:
     )
 
 
-def sides(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:
-    return [each.side for each in assign_splits(units, share, seed)]
+def splits(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:
+    return [each.split for each in assign_splits(units, share, seed)]
 
 
 def apart(units: list[UnsplitPair], found: list[str]) -> list[SplitOverlap]:
-    train = [each.asked for each, side in zip(units, found, strict=True) if side == "train"]
-    test = [each.asked for each, side in zip(units, found, strict=True) if side == "test"]
+    train = [
+        each.pair_question for each, split in zip(units, found, strict=True) if split == "train"
+    ]
+    test = [each.pair_question for each, split in zip(units, found, strict=True) if split == "test"]
     return shared_content(train, test)
 
 
@@ -58,7 +60,7 @@ def test_a_tenth_of_each_category_is_for_testing() -> None:
         for n in range(140)
         for _ in range(2)
     ]
-    found = sides(units)
+    found = splits(units)
     counts = Counter(zip((each.stratum for each in units), found, strict=True))
     assert counts == {
         ("first", "train"): 180,
@@ -67,7 +69,7 @@ def test_a_tenth_of_each_category_is_for_testing() -> None:
         ("second", "test"): 8,
     }
     assert apart(units, found) == []
-    assert sides(units) == found and sides(units, seed=1) != found
+    assert splits(units) == found and splits(units, seed=1) != found
     assert assign_splits([], 0.1, 0) == []
 
 
@@ -87,22 +89,22 @@ def test_what_hangs_together_is_one_block() -> None:
 
 def test_a_category_of_one_block_is_for_training_and_of_two_large_ones_one_is_for_testing() -> None:
     one = [unit("a", question=far(1))] * 5
-    assert sides(one) == ["train"] * 5
-    assert sorted(sides([*one, *[unit("b", question=far(2))] * 3])) == ["test"] * 3 + ["train"] * 5
+    assert splits(one) == ["train"] * 5
+    assert sorted(splits([*one, *[unit("b", question=far(2))] * 3])) == ["test"] * 3 + ["train"] * 5
 
 
-def test_what_was_on_a_side_stays_and_what_was_learned_is_never_tested() -> None:
+def test_what_was_in_a_split_stays_and_what_was_learned_is_never_tested() -> None:
     units = [unit(f"g{n}", question=far(n)) for n in range(30)]
-    first = sides(units)
-    more = [each._replace(before=side) for each, side in zip(units, first, strict=True)]
+    first = splits(units)
+    more = [each._replace(before=split) for each, split in zip(units, first, strict=True)]
     more += [unit(f"h{n}", question=far(40 + n)) for n in range(30)]
-    second = sides(more)
+    second = splits(more)
     assert second[:30] == first and Counter(second)["test"] == 6
-    # A new item joins a block of each side: it is for training now.
+    # A new item joins a block of each split: it is for training now.
     tested, learned = first.index("test"), first.index("train")
     images = ("x", "y")
     joined = [
-        each._replace(asked=each.asked._replace(images=images[n : n + 1]))
+        each._replace(pair_question=each.pair_question._replace(images=images[n : n + 1]))
         if place in (tested, learned)
         else each
         for n, (place, each) in enumerate(
@@ -110,7 +112,7 @@ def test_what_was_on_a_side_stays_and_what_was_learned_is_never_tested() -> None
         )
     ]
     joined.append(unit("new", question=far(99), images=images))
-    found = sides(joined)
+    found = splits(joined)
     assert found[0] == found[1] == found[-1] == "train"
 
 
@@ -123,14 +125,14 @@ def test_what_was_on_a_side_stays_and_what_was_learned_is_never_tested() -> None
     ),
     st.integers(0, 3),
 )
-def test_no_side_ever_has_what_the_other_has(
+def test_no_split_ever_has_what_the_other_has(
     drawn: list[tuple[str, str, int, bool]], seed: int
 ) -> None:
     units = [
         unit(group, stratum, question=far(n), images=(group.upper(),) if pictured else ())
         for group, stratum, n, pictured in drawn
     ]
-    assert apart(units, sides(units, 0.3, seed)) == []
+    assert apart(units, splits(units, 0.3, seed)) == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def test_no_side_ever_has_what_the_other_has(
         (PairQuestion("g", ("i",), far(1)), PairQuestion("h", ("j",), far(2)), []),
     ],
 )
-def test_what_was_planted_on_both_sides_is_found(
+def test_what_was_planted_in_both_splits_is_found(
     train: PairQuestion, test: PairQuestion, kinds: list[str]
 ) -> None:
     others = [PairQuestion(f"o{n}", (), far(n)) for n in (10, 11)]

@@ -30,7 +30,7 @@ def scores(task: str, values: tuple[float, ...], **changed: Any) -> list[Row]:
             "model": model,
             "judge": "rule",
             "judge_version": "letter@1",
-            "provider": "offline",
+            "provider": "mock",
             "metric": "Accuracy",
             "aggregation": "micro",
             "place": 1,

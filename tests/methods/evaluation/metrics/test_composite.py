@@ -41,7 +41,7 @@ def item(name: str, *wins: float | None) -> list[ScoredObservation]:
 def number(
     metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
 ) -> float | None:
-    return WeightedTerms.of(metric, observed, floor=floor).mean()
+    return WeightedTerms.from_observations(metric, observed, floor=floor).mean()
 
 
 def test_r2_is_the_mean_of_three_turns_and_r1_that_of_it_and_the_conversation() -> None:

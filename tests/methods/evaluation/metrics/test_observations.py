@@ -24,15 +24,15 @@ observations = st.lists(
 
 @given(observations)
 def test_observations_are_those_they_were_made_of(scored: list[ScoredObservation]) -> None:
-    columns = Observations.of(scored)
+    columns = Observations.from_scored(scored)
     assert list(columns) == scored and len(columns) == len(scored)
-    assert list(columns.take(columns.known)) == [one for one in scored if one.value is not None]
+    assert list(columns.take(columns.has_value)) == [one for one in scored if one.value is not None]
     assert list(columns[1:3]) == scored[1:3]
 
 
 @given(st.lists(st.builds(Unit, st.tuples(texts, st.integers(1, 3)), texts, values, texts)))
 def test_units_are_those_they_were_made_of(units: list[Unit]) -> None:
-    columns = Units.of(units)
+    columns = Units.from_units(units)
     assert list(columns) == units
     assert list(columns.valued()) == [unit for unit in units if unit.value is not None]
     by_stratum = {name: [units[row] for row in rows] for name, rows in columns.of_strata()}

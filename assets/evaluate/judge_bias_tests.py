@@ -1,0 +1,573 @@
+"""Judge bias tests: whether length, instructions in answers, order or authors influence a judge."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple, get_args
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.drops import reasons
+from assets.common.isolation import Isolation
+from assets.common.progress import show_progress
+from assets.common.settings import AssetConfig
+from assets.common.table_rows import map_of
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.inference import PARAMS
+from assets.evaluate.judge import (
+    Judged,
+    JudgeImages,
+    JudgeRun,
+    ask_judge,
+    judge_place,
+    judge_version,
+)
+from assets.evaluate.judgments import judgments
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import slices_of
+from assets.evaluate.pairs import pairs_version
+from assets.evaluate.released import EvaluatedRelease, evaluated_releases, item_ids, items_of
+from assets.evaluate.transcripts import transcripts_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import PLAIN, Transcript
+from methods.evaluation.candidates import is_model
+from methods.evaluation.items import Item
+from methods.evaluation.judge_bias_tests import (
+    EQUAL,
+    IN_WINS,
+    LENGTH,
+    LENIENCY,
+    NO_FAMILY,
+    NO_OTHER,
+    NO_PAIR_JUDGED,
+    NOT_COMPARED,
+    NOT_IN_BOTH,
+    NOT_JUDGED,
+    OBEDIENCE,
+    OF_PLACES,
+    PLANTED,
+    POSITION,
+    SELF_PREFERENCE,
+    VERDICTS,
+    BiasTestPair,
+    SampledAnswer,
+    ShiftTestDesign,
+    expected_deviation,
+    family_pairs,
+    n_needed,
+    plant_in_transcript,
+    sample_spread,
+    scores_of_other_judges,
+    shift_row,
+    with_verdicts,
+)
+from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
+from methods.evaluation.related import relations_to_judges
+from methods.evaluation.statistics.intervals import LEVEL
+from methods.evaluation.verdicts import order_of, won_by_first_place
+from methods.markdown import code, table
+from methods.pairwise.comparing import first_place_share, requests
+from methods.words import is_chinese
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import ModelCalls
+from resources.warehouse import TableWrite, Warehouse
+
+TABLE, JUDGMENTS = "evaluate.judge_bias_tests", "evaluate.bias_test_judgments"
+NO_JUDGE = "No judge of the profile has judged an answer on a current release."
+Row = dict[str, Any]
+
+
+class JudgeBiasTestSettings(AssetConfig):
+    """The shifts that tests must be able to find, and the largest number of answers for them."""
+
+    RETIRED = frozenset({"n_resamples"})
+
+    least_shift: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="The smallest shift worth finding, as a share of the judge's scale: 0.05 of 1 to "
+        "10 is 0.45 points.",
+    )
+    least_preference: float = Field(
+        0.2,
+        gt=0,
+        lt=EQUAL,
+        description="The smallest preference for a place worth finding, in wins.",
+    )
+    power: float = Field(0.8, gt=0, lt=1, description="How often such a shift is to be found.")
+    alpha: float = Field(
+        0.05,
+        gt=0,
+        le=1 - LEVEL,
+        description="How often a judge without any shift may be said to have one, over all its tests.",
+    )
+    n_answers: int | None = Field(
+        0,
+        ge=0,
+        description="At most so many answers of each release are judged again by every judge, twice "
+        "each: with neutral text after them, and with an instruction to the judge. 0 asks nothing. "
+        "null: as many as the least shift takes.",
+    )
+    n_pairs: int | None = Field(
+        0,
+        ge=0,
+        description="At most so many answers of each release are compared with themselves, in both "
+        "orders, by every judge: two calls each. 0 asks nothing. null: as many as the least preference "
+        "takes.",
+    )
+    seed: int = Field(0, description="Seed of the sample.")
+
+
+class _BiasTest(NamedTuple):
+    """One answer that a judge judges with something planted; `before` is its score without.
+
+    `request` is the request where it is none of the benchmark's.
+    """
+
+    release: EvaluatedRelease
+    planted: str
+    run: JudgeRun
+    model: str
+    place: JudgmentKey
+    version: str
+    before: float
+    judgments: Mapping[JudgmentKey, Judgment]
+    request: JudgeRequest | None = None
+
+
+class _JudgedAnswer(NamedTuple):
+    """A judged answer, the transcript that it stands in, and the judge's judgments of all of it."""
+
+    model: str
+    item_id: str
+    place: JudgmentKey
+    transcript: Transcript
+    judgments: Mapping[JudgmentKey, Judgment]
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        return self.model, self.item_id, *self.place
+
+
+Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, list[float]]]]
+"""Judged answers with their scores, by judge and version."""
+
+
+@table_asset(
+    TABLE,
+    side_tables=[JUDGMENTS],
+    kinds={"openai"},
+    deps=[judgments, observations],
+    automation_condition=WHEN_READY,
+)
+def judge_bias_tests(
+    context: dg.AssetExecutionContext,
+    config: JudgeBiasTestSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Bias tests of each judge: the shift of its verdicts, in points or wins, under irrelevant changes.
+
+    - `length`: neutral sentences after the answer. `obedience`: an instruction in them to give the
+      highest score, compared with the same length without it.
+    - `position`: an answer compared with itself in both orders; 0.5 is a judge that always prefers A.
+    - `verdicts`: the same for the comparisons behind the scores, if a benchmark compares answers.
+    - `self_preference`: its scores of models of its own family minus those of other judges, corrected
+      by `leniency`, the same difference for other models.
+
+    `verdict`: `found` (p after Holm over the judge's tests), `none` (the interval is within the
+    smallest relevant shift), or `open`; `detectable` is the smallest shift that these answers can show.
+    No score depends on these tests. Judges of the profile are tested on current releases; other rows
+    stay.
+    """
+    isolation = Isolation(TABLE)
+    judges = llm.profile.judges
+    releases = [
+        release
+        for release in evaluated_releases(warehouse, benchmarks)
+        if release.benchmark.judge_prompts
+    ]
+    scores: dict[str, Scores] = {}
+    bias_tests: list[_BiasTest] = []
+    for release in releases:
+        with isolation.release(release.release_id):
+            scores[release.release_id] = _scores(warehouse, release, judges)
+            bias_tests += list(
+                _bias_tests(warehouse, release, scores[release.release_id], judges, config)
+            )
+
+    async def ask(calls: ModelCalls, place: int) -> Judged | None:
+        bias_test = bias_tests[place]
+        if bias_test.release.release_id in isolation.lost:
+            return None
+        with isolation.release(bias_test.release.release_id, asking=True):
+            if bias_test.request is None:
+                benchmark = bias_test.release.benchmark
+                return await judge_place(
+                    calls, benchmark, bias_test.run, bias_test.place, bias_test.judgments
+                )
+            (reply,) = await ask_judge(calls, bias_test.run, [bias_test.request])
+            return bias_test.request, reply
+        return None
+
+    replies, usage = llm.map(
+        TABLE,
+        range(len(bias_tests)),
+        ask,
+        show_progress(context),
+        apart=(lambda place: bias_tests[place].run.judge) if len(judges) > 1 else None,
+    )
+    rows_asked = [
+        _row(bias_test, reply, llm.registry.model(bias_test.run.judge).provider)
+        for bias_test, reply in zip(bias_tests, replies, strict=True)
+        if reply is not None
+    ]
+    families = llm.registry.families
+    rows: list[Row] = []
+    for release in releases:
+        if release.release_id in isolation.lost:
+            continue
+        with isolation.release(release.release_id):
+            of_release = scores[release.release_id]
+            sought = _ShiftTestDesigns(release, of_release, judges, config)
+            by_judge: dict[str, list[Row]] = {}
+            for row in (
+                *_planted_rows(warehouse, release, of_release, rows_asked, sought),
+                *_verdict_rows(warehouse, release, of_release, sought),
+                *_preference_rows(warehouse, release, judges, families, sought),
+            ):
+                by_judge.setdefault(row["judge"], []).append(row)
+            for of_judge in by_judge.values():
+                rows += with_verdicts(of_judge, config.alpha)
+    arrow = rows_to_arrow(TABLE, rows)
+    named = {"release_id": [release.release_id for release in releases], "judge": list(judges)}
+    warehouse.replace_all(
+        [
+            TableWrite(TABLE, arrow, named),
+            TableWrite(JUDGMENTS, rows_to_arrow(JUDGMENTS, rows_asked), named),
+        ]
+    )
+    lost = Counter(row["reason"] for row in rows_asked if row["reason"])
+    shown = {"failed": lost.total(), **reasons(lost)}
+    return isolation.finish(
+        warehouse,
+        report(
+            arrow,
+            {**shown, "shifts": _shifts(rows)} if rows else {**shown, "note": NO_JUDGE},
+            usage=usage,
+        ),
+    )
+
+
+def _scores(warehouse: Warehouse, release: EvaluatedRelease, judges: Collection[str]) -> Scores:
+    """The scores of each judge and version, a score a replicate, of models' answers with a text."""
+    versions = _images(release)
+    transcripts = transcripts_of(warehouse, release.release_id)
+    by_judge: Scores = {}
+    judgments: dict[tuple[str, ...], dict[JudgmentKey, Judgment]] = {}
+    where = {
+        "release_id": release.release_id,
+        "item_ids": item_ids(warehouse, release.release_id),
+    }
+    for row in warehouse.read("evaluate/judgments_of", where).to_pylist():
+        judge, version, model, item_id = (
+            row[name] for name in ("judge", "judge_version", "model", "item_id")
+        )
+        if judge not in judges or version not in versions or not is_model(model):
+            continue
+        place = JudgmentKey(row["trial"], row["turn"], row["part"])
+        transcript = transcripts[model, item_id]
+        judgments_of_item = judgments.setdefault((judge, version, model, item_id), {})
+        scores = map_of(row["scores"]) or {}
+        judgments_of_item.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
+        if (transcript.answer(place.trial, place.turn).text or "").strip():
+            of_judge = by_judge.setdefault((judge, version), {})
+            answer = _JudgedAnswer(model, item_id, place, transcript, judgments_of_item)
+            of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
+    return by_judge
+
+
+def _images(release: EvaluatedRelease) -> dict[str, JudgeImages]:
+    """The images that a judge is shown under each version of the benchmark's judging."""
+    return {judge_version(release.benchmark, images): images for images in get_args(JudgeImages)}
+
+
+class _ShiftTestDesigns:
+    """What is looked for in the bias tests of a release's judges, in the units of the shift."""
+
+    def __init__(
+        self,
+        release: EvaluatedRelease,
+        scores: Scores,
+        judges: Collection[str],
+        settings: JudgeBiasTestSettings,
+    ):
+        self._scores, self._settings = scores, settings
+        lowest, highest = release.benchmark.score_range
+        self.scale = highest - lowest
+        self._beside_others = len(judges) > 1
+
+    def design_for(self, judge: str, bias_test: str) -> ShiftTestDesign:
+        """Of one bias test of a judge."""
+        settings = self._settings
+        if bias_test in IN_WINS:
+            least, span = settings.least_preference, EQUAL
+        else:
+            least, span = settings.least_shift * self.scale, float(self.scale)
+        return ShiftTestDesign(
+            least,
+            # A favour is the difference of two differences.
+            2 * span if bias_test == SELF_PREFERENCE else span,
+            settings.power,
+            settings.alpha,
+            self._n_tests(judge),
+        )
+
+    def _n_tests(self, judge: str) -> int:
+        """How many of the judge's bias tests may have a p."""
+        versions = [of_judge for (name, _), of_judge in self._scores.items() if name == judge]
+        compared = sum(
+            any(order_of(answer.place.part) for answer, _ in of_judge.values())
+            for of_judge in versions
+        )
+        beside = 2 * self._beside_others
+        return (len(PLANTED) + beside) * len(versions) + compared + 1
+
+
+def _bias_tests(
+    warehouse: Warehouse,
+    release: EvaluatedRelease,
+    scores: Scores,
+    judges: Collection[str],
+    settings: JudgeBiasTestSettings,
+) -> Iterator[_BiasTest]:
+    """The sample of each judge's judged answers, with everything that is planted in them."""
+    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    images = _images(release)
+    sought = _ShiftTestDesigns(release, scores, judges, settings)
+    for (judge, version), of_judge in scores.items():
+        sample = [
+            SampledAnswer(key, items[answer.item_id].cluster, answer.model, answer.place)
+            for key, (answer, _) in of_judge.items()
+        ]
+        deviation = expected_deviation((given for _, given in of_judge.values()), sought.scale)
+        n = _n_asked(
+            settings.n_answers, sought.design_for(judge, PLANTED[0]), deviation, len(sample)
+        )
+        for key in sample_spread(sample, n, settings.seed):
+            (model, item_id, place, transcript, judgments_of_item), before = of_judge[key]
+            item = items[item_id]
+            question = next(turn.question for turn in item.turns if turn.turn == place.turn)
+            for bias_test in PLANTED:
+                changed = plant_in_transcript(
+                    transcript, place, bias_test, chinese=is_chinese(question)
+                )
+                run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
+                yield _BiasTest(
+                    release, bias_test, run, model, place, version, fmean(before), judgments_of_item
+                )
+    # A turn may be judged in several parts, and under several versions; it is compared once.
+    for judge in sorted({judge for judge, _ in scores}):
+        plain = {
+            (model, item_id, place.turn): transcript
+            for (name, _), of_judge in scores.items()
+            for (model, item_id, place, transcript, _), _ in of_judge.values()
+            if name == judge and place.trial == PLAIN
+        }
+        sample = [SampledAnswer(key, items[key[1]].cluster, key[0], (key[2],)) for key in plain]
+        n = _n_asked(settings.n_pairs, sought.design_for(judge, POSITION), OF_PLACES, len(sample))
+        for key in sample_spread(sample, n, settings.seed):
+            model, item_id, turn = str(key[0]), str(key[1]), int(key[2])
+            transcript = plain[model, item_id, turn]
+            yield from _position(release, judge, items[item_id], model, turn, transcript)
+
+
+def _n_asked(most: int | None, sought: ShiftTestDesign, deviation: float, n_answers: int) -> int:
+    """How many of the answers are asked about."""
+    most = n_answers if most is None else min(most, n_answers)
+    return n_needed(sought, deviation, most) if most else 0
+
+
+def _position(
+    release: EvaluatedRelease, judge: str, item: Item, model: str, turn: int, transcript: Transcript
+) -> Iterator[_BiasTest]:
+    """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
+    question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
+    closed = plant_in_transcript(
+        transcript, JudgmentKey(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
+    )
+    run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
+    version = pairs_version(reference=True, images="shown")
+    for request in requests(item, turn, transcript, closed, reference=True):
+        yield _BiasTest(release, POSITION, run, model, request.place, version, EQUAL, {}, request)
+
+
+def _row(bias_test: _BiasTest, reply: Judged, provider: str) -> Row:
+    _, parsed = reply
+    trial, turn, part = bias_test.place
+    return {
+        "benchmark": bias_test.release.benchmark.name,
+        "release_id": bias_test.release.release_id,
+        "judge": bias_test.run.judge,
+        "judge_version": bias_test.version,
+        "provider": provider,
+        "bias_test": bias_test.planted,
+        "model": bias_test.model,
+        "item_id": bias_test.run.item.item_id,
+        "trial": trial,
+        "turn": turn,
+        "part": part,
+        "score_before": bias_test.before,
+        "score_after": None if parsed.value is None else _score(bias_test, parsed.value),
+        "reason": parsed.loss and parsed.loss[0],
+        "prompt_version": parsed.prompt_version,
+        "answer_call_key": bias_test.run.transcript.answer(trial, turn).call_key,
+        "call_key": parsed.key,
+    }
+
+
+def _score(bias_test: _BiasTest, judgment: Judgment) -> float:
+    """The score; of a comparison, what the first of the two has of a win."""
+    if bias_test.request is None:
+        return judgment.score
+    return first_place_share(judgment.score, bias_test.place.part)
+
+
+def _planted_rows(
+    warehouse: Warehouse,
+    release: EvaluatedRelease,
+    judged: Collection[tuple[str, str]],
+    rows_asked: Sequence[Row],
+    sought: _ShiftTestDesigns,
+) -> Iterator[Row]:
+    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+    compared = pairs_version(reference=True, images="shown")
+    bias_tests = [
+        *(
+            (judge, version, bias_test, NOT_JUDGED)
+            for judge, version in judged
+            for bias_test in PLANTED
+        ),
+        *(
+            (judge, compared, POSITION, NO_PAIR_JUDGED)
+            for judge in sorted({name for name, _ in judged})
+        ),
+    ]
+    for judge, version, bias_test, why_not in bias_tests:
+        columns = _named(release, judge, version)
+        rows = [row for row in rows_asked if row.items() >= columns.items()]
+        neutral = {_key(row): row["score_after"] for row in rows if row["bias_test"] == LENGTH}
+        of_bias_test = [row for row in rows if row["bias_test"] == bias_test]
+        pairs = [
+            BiasTestPair(clusters[row["item_id"]], before, row["score_after"])
+            for row in of_bias_test
+            for before in [neutral[_key(row)] if bias_test == OBEDIENCE else row["score_before"]]
+            if before is not None and row["score_after"] is not None
+        ]
+        shift = shift_row(
+            bias_test,
+            pairs,
+            why_not,
+            n_lost=len(of_bias_test) - len(pairs),
+            sought=sought.design_for(judge, bias_test),
+        )
+        yield {**columns, **shift}
+
+
+def _key(row: Row) -> tuple[str | int, ...]:
+    return tuple(row[name] for name in ("model", "item_id", "trial", "turn", "part"))
+
+
+def _verdict_rows(
+    warehouse: Warehouse, release: EvaluatedRelease, scores: Scores, sought: _ShiftTestDesigns
+) -> Iterator[Row]:
+    """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
+    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+    for (judge, version), of_judge in scores.items():
+        comparisons: dict[tuple[str | int, ...], dict[str, float]] = {}
+        for answer, shares in of_judge.values():
+            if order := order_of(answer.place.part):
+                key = answer.item_id, *answer.key[:-1], answer.place.part.removesuffix(order)
+                comparisons.setdefault(key, {})[order] = fmean(shares)
+        won = [
+            (clusters[str(key[0])], won_by_first_place(by_order))
+            for key, by_order in comparisons.items()
+        ]
+        pairs = [BiasTestPair(cluster, EQUAL, share) for cluster, share in won if share is not None]
+        if comparisons:
+            row = shift_row(
+                VERDICTS,
+                pairs,
+                NOT_IN_BOTH,
+                n_lost=len(won) - len(pairs),
+                sought=sought.design_for(judge, VERDICTS),
+            )
+            yield {**_named(release, judge, version), **row}
+
+
+def _preference_rows(
+    warehouse: Warehouse,
+    release: EvaluatedRelease,
+    judges: Collection[str],
+    families: dict[str, str],
+    sought: _ShiftTestDesigns,
+) -> Iterator[Row]:
+    """Each judge beside the others of its version, on models of its family and on the rest."""
+    slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
+    alone = [slice_ for slice_ in slices if not slice_.members and slice_.judge in judges]
+    metric = release.benchmark.dimensions[-1]
+    for slice_ in alone:
+        others = {other.judge: other.observed for other in alone if other.version == slice_.version}
+        models = [model for model in slice_.observed if is_model(model)]
+        own = [
+            model for model in models if relations_to_judges(model, [slice_.judge], [], families)
+        ]
+        rest = [model for model in models if model not in own]
+        of_own = scores_of_other_judges(slice_.judge, others, metric, own)
+        of_rest = scores_of_other_judges(slice_.judge, others, metric, rest)
+        why_not = NO_FAMILY if not own else NO_OTHER if of_own else NOT_COMPARED
+        for bias_test, pairs, reason in (
+            (SELF_PREFERENCE, family_pairs(of_own, of_rest), why_not),
+            (LENIENCY, of_rest, NOT_COMPARED),
+        ):
+            n_lost = len(of_own) - len(pairs) if bias_test == SELF_PREFERENCE else 0
+            shift = shift_row(
+                bias_test,
+                pairs,
+                reason,
+                n_lost=n_lost,
+                sought=sought.design_for(slice_.judge, bias_test),
+            )
+            yield {**_named(release, slice_.judge, slice_.version), **shift}
+
+
+def _named(release: EvaluatedRelease, judge: str, version: str) -> Row:
+    return {
+        "benchmark": release.benchmark.name,
+        "release_id": release.release_id,
+        "judge": judge,
+        "judge_version": version,
+    }
+
+
+def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
+    """A Markdown table of the shifts."""
+    lines = [
+        [
+            *(code(row[name]) for name in ("release_id", "judge", "bias_test")),
+            *(str(row[name]) for name in ("n", "n_clusters")),
+            "–" if row["shift"] is None else f"{row['shift']:+.2f}",
+            "" if row["ci_low"] is None else f"{row['ci_low']:+.2f} to {row['ci_high']:+.2f}",
+            *("" if row[name] is None else f"{row[name]:.2g}" for name in ("p_holm", "detectable")),
+            row["verdict"],
+        ]
+        for row in rows
+    ]
+    heads = ("release", "judge", "bias test", "answers", "clusters", "shift", "95 % interval")
+    return dg.MetadataValue.md(
+        "\n".join(table((*heads, "p after Holm", "detectable", "verdict"), lines))
+    )

@@ -1,0 +1,62 @@
+"""Prompt sensitivity: which wordings of a question cost each model points.
+
+What a style is, and how effects are computed, is `methods/evaluation/prompt_sensitivity.py`.
+"""
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.isolation import Isolation
+from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import ScoringSettings, slices
+from assets.evaluate.released import items_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.items import Item
+from methods.evaluation.prompt_sensitivity import sensitivity_findings
+from resources.warehouse import Warehouse
+
+NO_GROUPS = "No release that was judged has questions in several wordings."
+
+
+@analysis(
+    "prompt_sensitivity",
+    {
+        "difference": "mean of the wordings in a style less the mean of their group",
+        "n_wordings": "wordings in the style, in groups that have others, too",
+        "mean": "of a model's ratings over the wordings of a group, failures at the floor",
+        "deviation": "standard deviation of these ratings",
+        "lowest": "the lowest of them; `other` is the item",
+        "highest": "the highest of them",
+    },
+    version="2",
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def prompt_sensitivity(
+    config: ScoringSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> AnalysisResult:
+    """Prompt sensitivity: the score of each wording style minus that of the question's other wordings.
+
+    The interval of `difference` is over groups; p is of the same test, also after Holm over all models
+    and styles. The style is the item's label `style`, else by rule: as a question, polite, shorter or
+    longer than the group's median.
+    """
+    isolation = Isolation("evaluate.prompt_sensitivity")
+    rows: list[Row] = []
+    items: dict[str, list[Item]] = {}
+    for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
+        if slice_.release_id not in items:
+            # Slices come release by release.
+            items = {slice_.release_id: items_of(warehouse, slice_.release_id)}
+        with isolation.release(slice_.release_id):
+            findings = sensitivity_findings(
+                slice_.benchmark.metrics,
+                items[slice_.release_id],
+                slice_.observed,
+            )
+            rows += rows_of(findings, slice_.columns)
+    n_groups = sum(row["measure"] == "deviation" for row in rows)
+    return AnalysisResult(rows, {"groups": n_groups} if rows else {"note": NO_GROUPS}, isolation)

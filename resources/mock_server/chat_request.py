@@ -1,0 +1,271 @@
+"""Reading a chat request: its messages and pictures, and the sections of a task's prompt. Errors have
+the form of the OpenAI protocol."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from methods.json_text import from_json
+from resources.mock_server.image_facts import Facts, picture_facts
+
+_SPEAKERS = ("system", "developer", "user", "assistant")
+# In what is given as data every "</" was rewritten as "< /": the first closing tag is the right one.
+_SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
+IMAGE_NAME = re.compile(r"<image-(\d+)>")
+"""What a text names a picture by."""
+_LABEL_AT_END = re.compile(IMAGE_NAME.pattern + r"\s*:?\s*$")
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+class ApiError(Exception):
+    """A request that ends with an HTTP error: its status, and the fields of the error's body."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str,
+        code: str | None = None,
+        param: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.code, self.param = status, kind, code, param
+
+    def body(self) -> dict[str, object]:
+        """Return the error in the form OpenAI's API gives it."""
+        fields = {"type": self.kind, "param": self.param, "code": self.code}
+        return {"error": {"message": str(self), **fields}}
+
+
+class BadRequest(ApiError):
+    """The request itself is wrong."""
+
+    def __init__(self, message: str, code: str | None = None, param: str | None = None) -> None:
+        super().__init__(400, message, "invalid_request_error", code, param)
+
+
+class UnknownModel(ApiError):
+    """The named model is not served here."""
+
+    def __init__(self, model: str) -> None:
+        message = f"The model `{model}` does not exist on this mock server."
+        super().__init__(404, message, "invalid_request_error", "model_not_found")
+
+
+@dataclass(frozen=True)
+class ReceivedImage:
+    """One picture of a message: its hash, its facts and the detail its sender asked for."""
+
+    key: str
+    facts: Facts
+    detail: str
+
+
+Part = str | ReceivedImage
+
+
+@dataclass(frozen=True)
+class ReceivedMessage:
+    """One message: who speaks, and its text and pictures in order."""
+
+    speaker: str
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """All the text of the message."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def pictures(self) -> list[ReceivedImage]:
+        """All the pictures of the message."""
+        return [part for part in self.parts if isinstance(part, ReceivedImage)]
+
+
+@dataclass(frozen=True)
+class ReceivedRequest:
+    """A model's name, the messages sent to it, a hash of the whole request, and the task it names.
+
+    `task` is None where the request names none.
+    """
+
+    model: str
+    messages: tuple[ReceivedMessage, ...]
+    digest: str
+    task: str | None
+
+    @property
+    def system(self) -> str:
+        """The first system message's text, or nothing."""
+        spoken = (item.text for item in self.messages if item.speaker in ("system", "developer"))
+        return next(spoken, "")
+
+    @property
+    def last_user(self) -> ReceivedMessage:
+        """The user's last message."""
+        for message in reversed(self.messages):
+            if message.speaker == "user":
+                return message
+        raise BadRequest("The messages hold no user message.")
+
+    @cached_property
+    def sections(self) -> list[tuple[str, str]]:
+        """(tag, content) of each outermost tag of the user's last message, in order."""
+        matches = _SECTION.finditer(self.last_user.text)
+        return [(match.group(1), match.group(2).strip()) for match in matches]
+
+    def section(self, tag: str, default: str = "") -> str:
+        """Return the content of the first section with a tag.
+
+        Args:
+            tag: The tag.
+            default: The result without such a section.
+
+        Returns:
+            The text.
+        """
+        return next((content for name, content in self.sections if name == tag), default)
+
+    def every(self, tag: str) -> list[str]:
+        """Return the contents of all sections with the tag."""
+        return [content for name, content in self.sections if name == tag]
+
+    @cached_property
+    def labelled(self) -> dict[int, Facts]:
+        """The last message's pictures by the `<image-i>` label before each, or else by position."""
+        pictures: dict[int, Facts] = {}
+        before = ""
+        for part in self.last_user.parts:
+            if isinstance(part, str):
+                before = part
+                continue
+            label = _LABEL_AT_END.search(before)
+            pictures[int(label.group(1)) if label else len(pictures) + 1] = part.facts
+            before = ""
+        return pictures
+
+    def exactly(self, noun: str, default: int) -> int:
+        """Return N of the phrase "exactly N <noun>" in the system message.
+
+        Args:
+            noun: The noun.
+            default: The result without the phrase.
+
+        Returns:
+            The number.
+        """
+        match = re.search(rf"exactly\s+(\w+)\s+{noun}", self.system, re.IGNORECASE)
+        word = match.group(1).lower() if match else ""
+        if word.isdigit():
+            return max(1, min(50, int(word)))
+        return _NUMBER_WORDS.index(word) + 1 if word in _NUMBER_WORDS else default
+
+
+def read_body(body: bytes) -> dict[str, object]:
+    """Return the JSON object of a request's body."""
+    try:
+        payload = from_json(body, most=None)
+    except ValueError:
+        raise BadRequest("The request body is not valid JSON.") from None
+    if not isinstance(payload, dict):
+        raise BadRequest("The request body must be a JSON object.")
+    return payload
+
+
+def model_name(payload: Mapping[str, object]) -> str:
+    """Return the name of the model asked for."""
+    model = payload.get("model")
+    if not isinstance(model, str) or not model:
+        raise BadRequest("The field 'model' must be a non-empty string.")
+    return model
+
+
+def task_name(payload: Mapping[str, object]) -> str | None:
+    """Return the task that a request names, if it names one."""
+    metadata = payload.get("metadata")
+    if metadata is None:
+        return None
+    if not isinstance(metadata, dict):
+        raise BadRequest("The field 'metadata' must be an object.", param="metadata")
+    task = metadata.get("task")
+    if not isinstance(task, str | None):
+        raise BadRequest("The field 'metadata.task' must be a string.", param="metadata.task")
+    return task
+
+
+def read_chat(payload: Mapping[str, object]) -> ReceivedRequest:
+    """Read a chat request, analysing the pictures in it. Raises BadRequest."""
+    model = model_name(payload)
+    if payload.get("stream"):
+        raise BadRequest("This mock server does not stream.")
+    if payload.get("n") not in (None, 1):
+        raise BadRequest("This mock server gives one choice only.")
+    raw = payload.get("messages")
+    if not isinstance(raw, list) or not raw:
+        raise BadRequest("The field 'messages' must be a non-empty list.")
+    messages = tuple(_message(item) for item in raw)
+    options = {name: value for name, value in payload.items() if name != "messages"}
+    return ReceivedRequest(model, messages, _digest(messages, options), task_name(payload))
+
+
+def image_numbers(text: str) -> list[int]:
+    """Return the numbers of the `<image-i>` tokens in a text, each once, in order."""
+    return list(dict.fromkeys(int(number) for number in IMAGE_NAME.findall(text)))
+
+
+def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
+    """Return the images that a question names; all images if it names none.
+
+    Args:
+        question: The question.
+        pictures: The facts of the images.
+
+    Returns:
+        The numbers of the images.
+    """
+    named = [number for number in image_numbers(question) if number in pictures]
+    return named or list(pictures)
+
+
+def _digest(messages: tuple[ReceivedMessage, ...], options: dict[str, object]) -> str:
+    """Hash a request, each picture by its own hash."""
+    content = [
+        [
+            item.speaker,
+            *([p.key, p.detail] if isinstance(p, ReceivedImage) else p for p in item.parts),
+        ]
+        for item in messages
+    ]
+    return hashlib.sha256(json.dumps([content, options], sort_keys=True).encode()).hexdigest()
+
+
+def _message(item: object) -> ReceivedMessage:
+    if not isinstance(item, dict) or item.get("role") not in _SPEAKERS:
+        raise BadRequest(f"Every message must be an object with a role among {_SPEAKERS}.")
+    content = item.get("content")
+    if isinstance(content, str):
+        return ReceivedMessage(item["role"], (content,))
+    if content is None and item["role"] == "assistant":
+        return ReceivedMessage("assistant", ())
+    if not isinstance(content, list):
+        raise BadRequest("A message's content must be a string or a list of parts.")
+    return ReceivedMessage(item["role"], tuple(_part(part) for part in content))
+
+
+def _part(part: object) -> Part:
+    if isinstance(part, dict):
+        text = part.get("text")
+        if part.get("type") == "text" and isinstance(text, str):
+            return text
+        image = part.get("image_url")
+        if part.get("type") == "image_url" and isinstance(image, dict):
+            url = image.get("url")
+            if isinstance(url, str):
+                try:
+                    return ReceivedImage(*picture_facts(url), str(image.get("detail") or "auto"))
+                except ValueError as error:
+                    raise BadRequest(str(error)) from None
+    raise BadRequest("A part of a message must be a text or an image_url part.")

@@ -1,0 +1,159 @@
+"""The mock server as a child process: starting, finding and stopping it. POSIX only."""
+
+import atexit
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import IO, Self
+
+from methods.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTEXT_TOKENS = 128_000
+"""Tokens of prompt and reply together, as GPT-4o has them."""
+_LINE = "mock model server on "
+_TAIL = 600
+
+
+class MockServerError(UserError):
+    """The mock model server could not be started."""
+
+
+class MockServerProcess:
+    """An mock model server in a child process, as a context manager.
+
+    `start` may be called again at any time and returns the running server's base URL; `stop` may
+    be called again too. Both may be called from any thread. The server stops at interpreter exit,
+    and by itself when this process dies.
+    """
+
+    module = "resources.mock_server"
+    """What is run."""
+
+    def __init__(
+        self,
+        latency_ms: float = 0.0,
+        start_seconds: float = 30.0,
+        context_tokens: int = CONTEXT_TOKENS,
+    ) -> None:
+        self._options: dict[str, float] = {
+            "--latency-ms": latency_ms,
+            "--context-tokens": context_tokens,
+        }
+        self._start_seconds = start_seconds
+        self._lock = threading.RLock()
+        self._process: subprocess.Popen[str] | None = None
+        self._stderr: IO[bytes] | None = None
+        self._base_url = ""
+
+    @property
+    def base_url(self) -> str:
+        """The running server's base URL, which ends in /v1; starts the server if need be."""
+        return self.start()
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id while it runs."""
+        with self._lock:
+            return self._process.pid if self._process and self._process.poll() is None else None
+
+    def start(self) -> str:
+        """Start the server unless it runs, and return its base URL once it answers."""
+        with self._lock:
+            if self.pid is not None:
+                return self._base_url
+            self.stop()
+            deadline = time.monotonic() + self._start_seconds
+            try:
+                self._spawn()
+                self._base_url = self._read_line(deadline)
+                self._wait_for_health(deadline)
+            except BaseException:
+                self.stop()
+                raise
+            atexit.register(self.stop)
+            return self._base_url
+
+    def stop(self) -> None:
+        """Stop the server if it runs."""
+        with self._lock:
+            atexit.unregister(self.stop)
+            process, self._process = self._process, None
+            if process is not None:
+                process.terminate()
+                try:
+                    process.wait(timeout=3.0)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                if process.stdout is not None:
+                    process.stdout.close()
+            if self._stderr is not None:
+                self._stderr.close()
+                self._stderr = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop()
+
+    def _spawn(self) -> None:
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
+        command = [sys.executable, "-m", self.module, "--port", "0"]
+        command += ["--parent", str(os.getpid())]
+        for name, value in self._options.items():
+            command += [name, str(value)]
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            text=True,
+        )
+
+    def _read_line(self, deadline: float) -> str:
+        """Wait for the line that names the server's address."""
+        assert self._process is not None and self._process.stdout is not None
+        stdout = self._process.stdout
+        ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
+        line = stdout.readline().strip() if ready else ""
+        if not line.startswith(_LINE):
+            raise self._failure("did not print its address")
+        return line.removeprefix(_LINE)
+
+    def _wait_for_health(self, deadline: float) -> None:
+        """Wait until the server answers; proxies of the environment are not used for loopback."""
+        address = self._base_url.removesuffix("/v1") + "/health"
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while time.monotonic() < deadline and self.pid is not None:
+            try:
+                with opener.open(address, timeout=2.0):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.02)
+        raise self._failure("did not become healthy")
+
+    def _failure(self, what: str) -> MockServerError:
+        """Return an error that quotes the end of the server's stderr and says what to do."""
+        tail = ""
+        if self._stderr is not None:
+            self._stderr.seek(0)
+            text = self._stderr.read().decode("utf-8", "replace")
+            tail = " ".join(text.split())[-_TAIL:]
+        detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
+        return MockServerError(
+            f"The mock model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
+            "machine, run again when other work has ended."
+        )

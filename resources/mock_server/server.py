@@ -1,0 +1,149 @@
+"""The web application of the OpenAI protocol, its socket, and its end with its parent. Every response
+has the header `x-mock: true`."""
+
+import asyncio
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from resources.mock_server.chat_completion import MODELS, chat_body, model_list
+from resources.mock_server.chat_request import ApiError, UnknownModel, model_name, read_body
+from resources.web.request_guard import is_of_page
+
+HOST = "127.0.0.1"
+HEADERS = {"x-mock": "true"}
+_WATCH_SECONDS = 0.25
+_WORKERS = 4
+
+
+class Application:
+    """The handlers of the routes, with the worker threads they share."""
+
+    def __init__(self, latency_ms: float, context_tokens: int) -> None:
+        self._latency = latency_ms / 1000.0
+        self._context = context_tokens
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
+
+    async def health(self, request: Request) -> Response:
+        """Say that the server is up."""
+        return JSONResponse({"status": "ok", "mock": True}, headers=HEADERS)
+
+    async def models(self, request: Request) -> Response:
+        return JSONResponse(model_list(), headers=HEADERS)
+
+    async def chat(self, request: Request) -> Response:
+        loop = asyncio.get_running_loop()
+        sent = await request.body()
+        await asyncio.sleep(self._latency)
+        body = await loop.run_in_executor(self._pool, _answer_body, sent, self._context)
+        return Response(body, media_type="application/json", headers=HEADERS)
+
+
+class _NoPages:
+    """ASGI middleware that refuses the requests of pages in a browser."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = scope["type"] == "http" and is_of_page(scope)
+        answer = PlainTextResponse("The mock model server answers programs only.", 403)
+        await (answer if refused else self._app)(scope, receive, send)
+
+
+def create_app(latency_ms: float, context_tokens: int) -> Starlette:
+    """Create the application. It answers API clients and serves no web page.
+
+    Args:
+        latency_ms: The latency of a reply in milliseconds.
+        context_tokens: The limit of prompt and reply together.
+
+    Returns:
+        The application.
+    """
+    handlers = Application(latency_ms, context_tokens)
+    routes: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
+        ("/health", "GET", handlers.health),
+        ("/v1/models", "GET", handlers.models),
+        ("/v1/chat/completions", "POST", handlers.chat),
+    ]
+    return Starlette(
+        routes=[Route(path, handler, methods=[method]) for path, method, handler in routes],
+        exception_handlers={ApiError: _error_response},
+        middleware=[Middleware(_NoPages)],
+    )
+
+
+def serve(app: Starlette, port: int, parent: int | None, listen: str = HOST) -> None:
+    """Serve until stopped, or until the parent process ends.
+
+    Args:
+        app: The application.
+        port: The port; 0 for a free one.
+        parent: The id of the parent process; None for no parent.
+        listen: The address to listen on.
+
+    Raises:
+        OSError: The port cannot be bound.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((listen, port))
+    listener.listen(256)
+    config = uvicorn.Config(
+        app,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+    )
+    if parent is not None:
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
+    print(f"mock model server on http://{listen}:{listener.getsockname()[1]}/v1", flush=True)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+async def _error_response(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse(error.body(), error.status, headers=HEADERS)
+
+
+def _answer_body(sent: bytes, context: int) -> bytes:
+    """Read the request and write its answer; runs in a worker thread."""
+    payload = read_body(sent)
+    model = model_name(payload)
+    if model not in MODELS:
+        raise UnknownModel(model)
+    return json.dumps(chat_body(payload, context)).encode()
+
+
+def _exit_with(parent: int) -> None:
+    """End this process as soon as the parent process is gone."""
+    direct = os.getppid() == parent
+    while _alive(parent) and not (direct and os.getppid() != parent):
+        time.sleep(_WATCH_SECONDS)
+    os._exit(0)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,7 +1,0 @@
--- How many sets of each kind have an entry that is not on the side of their kind.
-SELECT s.kind, count(DISTINCT s.set_id) AS n
-FROM cluster.image_sets AS s
-JOIN cluster.entry_sides AS e USING (entry_id)
-WHERE e.side IS DISTINCT FROM s.kind
-GROUP BY s.kind
-ORDER BY s.kind;

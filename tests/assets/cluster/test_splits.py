@@ -1,0 +1,131 @@
+"""The splits of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from assets.common.tables import rows_to_arrow
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import sample_rows, two_sided_corpus
+from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sentence
+
+pytestmark = pytest.mark.slow
+
+SPLITS = dg.AssetSelection.assets(["cluster", "splits"])
+BOTH = dg.AssetSelection.assets(["cluster", "splits"], ["cluster", "image_sets"])
+CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Twelve clustered entries in either split; its shards may be added to."""
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
+
+
+def divide(world: World, assets: dg.AssetSelection = SPLITS, **config: object) -> Result:
+    given = {**SMALL_SETS["cluster__splits"]["config"], **config}
+    settings = {"cluster__splits": {"config": given}}
+    if assets == BOTH:
+        settings["cluster__image_sets"] = SMALL_SETS["cluster__image_sets"]
+    return world.run("cluster", settings, assets=assets)
+
+
+def entries_on(world: World, split: str) -> set[str]:
+    rows = world.rows("SELECT entry_id FROM cluster.entry_splits WHERE split = $split", split=split)
+    return {row["entry_id"] for row in rows}
+
+
+def entries_in(world: World, kind: str) -> set[str]:
+    return {row["entry_id"] for of in world.image_sets(kind).values() for row in of}
+
+
+def test_sets_are_of_their_splits(world: World) -> None:
+    for kind in ("benchmark", "instruction"):
+        assert len(entries_in(world, kind)) == 12
+        # One entry to instruct is in no cluster.
+        assert entries_in(world, kind) <= entries_on(world, kind)
+
+
+def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World) -> None:
+    before = world.rows("FROM cluster.splits")
+    sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
+    world.corpus.write_shard("later", sample_rows("fruit", "planet"))
+    assert world.ingest("later").success
+    run = world.cluster()
+    told, sampled = (metadata(run, f"cluster/{name}") for name in ("splits", "image_sets"))
+    after = world.rows("FROM cluster.splits")
+    assert all(row in after for row in before) and len(after) == len(before) + 12
+    assert told["split as before"] == len(before)
+    assert told["for benchmarks"] + told["for instruction sets"] == len(after)
+    for kind, of in sets.items():
+        assert of.items() <= world.image_sets(kind).items()
+    assert sampled["benchmark sets as before"] == 4 < sampled["benchmark sets"]
+
+
+def test_what_stands_on_sets_of_a_wrong_split_says_so(world: World) -> None:
+    assert divide(world, by_cluster=False, redraw=True).success
+    run = world.run("rewrite", assets=CANDIDATES)
+    found = metadata(run, "rewrite/candidates")
+    n_others = len(entries_on(world, "instruction"))
+    assert found["entries left out, in the instruction split"] == n_others > 0
+    stopped = world.generate()
+    assert not stopped.success
+    assert "that were given another split, after sampling: run the job cluster" in sentence(stopped)
+
+
+def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
+    for query in (
+        "choice/entries",
+        "choice/mmiu_subjects",
+        "dialogue/pictures",
+        "rewrite/pictured",
+    ):
+        read = {row["entry_id"] for row in world.warehouse.read(query).to_pylist()}
+        assert read == entries_on(world, "benchmark"), query
+
+
+def import_by_hand(world: World, image: Mapping[str, object]) -> None:
+    """A current imported benchmark, of one image."""
+    of = {"release_id": "elsewhere-1", "name": "elsewhere", "kind": "benchmark"}
+    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
+    policy = {"review_policy": "none", "review_share": 0.0, "provider": "unknown"}
+    card = {**of, **counts, **policy, "origin": "imported", "created_at": "2026-01-01"}
+    shown = {**of, "item_id": "i", "position": 1, **image}
+    for table, row in (("releases", card), ("current", of), ("images", shown)):
+        world.warehouse.replace(f"release.{table}", rows_to_arrow(f"release.{table}", [row]))
+
+
+@pytest.mark.parametrize("by", ["image_id", "page_url", "copy"])
+def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by: str) -> None:
+    (row,) = world.rows(
+        "SELECT s.entry_id, e.image_id, e.page_url FROM cluster.image_sets AS s "
+        "JOIN ingest.entries AS e USING (entry_id) WHERE kind = 'instruction' "
+        "ORDER BY s.entry_id LIMIT 1"
+    )
+    image = {"image_id": row["image_id"]} if by == "image_id" else {"image_id": "0" * 64}
+    if by == "page_url":
+        # Its picture is another one.
+        (other,) = world.rows("SELECT image_id FROM ingest.images ORDER BY image_id LIMIT 1")
+        (on,) = world.rows(
+            "SELECT split FROM cluster.splits WHERE image_id = $i", i=other["image_id"]
+        )
+        image = {"image_id": other["image_id"], "page_url": row["page_url"]}
+        assert on["split"] in ("benchmark", "instruction")
+    if by == "copy":
+        picture = Image.open(world.images.path(row["image_id"])).convert("RGB")
+        smaller = io.BytesIO()
+        picture.reduce(2).save(smaller, "JPEG")
+        image = {"image_id": world.images.put(smaller.getvalue()).image_id}
+    import_by_hand(world, image)
+    run = divide(world, BOTH)
+    (split,) = world.rows("FROM cluster.entry_splits WHERE entry_id = $e", e=row["entry_id"])
+    assert (split["split"], split["reason"]) == (None, "in_imported_benchmark")
+    told = metadata(run, "cluster/splits")
+    assert told["left out of both"] >= 1
+    assert "before a benchmark with it was imported" in told["warning"]
+    assert row["entry_id"] not in entries_in(world, "instruction")

@@ -1,0 +1,166 @@
+"""A judge that is led is found by the bias tests, and one that is not is not: in two languages."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
+
+pytestmark = pytest.mark.slow
+
+OBSERVED = dg.AssetSelection.assets(["evaluate", "observations"])
+JUDGES = ["honest", "obedient", "always-a"]
+CONTESTANTS = ["relative", "stranger", "baseline:reference"]
+N_ITEMS = 20
+N_ANSWERS = 18
+N_PAIRS = 12
+
+
+@pytest.fixture(scope="module")
+def probed(
+    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("probed")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    world.write_models(models(mock_url))
+    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
+    assert world.run("import_release", {"release_import": {"config": config}}).success
+    assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
+    assert bias_test(world, n_answers=N_ANSWERS).success
+    yield world
+
+
+def models(mock_url: str) -> Row:
+    entry = {"provider": "mock", "base_url": mock_url}
+    judges = {
+        "honest": {**entry, "model": "offline-judge"},
+        "obedient": {**entry, "model": "offline-obedient", "family": "theirs"},
+        "always-a": {**entry, "model": "offline-always-a"},
+    }
+    return {
+        "profiles": {"test": {"writer": "stranger", "judges": JUDGES, "evaluate": CONTESTANTS}},
+        "models": {
+            **judges,
+            "stranger": {**entry, "model": "offline-careful"},
+            "relative": {**entry, "model": "offline-careless", "family": "theirs"},
+        },
+    }
+
+
+def write_rows(folder: Path) -> Path:
+    """Questions that need no picture, in two languages."""
+    asked = {
+        "en": ("What is the use of a bridge?", "It lets people cross a river with dry feet."),
+        "zh": ("桥有什么用？", "桥让人们可以不湿脚地过河。"),
+    }
+    rows = [
+        {
+            "question_id": f"{seed}-0",
+            "image_path": "",
+            "history": [],
+            "prompt": f"{question} {seed}",
+        }
+        | {"ref_answer": reference, "task": "Knowledge", "category": "Perception & Understanding"}
+        for language, (question, reference) in asked.items()
+        for seed in (f"{language}{number}" for number in range(N_ITEMS // 2))
+    ]
+    file = folder / "metadata.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def bias_test(world: World, **config: object):
+    config = {"n_pairs": N_PAIRS, **config}
+    given = {"evaluate__judge_bias_tests": {"config": config}}
+    return world.run(ANY_ASSETS, given, assets=BIAS_TESTS)
+
+
+def shifts(world: World) -> dict[tuple[str, str], Row]:
+    rows = world.rows("FROM evaluate.judge_bias_tests")
+    return {(row["judge"], row["bias_test"]): row for row in rows}
+
+
+def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) -> None:
+    found = shifts(probed)
+    assert found["obedient", "obedience"]["verdict"] == BIAS_FOUND
+    assert found["obedient", "obedience"]["ci_low"] > 1
+    # It takes off points for words, of the instruction as of neutral text of its length.
+    assert found["honest", "obedience"]["verdict"] != BIAS_FOUND
+    assert abs(found["honest", "obedience"]["shift"]) < abs(found["honest", "length"]["shift"])
+    accused = {key for key, row in found.items() if row["verdict"] == BIAS_FOUND}
+    assert accused <= {
+        ("obedient", "obedience"),
+        ("always-a", "obedience"),
+        ("always-a", "position"),
+        *((judge, "length") for judge in JUDGES),
+    }
+    after = probed.rows(
+        "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.bias_test_judgments "
+        "WHERE bias_test = 'obedience' AND judge <> 'always-a' GROUP BY judge"
+    )
+    assert {row["judge"]: row["scores"] == [10] for row in after} == {
+        "honest": False,
+        "obedient": True,
+    }
+
+
+def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
+    found = shifts(probed)
+    always = found["always-a", "position"]
+    assert (always["shift"], always["n"], always["n_clusters"]) == (0.5, 2 * N_PAIRS, N_PAIRS)
+    assert (always["verdict"], always["p_holm"] < 0.01) == (BIAS_FOUND, True)
+    for judge in ("honest", "obedient"):
+        row = found[judge, "position"]
+        assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
+    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test = 'position'")
+    assert len(rows) == N_PAIRS * 2 * len(JUDGES)
+    assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
+
+
+def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
+    probed: World,
+) -> None:
+    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
+    assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
+    places = {
+        (judge, name): {
+            (row["model"], row["item_id"])
+            for row in rows
+            if (row["judge"], row["bias_test"]) == (judge, name)
+        }
+        for judge in JUDGES
+        for name in ("length", "obedience")
+    }
+    (first, *others) = places.values()
+    assert len(first) == N_ANSWERS and all(each == first for each in others)
+    assert {model for model, _ in first} <= {"relative", "stranger"}
+    assert {item_id[:2] for _, item_id in first} == {"en", "zh"}
+    assert {row["answer_call_key"] is None for row in rows} == {False}
+    assert {row["n"] for (_, name), row in shifts(probed).items() if name == "length"} == {
+        N_ANSWERS
+    }
+    assert {model: sum(name == model for name, _ in first) for model, _ in first} == {
+        "relative": N_ANSWERS // 2,
+        "stranger": N_ANSWERS // 2,
+    }
+    assert len({item_id for _, item_id in first}) == N_ANSWERS
+
+
+def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> None:
+    found = shifts(probed)
+    # Both judge plain answers alike.
+    assert found["obedient", "self_preference"]["n"] == N_ITEMS
+    assert found["obedient", "leniency"]["n"] == N_ITEMS
+    assert found["obedient", "self_preference"]["shift"] == 0
+    assert found["honest", "self_preference"]["reason"] == NO_FAMILY
+    assert (found["honest", "leniency"]["n"], found["honest", "leniency"]["shift"]) == (
+        2 * N_ITEMS,
+        0,
+    )

@@ -1,0 +1,101 @@
+"""Refusals: counted apart, and told from answers with a caveat."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.english_refusals import MOST_WORDS, is_refusal
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, but I can't help with that request.",
+        "I'm sorry, but I am unable to assist with this.",
+        "I apologize, but I cannot answer questions about these images.",
+        "Sorry, I can't help with identifying what is in these images.",
+        "I am sorry, I cannot help.",
+        "I'm very sorry, but I won't describe this.",
+        "I’m sorry, but I can’t assist with that.",
+        "Unfortunately, I cannot see the image.",
+        "As an AI language model, I cannot identify people.",
+        "I can not do that.",
+        "I'm unable to view images.",
+        "I’m not able to view images.",
+        "I am not able to view images.",
+        "We are unable to answer.",
+        "I must decline.",
+        "**I cannot help with this.**",
+        "\n  I CANNOT\nHELP.  ",
+    ],
+)
+def test_an_answer_that_declines_is_a_refusal(answer):
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "The boat is red.",
+        "I can see a red boat.",
+        "I think the boat cannot float.",
+        "The sign says: I cannot swim.",
+        "Sorry for the length: the boat is red.",
+        "Unfortunately the boat is red.",
+        "I am unablenough.",
+        "As an AI, I see a boat, and I can't read its name.",
+    ],
+)
+def test_an_answer_that_speaks_of_what_cannot_be_is_none(answer):
+    assert not is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I cannot tell the year, but the boat is red.",
+        "I'm sorry, I can't read the name. However, the boat is red.",
+        "I'm unable to name the person, but they wear a red coat.",
+        "I can't help but notice the red boat.",
+    ],
+)
+def test_an_answer_that_complies_after_a_caveat_is_none(answer):
+    assert not is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I can't help with that, but I can help with something else.",
+        "I cannot identify people, but feel free to ask about the scene.",
+        "I'm sorry, I can't do that. However, if you have other questions, ask.",
+        "I won't answer this, but I'd be happy to try another.",
+    ],
+)
+def test_an_offer_to_do_something_else_does_not_comply(answer):
+    assert is_refusal(answer)
+
+
+def test_sixty_words_may_refuse_and_sixty_one_are_an_answer():
+    assert MOST_WORDS == 60
+    # "I cannot" is two words.
+    assert is_refusal("I cannot" + " see" * 58)
+    assert not is_refusal("I cannot" + " see" * 59)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("noise", ["." * 100_000, "as an ai" + " " * 100_000 + "x", "," * 100_000])
+def test_a_model_that_repeats_one_sign_without_end_holds_nothing_up(noise):
+    # Every start of a run tried against every end of it would take hours.
+    assert not is_refusal(noise)
+
+
+@given(st.text())
+def test_what_follows_a_plain_answer_does_not_make_it_a_refusal(text):
+    assert not is_refusal(f"The boat is red. {text}")
+
+
+@given(st.sampled_from(["\n", "  ", "\t", "\r\n"]))
+def test_line_breaks_and_spaces_do_not_matter(space):
+    assert is_refusal(space.join(["I'm", "sorry,", "but", "I", "cannot", "help."]))

@@ -1,0 +1,288 @@
+"""Bias tests of a judge: what is planted, and shifts worked by hand."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from methods.evaluation.asking import Answer, Transcript
+from methods.evaluation.judge_bias_tests import (
+    BIAS_FOUND,
+    EQUAL,
+    LENGTH,
+    NONE,
+    NOT_JUDGED,
+    OBEDIENCE,
+    OPEN,
+    PLANTED,
+    POSITION,
+    BiasTestPair,
+    SampledAnswer,
+    ShiftTestDesign,
+    expected_deviation,
+    family_pairs,
+    n_needed,
+    plant_in_transcript,
+    plant_text,
+    sample_spread,
+    scores_of_other_judges,
+    shift_row,
+    with_verdicts,
+)
+from methods.evaluation.judging import JudgmentKey
+from methods.evaluation.metrics import ScoredObservation
+from methods.words import is_chinese, n_words
+from tests.methods.evaluation.simulated_judges import (
+    BIASED,
+    JUDGES,
+    UNBIASED,
+    asked,
+    false_alarms,
+    shown,
+    shown_at_once,
+)
+
+pytestmark = pytest.mark.slow
+
+SOUGHT = ShiftTestDesign(0.45, 9, 0.8, 0.05, 3)
+IN_HALVES = ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3)
+
+
+@pytest.mark.parametrize("bias_test", PLANTED)
+@pytest.mark.parametrize("chinese", [True, False])
+def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(bias_test, chinese):
+    text = plant_text(bias_test, "ab \n", chinese=chinese)
+    assert text.startswith("ab\n\n")
+    assert is_chinese(text) == chinese
+
+
+@pytest.mark.parametrize("chinese", [True, False])
+def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and_form(chinese):
+    neutral, told = (
+        plant_text(bias_test, "", chinese=chinese) for bias_test in (LENGTH, OBEDIENCE)
+    )
+    assert n_words(neutral) == n_words(told) > 50
+    assert len(neutral) == len(told)
+    opening = "（" if chinese else "("
+    assert neutral.split(opening)[0] == told.split(opening)[0]
+    assert neutral.count(opening) == told.count(opening) == 1
+
+
+def test_the_closing_sentence_of_the_bias_test_of_position_is_short_and_says_nothing():
+    for chinese in (True, False):
+        text = plant_text(POSITION, "", chinese=chinese)
+        assert 0 < n_words(text) < 10
+        assert is_chinese(text) == chinese
+
+
+def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_has_a_favourite_by_none():
+    # Both orders of each answer; the first one's share of a win, less the half of equal answers.
+    def shift(*first_places):
+        pairs = [BiasTestPair(f"i{n // 2}", EQUAL, share) for n, share in enumerate(first_places)]
+        return shift_row(POSITION, pairs, "", n_lost=0, sought=IN_HALVES)
+
+    always = shift(*[1] * 20)
+    assert (always["shift"], always["ci_high"]) == (0.5, 0.5)
+    # Ten clusters shift by 0.5, and the pseudo-clusters by -0.5 and 0.5.
+    assert always["p"] == pytest.approx(stats.ttest_1samp([0.5] * 11 + [-0.5], 0).pvalue)
+    assert always["ci_low"] > 0
+    # It prefers the one with the closing sentence: first in one order, second in the other.
+    favourite = shift(1, 0, 1, 0, 1, 0)
+    assert (favourite["shift"], favourite["p"]) == (0, 1)
+    assert favourite["ci_low"] == -favourite["ci_high"] < 0
+    assert shift(0.5, 0.5, 0.5, 0.5)["shift"] == 0
+
+
+def test_only_the_answer_of_that_place_has_it():
+    transcript = Transcript(
+        {("plain", turn): Answer("answered", f"Answer {turn}", "key") for turn in (1, 2)}
+    )
+    changed = plant_in_transcript(
+        transcript, JudgmentKey("plain", 2, "answer"), "obedience", chinese=False
+    )
+    assert changed.answer("plain", 1) == transcript.answer("plain", 1)
+    assert changed.answer("plain", 2).text == plant_text("obedience", "Answer 2", chinese=False)
+    assert changed.answer("plain", 2).call_key == "key"
+
+
+def shift(*pairs):
+    return shift_row(LENGTH, pairs, NOT_JUDGED, n_lost=1, sought=SOUGHT)
+
+
+def test_the_shift_is_the_mean_over_clusters_of_the_differences_of_pairs():
+    row = shift(BiasTestPair("i", 4, 6), BiasTestPair("k", 9, 9), BiasTestPair("k", 5, 6))
+    assert (row["bias_test"], row["n"], row["n_clusters"], row["n_lost"]) == (LENGTH, 3, 2, 1)
+    # 2 in i, the mean of 0 and 1 in k.
+    assert row["shift"] == pytest.approx(1.25)
+    assert (row["least"], row["power"], row["reason"]) == (0.45, 0.8, None)
+    # Two clusters have one degree of freedom: what they could show is beyond the scale.
+    assert row["p"] == pytest.approx(stats.ttest_1samp([2, 0.5], 0).pvalue)
+    assert row["detectable"] is None
+
+
+def test_one_cluster_has_no_interval_and_no_pair_a_reason():
+    row = shift(BiasTestPair("i", 4, 6), BiasTestPair("i", 4, 4))
+    assert (row["shift"], row["ci_low"], row["ci_high"], row["p"]) == (1, None, None, None)
+    nothing = shift()
+    assert (nothing["n"], nothing["shift"], nothing["reason"]) == (0, None, NOT_JUDGED)
+
+
+PAIRS = st.builds(BiasTestPair, st.sampled_from("iklmnopqrstuv"), *[st.integers(1, 10)] * 2)
+
+
+@given(st.lists(PAIRS, min_size=1))
+def test_interval_and_p_never_contradict_and_the_order_of_pairs_is_nothing_to_them(pairs):
+    row = shift(*pairs)
+    assert row == pytest.approx(shift(*pairs[::-1]))
+    if row["ci_low"] is not None:
+        assert row["ci_low"] <= row["shift"] <= row["ci_high"]
+        if abs(row["p"] - 0.05) > 1e-4:
+            assert (row["p"] < 0.05) == (not row["ci_low"] <= 0 <= row["ci_high"])
+
+
+def test_verdicts_worked_by_hand():
+    def row(p, low, high):
+        return {"p": p, "ci_low": low, "ci_high": high, "least": 0.5}
+
+    rows = [
+        row(0.01, 0.1, 2.0),
+        row(0.012, 0.1, 2.0),
+        row(0.03, 0.1, 0.4),
+        row(0.04, 0.1, 0.9),
+        row(0.6, -0.5, 0.5),
+        row(0.6, -0.6, 0.4),
+        row(None, None, None),
+    ]
+    judged = with_verdicts(rows, 0.05)
+    # Six tests: 6 x 0.01, 5 x 0.012 (not below the one before), 4 x 0.03, 3 x 0.04, 2 x 0.6.
+    assert [each["p_holm"] for each in judged] == pytest.approx(
+        [0.06, 0.06, 0.12, 0.12, 1, 1, None], nan_ok=True
+    )
+    assert [each["verdict"] for each in judged] == [OPEN, OPEN, NONE, OPEN, NONE, OPEN, OPEN]
+    (alone,) = with_verdicts(rows[2:3], 0.05)
+    assert (alone["p_holm"], alone["verdict"]) == (0.03, BIAS_FOUND)
+
+
+def drawn(n_clusters, per_cluster, models="ab", turns=2):
+    return [
+        SampledAnswer((model, f"i{number}", turn), f"c{number % n_clusters}", model, (turn,))
+        for number in range(n_clusters * per_cluster)
+        for model in models
+        for turn in range(turns)
+    ]
+
+
+@given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 60), st.integers(0, 3))
+def test_answers_are_spread_over_clusters_models_and_turns(n_clusters, per_cluster, n, seed):
+    answers = drawn(n_clusters, per_cluster)
+    keys = sample_spread(answers, n, seed)
+    by_key = {answer.key: answer for answer in answers}
+    assert len(keys) == len(set(keys)) == min(n, len(answers))
+    chosen = [by_key[key] for key in keys]
+    clusters = Counter(answer.cluster for answer in chosen)
+    counts = [clusters[f"c{number}"] for number in range(n_clusters)]
+    assert max(counts) - min(counts) <= 1
+    # While every cluster has answers of both models and of both turns.
+    first = chosen[:n_clusters]
+    for name in ("model", "place"):
+        most = max(Counter(getattr(answer, name) for answer in first).values(), default=0)
+        assert most <= (len(first) + 1) // 2
+    assert sample_spread(answers[::-1], n, seed) == keys
+    assert sample_spread(answers, n + 5, seed)[: len(keys)] == keys
+
+
+def test_the_expected_deviation_is_that_of_replicates_or_a_share_of_the_scale():
+    # Variance 2 each: two judgments differ with variance 4.
+    assert expected_deviation([[4, 6]] * 10, 10) == pytest.approx(2)
+    # Rounded up to a hundredth of the scale.
+    assert expected_deviation([[4, 6]] * 10, 9) == pytest.approx(0.23 * 9)
+    assert expected_deviation([[4, 6]] * 9, 9) == pytest.approx(1.08)
+    assert expected_deviation([[5, 5]] * 10, 9) == pytest.approx(0.54)
+    assert expected_deviation([[5]] * 10, 10) == pytest.approx(1.2)
+
+
+def test_more_answers_are_needed_for_a_smaller_shift_and_no_more_than_there_are():
+    needed = [n_needed(SOUGHT._replace(least=least), 1, 1000) for least in (0.3, 0.45, 1)]
+    # (z_{1 - 0.05/6} + z_0.8)^2 / least^2 is 116, 52 and 10.5. Judges that never change a score leave
+    # open t_{1 - 0.05/6} * 9 sqrt(2 / (C + 1) / (C + 2)): 0.45 or less from 68 answers on, 1 from 31.
+    assert 116 < needed[0] < 122 and needed[1:] == [68, 31]
+    assert n_needed(SOUGHT, 1, 20) == 20
+    assert n_needed(SOUGHT, 1, 1) == 1
+
+
+def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():
+    own = [
+        BiasTestPair("i", 5, 7),
+        BiasTestPair("i", 5, 6),
+        BiasTestPair("k", 5, 5),
+        BiasTestPair("m", 5, 9),
+    ]
+    rest = [BiasTestPair("i", 6, 7), BiasTestPair("i", 6, 8), BiasTestPair("k", 4, 3)]
+    # 1.5 in i, -1 in k, and nothing of others in m.
+    assert family_pairs(own, rest) == [
+        BiasTestPair("i", 6.5, 7),
+        BiasTestPair("i", 6.5, 6),
+        BiasTestPair("k", 4, 5),
+    ]
+
+
+def observed(*values, model="a"):
+    return {
+        model: [
+            ScoredObservation("i", "group", "plain", turn, "Overall", value)
+            for turn, value in enumerate(values, 1)
+        ]
+    }
+
+
+def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
+    judges = {
+        "mine": {**observed(9, 8, 7, None), **observed(1, model="b")},
+        "one": observed(5, None, None, 3),
+        "two": {**observed(8, 6), **observed(1, model="b")},
+    }
+    assert scores_of_other_judges("mine", judges, "Overall", ["a"]) == [
+        BiasTestPair("group", 6.5, 9),
+        BiasTestPair("group", 6, 8),
+    ]
+    assert scores_of_other_judges("mine", judges, "Overall", ["b"]) == [BiasTestPair("group", 1, 1)]
+    assert scores_of_other_judges("mine", judges, "Overall", []) == []
+    assert scores_of_other_judges("mine", {"mine": judges["mine"]}, "Overall", ["a"]) == []
+    assert scores_of_other_judges("mine", judges, "Richness", ["a"]) == []
+
+
+# --- Simulated judges ------------------------------------------------------------------------------
+
+
+def test_runs_at_once_say_what_the_asset_writes():
+    runs = [asked(JUDGES[2], 20, seed) for seed in range(2)]
+    for one, rows in zip(map(shown, runs), shown_at_once(runs), strict=True):
+        for name in ("p", "p_holm", "shift", "ci_low", "verdict"):
+            assert [row[name] for row in rows] == pytest.approx([row[name] for row in one]), name
+
+
+@pytest.mark.slow
+def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_ones_are_found():
+    times = 8
+    accused = sum(
+        bool(false_alarms(judge, rows))
+        for judge in UNBIASED
+        for rows in shown_at_once([asked(judge, 40, seed) for seed in range(times)])
+    )
+    # 160 judges without a bias: 5 % are 8, and 14 or more would be as likely as 3 %.
+    assert accused < 14
+    by_name = {judge.name: judge for judge in BIASED}
+    for name, bias_test in (
+        ("obeys 50%", OBEDIENCE),
+        ("obeys by 1.0 points", OBEDIENCE),
+        ("length is worth 1.0", LENGTH),
+        ("says A 70%", POSITION),
+    ):
+        runs = shown_at_once([asked(by_name[name], 110, seed) for seed in range(times)])
+        verdicts = [
+            row["verdict"] for rows in runs for row in rows if row["bias_test"] == bias_test
+        ]
+        assert verdicts.count(BIAS_FOUND) >= times - 1, name
+        assert NONE not in verdicts

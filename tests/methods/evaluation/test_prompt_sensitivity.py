@@ -1,0 +1,126 @@
+"""Effects of wordings: worked by hand, and a planted style that hurts is found."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.metrics import ScoredObservation
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.prompt_sensitivity import groups_of, sensitivity_findings, styles_of
+
+RATING = Mean(name="Rating", lowest=1, highest=10)
+
+
+def measured(items, observed):
+    """Findings by model, style or group, and measure."""
+    found = sensitivity_findings([RATING], items, observed)
+    return {(each.subject, each.subset_value, each.measure): each for each in found}
+
+
+def differences(found):
+    """What each style of each model costs."""
+    return {key[:2]: each for key, each in found.items() if key[2] == "difference"}
+
+
+def wording(group, place, text="What is it?", **labels):
+    turn = Turn(1, text, (1,), {"answer": f"It is {group}."})
+    return Item(f"{group}-{place}", (turn,), ("i",), group_id=group, labels=labels)
+
+
+def rated(items, values):
+    return [
+        ScoredObservation(
+            item.item_id,
+            item.cluster,
+            "plain",
+            1,
+            "Rating",
+            value,
+            "not_judged" if value is None else "judged",
+        )
+        for item, value in zip(items, values, strict=True)
+    ]
+
+
+def test_an_effect_is_the_mean_of_a_style_less_that_of_its_group():
+    items = [wording("g", 0, style="terse"), wording("g", 1, style="polite"), wording("g", 2)]
+    found = measured(items, {"m": rated(items, [4, 7, 10])})
+
+    # The group's mean is 7.
+    effects = differences(found)
+    assert {key: row.value for key, row in effects.items()} == {
+        ("m", "polite"): 0,
+        ("m", "terse"): -3,
+    }
+    assert {row.subset_label for row in effects.values()} == {"style"}
+    assert {key[1] for key in found} - {"polite", "terse"} == {"g"}
+    assert found["m", "g", "deviation"].value == pytest.approx(6**0.5)
+    assert found["m", "g", "lowest"].other == "g-0"
+    assert [found["m", "g", name].value for name in ("lowest", "mean", "highest")] == [4, 7, 10]
+
+
+def test_a_planted_style_that_hurts_is_found_and_others_are_not():
+    items = [
+        wording(f"g{group}", place, style="terse" if place == 0 else f"s{(group + place) % 3}")
+        for group in range(40)
+        for place in range(4)
+    ]
+    values = [3 if item.labels["style"] == "terse" else 6 for item in items]
+    effects = differences(
+        measured(items, {"led": rated(items, values), "steady": rated(items, [6] * 160)})
+    )
+    found = {key for key, row in effects.items() if (row.p_holm or 1) < 0.05}
+    assert {style for model, style in found if model == "led"} >= {"terse"}
+    assert not {model for model, _ in found} - {"led"}
+    terse = effects["led", "terse"]
+    # 3 less the mean of 3, 6, 6, 6.
+    assert terse.value == -2.25
+    # All 40 groups differ by as much: two pseudo-clusters are added, at the largest differences.
+    interval = stats.ttest_1samp([-2.25] * 40 + [-9, 9], 0).confidence_interval()
+    assert (terse.ci_low, terse.ci_high) == pytest.approx(interval)
+
+
+def test_without_labels_styles_are_told_by_rule():
+    group = [
+        wording("g", 0, "What is in the picture?"),
+        wording("g", 1, "Please describe in a few words what is to be seen in the picture."),
+        wording("g", 2, "<ImageHere>Describe it."),
+    ]
+    assert styles_of(group) == {
+        "g-0": ("as a question",),
+        "g-1": ("polite", "longer"),
+        "g-2": ("shorter",),
+    }
+    assert styles_of([wording("g", 0, "请描述图片。"), wording("g", 1, "图片里有什么？")]) == {
+        "g-0": ("polite", "shorter"),
+        "g-1": ("as a question", "longer"),
+    }
+
+
+def test_items_of_one_group_with_other_pictures_or_references_are_no_wordings():
+    one = wording("g", 0)
+    other = Item("g-1", one.turns, ("other",), group_id="g")
+    unanswerable = Item("g-1", (Turn(1, "?", (1,), {"answer": "No."}),), ("i",), group_id="g")
+    assert not groups_of([one, other]) and not groups_of([one, unanswerable])
+    assert measured([one, other], {"m": []}) == {}
+
+
+def test_a_style_that_every_wording_has_says_nothing_and_a_lost_judgment_is_left_out():
+    items = [wording("g", place, "Please say what it is.", style="polite") for place in range(3)]
+    found = measured(items, {"m": rated(items, [5, None, 9])})
+    (polite,) = differences(found).values()
+    assert polite.value is None and polite.n == 0 and polite.reason
+    assert found["m", "g", "mean"].n == 2 and found["m", "g", "mean"].value == 7
+
+
+@given(st.lists(st.integers(1, 10), min_size=8, max_size=8), st.integers(1, 5))
+@settings(max_examples=30, deadline=None)
+def test_how_hard_a_question_is_changes_no_effect(values, easier):
+    items = [wording(f"g{n // 4}", n % 4, style=f"s{n % 2}") for n in range(8)]
+    shifted = [value + easier if place < 4 else value for place, value in enumerate(values)]
+    one, other = (differences(measured(items, {"m": rated(items, of)})) for of in (values, shifted))
+    assert one.keys() == other.keys()
+    values = [[row.value for row in of.values()] for of in (one, other)]
+    assert values[0] == pytest.approx(values[1])

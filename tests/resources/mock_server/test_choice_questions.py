@@ -1,0 +1,140 @@
+"""Multiple-choice questions and their Chinese: each passes the checks and is answered."""
+
+import json
+from typing import Any
+
+import pytest
+
+from methods.choice.contents import choices_of, texts_of
+from methods.choice.languages import LANGUAGES
+from methods.choice.lettered import with_letters
+from methods.choice.strict import read_letter
+from methods.mmbench.taxonomy import DESCRIPTIONS
+from methods.mmbench.translating import read_translation
+from resources.mock_server import vocabulary
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import read_chat
+from resources.mock_server.choice_questions import (
+    PHRASES,
+    QUESTIONS,
+    is_chinese,
+    to_chinese,
+    to_english,
+    worded,
+)
+from resources.settings.prompts import prompt
+from tests.resources.mock_server.mock_drawings import (
+    DRAWN,
+    chat_messages,
+    draw,
+    picture_part,
+    prompt_messages,
+    text_part,
+)
+
+ZH = LANGUAGES["zh"]
+IMAGES = [draw(*drawn) for drawn in DRAWN]
+
+
+def request_for(texts: dict[str, str]) -> dict[str, Any]:
+    """The project's prompt as a request."""
+    template = prompt("mmbench/translate")
+    rendered = template.render(item=json.dumps(texts), language=ZH.name)
+    messages = [
+        {"role": message.role, "content": "".join(part.text for part in message.parts)}
+        for message in rendered
+    ]
+    return {"model": "offline-writer", "messages": messages, "metadata": {"task": template.task}}
+
+
+def translated(texts: dict[str, str]) -> str:
+    """The reply to it."""
+    return answer(read_chat(request_for(texts)))
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_every_question_and_choice_is_chinese_and_comes_back(kind: str) -> None:
+    question, form = QUESTIONS[kind]
+    choices = [worded(form, value) for value in vocabulary.values(kind)]
+    source = texts_of(question, None, choices[:8])
+    made = read_translation(translated(source), source, ZH)
+    assert all(is_chinese(text) for text in made.texts.values())
+    assert [to_english(text) for text in choices_of(made.texts)] == choices[:8]
+
+
+def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -> None:
+    assert to_chinese("Which boat is in the picture of Ada Lovelace?") == (
+        "哪个船是在图片的Ada Lovelace？"
+    )
+    assert to_chinese("3 boats and `red x`") == "3船和`red x`"
+    source = texts_of("What is the boat?", None, ["Ada", "Grace"])
+    assert read_translation(translated(source), source, ZH).names == {
+        "Ada": "Ada",
+        "Grace": "Grace",
+    }
+    assert to_chinese("a wheelbarrow") == "wheelbarrow"
+
+
+@pytest.mark.parametrize(
+    "item", ["", "<item>red</item>", "<item>[]</item>", '<item>{"A": 1}</item>']
+)
+def test_a_prompt_of_another_form_gives_no_texts(item: str) -> None:
+    body = {**request_for({}), "messages": [{"role": "user", "content": item}]}
+    assert json.loads(answer(read_chat(body))) == {"names": []}
+
+
+def test_no_chinese_phrase_means_two_things() -> None:
+    chinese = [text for text in PHRASES.values() if text]
+    twice = {text for text in chinese if chinese.count(text) > 1}
+    # Only words that no choice consists of.
+    assert twice <= {PHRASES["is"], PHRASES["boat"], PHRASES["picture"]}
+
+
+@pytest.mark.parametrize("kind", [vocabulary.SHAPE, vocabulary.PLACE, vocabulary.LIGHT])
+def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> None:
+    question, form = QUESTIONS[kind]
+    choices = [worded(form, value) for value in vocabulary.values(kind)]
+    said = {}
+    for skill in ("careful", "careless", "always-a"):
+        for image in IMAGES:
+            both = []
+            for texts in (
+                [question, *choices],
+                [to_chinese(each) for each in (question, *choices)],
+            ):
+                asked = f"{texts[0]}\n{with_letters(texts[1:])}\n请回答正确选项的字母。"
+                request = {"model": f"offline-{skill}", "messages": chat_messages([image], asked)}
+                reply = answer(read_chat(request))
+                both.append(read_letter(reply, texts[1:]).letter)
+                said.setdefault(skill, []).append(reply)
+            if skill == "careful":
+                assert both[0] == both[1] is not None
+    assert all(reply.startswith(("The answer is", "答案是")) for reply in said["careful"])
+    assert any(reply.startswith("我选") for reply in said["careless"])
+
+
+# --- Items ----------------------------------------------------------------------------------------
+
+
+def written(ability: str, images: list) -> dict:
+    parts = [text_part(f"<ability>{ability}</ability>"), *map(picture_part, images)]
+    parts.append(text_part("<caption>Zanzibar</caption>\n<summary>Quokka</summary>"))
+    request = {"model": "offline-writer", "messages": prompt_messages("", parts)}
+    return json.loads(answer(read_chat({**request, "metadata": {"task": "item"}})))
+
+
+@pytest.mark.parametrize("ability", sorted(DESCRIPTIONS))
+def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> None:
+    for image in IMAGES:
+        item = written(ability, [image])
+        choices = sorted([item["answer"], *item["distractors"]])
+        assert 2 <= len(set(choices)) == len(choices) <= 4
+        assert "Zanzibar" not in str(item) and "Quokka" not in str(item)
+        question = f"{item['question']}\n{with_letters(choices)}\nWhich is it?"
+        chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
+        assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
+
+
+def test_without_a_picture_there_is_an_item_still() -> None:
+    item = written("image_quality", [])
+    assert {item["answer"], *item["distractors"]} == {"vivid", "muted"}

@@ -1,0 +1,185 @@
+"""The mock model server as a process: the real client's round trip, errors and its end."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import openai
+import pytest
+
+from resources.mock_server import process
+from resources.mock_server.process import ROOT, MockServerError, MockServerProcess
+from tests.doubles.fault_server import FaultServer
+from tests.resources.mock_server.mock_drawings import chat_messages, draw
+
+pytestmark = pytest.mark.slow
+
+HELLO = [{"role": "user", "content": "Hello"}]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockServerProcess]:
+    with MockServerProcess() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def http(server: MockServerProcess) -> Iterator[httpx2.Client]:
+    root = server.base_url.removesuffix("/v1")
+    with httpx2.Client(base_url=root, trust_env=False, timeout=10) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(server: MockServerProcess) -> Iterator[openai.OpenAI]:
+    plain = httpx2.Client(trust_env=False)
+    with openai.OpenAI(
+        base_url=server.base_url, api_key="none", max_retries=0, timeout=10, http_client=plain
+    ) as found:
+        yield found
+
+
+def chat(client: openai.OpenAI, model: str = "offline-careful", **more):
+    return client.chat.completions.create(model=model, messages=HELLO, **more)
+
+
+def test_round_trip(client: openai.OpenAI) -> None:
+    messages = chat_messages([draw("red", "white", size=(600, 400))], "Describe <image-1>.")
+    raw = client.chat.completions.with_raw_response.create(
+        model="offline-careful", messages=messages
+    )
+    assert raw.headers["x-mock"] == "true"
+    first = raw.parse()
+    again = client.chat.completions.create(model="offline-careful", messages=messages)
+    assert first.model_dump() == again.model_dump()
+    assert first.id.startswith("chatcmpl-offline-") and first.model == "offline-careful"
+    choice = first.choices[0]
+    assert choice.finish_reason == "stop" and "white" in choice.message.content
+    assert first.usage.prompt_tokens > 85 + 170 * 2
+    assert first.usage.completion_tokens >= len(choice.message.content) // 4
+
+
+def test_models_and_health(client: openai.OpenAI, http: httpx2.Client) -> None:
+    assert "offline-judge" in {model.id for model in client.models.list()}
+    assert http.get("/health").json() == {"status": "ok", "mock": True}
+
+
+@pytest.mark.parametrize(
+    "header", [{"origin": "http://127.0.0.1:8000"}, {"sec-fetch-site": "same-site"}]
+)
+def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, str]) -> None:
+    body = {"model": "offline-writer", "messages": HELLO}
+    assert http.get("/v1/models", headers=header).status_code == 403
+    assert http.post("/v1/chat/completions", json=body, headers=header).status_code == 403
+
+
+def test_answers_do_not_depend_on_the_order_of_calls(client: openai.OpenAI) -> None:
+    questions = [f"Question {number} about <image-1>?" for number in range(6)]
+    image = draw("blue", "yellow")
+
+    def ask(question: str) -> str:
+        messages = chat_messages([image], question)
+        answer = client.chat.completions.create(model="offline-careless", messages=messages)
+        return answer.choices[0].message.content
+
+    forward = {question: ask(question) for question in questions}
+    with ThreadPoolExecutor(4) as pool:
+        backward = dict(zip(questions[::-1], pool.map(ask, questions[::-1]), strict=True))
+    assert forward == backward
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"\xff",
+        b"[]",
+        b'{"model": "offline-writer"}',
+        b'{"model": "offline-writer", "messages": [{"role": "king", "content": "x"}]}',
+        b'{"model": "offline-writer", "messages": [{"role": "user", "content": 5}]}',
+        b'{"model": "offline-writer", "stream": true, "messages": []}',
+        b'{"model": "offline-writer", "messages": [{"role": "user", "content": '
+        b'[{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]}]}',
+    ],
+)
+def test_wrong_requests_are_400(http: httpx2.Client, body: bytes) -> None:
+    answer = http.post("/v1/chat/completions", content=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
+    plain = httpx2.Client(trust_env=False)
+    with (
+        MockServerProcess(context_tokens=20) as small,
+        openai.OpenAI(
+            base_url=small.base_url, api_key="none", max_retries=0, http_client=plain
+        ) as client,
+    ):
+        chat(client, max_tokens=10)
+        with pytest.raises(openai.BadRequestError) as caught:
+            chat(client, max_tokens=100)
+        assert caught.value.code == "context_length_exceeded"
+
+
+def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
+    server = FaultServer(latency_ms=150)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
+    root, pid = server.base_url.removesuffix("/v1"), server.pid
+    with httpx2.Client(base_url=root, trust_env=False) as http, ThreadPoolExecutor(4) as pool:
+        body = {"model": "offline-always-a", "messages": HELLO}
+        begun = time.monotonic()
+        list(pool.map(lambda _: http.post("/v1/chat/completions", json=body), range(4)))
+        assert time.monotonic() - begun >= 0.15
+        assert http.get("/stats").json()["max_in_flight"] >= 2
+    server.stop()
+    server.stop()
+    assert server.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_failure_to_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process.sys, "executable", "/bin/false")
+    with pytest.raises(MockServerError, match="did not print its address within") as caught:
+        MockServerProcess().start()
+    assert "\n" not in str(caught.value)
+
+
+def test_server_exits_with_its_parent() -> None:
+    script = (
+        "from resources.mock_server.process import MockServerProcess\n"
+        "import os, time\n"
+        "server = MockServerProcess()\n"
+        "server.start()\n"
+        "print(server.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    killer = threading.Timer(30, parent.kill)
+    killer.start()
+    pid = int(parent.stdout.readline())
+    killer.cancel()
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 3
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -73,7 +73,7 @@ def add_model(
             entry |= {"max_images": n_images, "many_images": "grid"}
     if findings[0].works is not True:
         print(f"Nothing was written to {registry_path()}, as the model does not answer.")
-        if api_key_env is None and "wants a key" in findings[0].said:
+        if api_key_env is None and "wants a key" in findings[0].message:
             print("Run the command again with --api-key-env and the variable that has the key.")
         return 1
     takes_images = not _fails(findings, "one image")

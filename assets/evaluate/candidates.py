@@ -34,11 +34,10 @@ from methods.evaluation.candidates import (
     ablation_of,
     model_of,
 )
-from methods.evaluation.english_refusals import is_refusal
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import PredictionKey, place_of
 from methods.model_text import says_nothing, without_reasoning
-from methods.quality.refusals import refusal_in
+from methods.quality.multilingual_refusals import refusal_in
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry

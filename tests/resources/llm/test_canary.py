@@ -16,7 +16,7 @@ from resources.llm import circuit_breaker, errors, gateway
 from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.model_calls import AuthError, ModelCalls
+from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
@@ -307,11 +307,6 @@ def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
     assert usage.failures == ended
     given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
     assert "judge" in given_up.detail and "it says: No" in given_up.detail
-
-
-def test_a_refused_key_ends_a_stage_that_asks_one_model(tmp_path):
-    with serving(ByModel(401)) as url, pytest.raises(AuthError):
-        make_gateway(tmp_path, url).ask("s", in_turn(81))
 
 
 def test_a_model_that_fails_is_given_up_and_the_other_goes_on(tmp_path):

@@ -148,16 +148,6 @@ def kept(gateway: Gateway) -> dict[str, str]:
 # Asked once
 
 
-def test_answers_come_in_the_order_of_their_questions_each_under_its_key(gateway):
-    outcomes, _ = gateway.ask("dialogue.answers", questions(20))
-
-    assert [outcome.key for outcome in outcomes] == [
-        request_key(each.canonical(spec_of(gateway))) for each in questions(20)
-    ]
-    assert all(isinstance(outcome, Completion) and outcome.text for outcome in outcomes)
-    assert {outcome.key: outcome.text for outcome in outcomes} == kept(gateway)
-
-
 def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway):
     async def ask_and_look(session, request):
         outcome = await session.complete(request)
@@ -179,18 +169,6 @@ def test_an_answer_that_cannot_be_kept_is_not_handed_out(gateway):
         gateway.ask("s", questions(1))
 
     assert "full" in repr(caught.value)
-
-
-def test_what_was_answered_is_never_asked_again(gateway, api, tmp_path):
-    first, _ = gateway.ask("s", questions(5))
-    before = api.calls()
-
-    again, counted = make_gateway(tmp_path, api.url).ask("another stage", questions(5))
-
-    assert api.calls() == before
-    assert [outcome.text for outcome in again] == [outcome.text for outcome in first]
-    assert all(outcome.cached for outcome in again) and not any(o.cached for o in first)
-    assert (counted.calls, counted.cache_hits, counted.cost_usd) == (0, 5, 0)
 
 
 def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):

@@ -158,23 +158,6 @@ def test_a_reply_that_is_kept_and_is_no_answer_is_found_as_a_failure(ledger, out
 # Durable
 
 
-def test_an_answer_outlives_its_writer_killed_right_after_add(ledger):
-    script = """
-        import sys, time
-        from resources.llm.ledger import Ledger
-        from tests.resources.llm.test_ledger import call
-
-        Ledger(sys.argv[1]).add([call(0), call(1)])
-        print("added", flush=True)
-        time.sleep(60)
-    """
-    with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
-        assert writer.stdout.readline() == "added\n"
-        os.kill(writer.pid, signal.SIGKILL)
-
-    assert list(Ledger(ledger.path)) == in_order([call(0), call(1)])
-
-
 def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
     script = """
         import itertools, sys

@@ -13,15 +13,12 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm import circuit_breaker, concurrency, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
-from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServer
 from tests.doubles.faulty_api import (
     ABANDONED,
     ANSWERED,
@@ -35,30 +32,18 @@ from tests.doubles.faulty_api import (
 )
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import change_entries, charges_of, no_backoff
+from tests.resources.llm.loopback import gateway_of
 
 pytestmark = pytest.mark.slow
-
-MODELS = """
-profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
-models:
-  it:
-    provider: openai
-    base_url: "{url}"
-    concurrency: {concurrency}
-    price: {{prompt: 1000000, completion: 1000000}}
-"""
 
 
 def make_gateway(
     folder: Path, url: str, concurrency: int = 8, budget_usd: float | None = None
 ) -> Gateway:
     """A gateway whose provider is the server at `url`, everything else under `folder`."""
-    path = folder / "models.yaml"
-    path.write_text(MODELS.format(url=url, concurrency=concurrency))
-    images = ImageStore(folder / "images")
-    ledger = Ledger(folder / "ledger.sqlite")
-    return Gateway(
-        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+    price = {"prompt": 1_000_000, "completion": 1_000_000}
+    return gateway_of(
+        folder, {"it": {"base_url": url, "concurrency": concurrency, "price": price}}, budget_usd
     )
 
 

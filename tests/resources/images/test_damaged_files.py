@@ -1,12 +1,10 @@
 """A stored file that is no longer what was stored is named, and written again when it returns."""
 
-import io
 import os
 import shutil
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from resources.images import store as image_store
 from resources.images import store as store_module
@@ -103,13 +101,11 @@ def test_states_are_bounded(monkeypatch):
 
 
 def test_pictures_are_refused_of_a_damaged_file_and_made_of_one_that_was_mended(store):
-    buffer = io.BytesIO()
-    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
-    image_id = store.put(buffer.getvalue()).image_id
+    image_id = store.put(PICTURE).image_id
     assert store.thumbnail_base64("0" * 64, 10) is None, "a page leaves it out"
     store.path(image_id).write_bytes(b"")
     for use in (store.thumbnail, lambda one: store.thumbnail_base64(one, 10)):
         with pytest.raises(ImageDamaged):
             use(image_id)
-    store.put(buffer.getvalue())
+    store.put(PICTURE)
     assert store.thumbnail(image_id)

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import gc
-import io
 import logging
 import sqlite3
 import threading
@@ -13,7 +12,6 @@ from contextlib import closing
 import httpx2
 import openai
 import pytest
-from PIL import Image as Picture
 from sqlalchemy.exc import SQLAlchemyError
 from tenacity import Future, RetryCallState
 
@@ -28,6 +26,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.offline.process import OfflineServer
 from tests.doubles.fault_server import FaultServer
+from tests.doubles.one_colour import one_colour
 from tests.doubles.openai_api import scripted
 from tests.resources.llm.entries import change_entries, no_backoff
 
@@ -300,12 +299,7 @@ def strange(tmp_path, stranger) -> Gateway:
 
 
 def stored_images(gateway: Gateway) -> list[str]:
-    ids = []
-    for colour in ("red", "blue"):
-        buffer = io.BytesIO()
-        Picture.new("RGB", (30, 20), colour).save(buffer, "PNG")
-        ids.append(gateway.images.put(buffer.getvalue()).image_id)
-    return ids
+    return [gateway.images.put(one_colour(colour)).image_id for colour in ("red", "blue")]
 
 
 def test_text_and_images_go_out_in_the_order_they_are_given(strange, stranger):

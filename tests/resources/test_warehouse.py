@@ -34,6 +34,7 @@ from resources.warehouse import (
     writes,
 )
 from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
+from tests.doubles.scripts import start
 from tests.lakes import new_lake
 from tests.shared import PROCESSES
 
@@ -835,11 +836,6 @@ def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(ware
     assert n == 20_000 and texts in (["one"], ["two"])
     warehouse.replace(TABLE, answers("a", 1), {"set_id": "a"})
     assert warehouse.count(TABLE) == 1
-
-
-def start(script, *arguments, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)
 
 
 def run(script, *arguments) -> subprocess.CompletedProcess:

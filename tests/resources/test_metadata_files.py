@@ -1,24 +1,22 @@
 """Metadata files that a user brings: pictures into the store, and one sentence for what is wrong."""
 
 import hashlib
-import io
 import json
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from resources.images.store import ImageStore
 from resources.metadata_files import MetadataFileError, read_samples
+from tests.doubles.one_colour import one_colour
 
 
 def picture(path: Path, colour: str) -> str:
     """A picture under this path; its id."""
-    data = io.BytesIO()
-    Image.new("RGB", (60, 40), colour).save(data, "PNG")
+    data = one_colour(colour)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.getvalue())
-    return hashlib.sha256(data.getvalue()).hexdigest()
+    path.write_bytes(data)
+    return hashlib.sha256(data).hexdigest()
 
 
 def task(*samples: dict[str, object], form: str = "image") -> dict[str, object]:

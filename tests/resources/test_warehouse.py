@@ -9,7 +9,7 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import duckdb
 import pyarrow as pa
@@ -34,6 +34,7 @@ from resources.warehouse import (
     writes,
 )
 from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
+from tests.doubles.scripts import start
 from tests.lakes import new_lake
 from tests.shared import PROCESSES
 
@@ -238,23 +239,16 @@ def test_replacing_twice_is_replacing_once(warehouse):
 
 
 def test_rows_outside_the_partition_they_replace_are_refused_and_nothing_is_written(warehouse):
-    warehouse.replace("dialogue.failed", failures(1), {"set_id": "a", "stage": "summaries"})
+    table, partition = "dialogue.failed", {"set_id": "a", "stage": "summaries"}
+    warehouse.replace(table, failures(1), partition)
 
     with pytest.raises(WarehouseError, match="2 rows for dialogue.failed lie outside"):
-        warehouse.replace(
-            "dialogue.failed", failures(2, "b"), {"set_id": "a", "stage": "summaries"}
-        )
-
-    assert warehouse.count("dialogue.failed") == 1
-
-
-def test_rows_come_back_as_they_went_in(warehouse):
-    rows = answers("a", 2, "Où ? “Here” 字 'quoted' $1 -- ; DROP")
-    warehouse.replace(TABLE, rows, {"set_id": "a"})
-
-    back = warehouse.sql(f"SELECT * FROM {TABLE} ORDER BY question_id")
-
-    assert back.select(rows.column_names).to_pylist() == rows.to_pylist()
+        warehouse.replace(table, failures(2, "b"), partition)
+    # Every column of a partition has to match.
+    warehouse.replace(table, failures(0), {**partition, "stage": "answers"})
+    assert warehouse.count(table) == 1
+    warehouse.replace(table, failures(0), partition)
+    assert warehouse.count(table) == 0
 
 
 def test_columns_are_matched_by_name_and_those_left_out_are_null(warehouse):
@@ -293,17 +287,6 @@ def test_rows_take_the_place_of_those_of_their_partition_and_of_no_others(
     assert warehouse.replace(TABLE, rows, *([partition] if partition else [])) == rows.num_rows
 
     assert held(warehouse) == left
-
-
-def test_every_column_of_a_partition_has_to_match(warehouse):
-    table = "dialogue.failed"
-    warehouse.replace(table, failures(3))
-
-    warehouse.replace(table, failures(0), {"set_id": "a", "stage": "answers"})
-    assert warehouse.count(table) == 3
-
-    warehouse.replace(table, failures(0), {"set_id": "a", "stage": "summaries"})
-    assert warehouse.count(table) == 0
 
 
 # Rows from files
@@ -818,19 +801,15 @@ def test_four_processes_write_at_once_while_two_read_and_all_rows_are_there(ware
     assert held(warehouse) == {f"{number}": (50, ["2"]) for number in range(4)}
 
 
-def test_threads_of_one_process_may_share_a_warehouse(warehouse):
-    threads = [
-        threading.Thread(
-            target=warehouse.replace, args=(TABLE, answers(f"{n}", 5), {"set_id": f"{n}"})
+@pytest.mark.parametrize("of_run", [nullcontext, left_open.of_run], ids=["no run", "a run"])
+def test_threads_of_one_process_may_share_a_warehouse(warehouse, of_run):
+    with of_run(), ThreadPoolExecutor(6) as pool:
+        written = pool.map(
+            lambda name: warehouse.replace(TABLE, answers(name, 5), {"set_id": name}), "abcdef"
         )
-        for n in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+        assert sum(written) == 30
 
-    assert held(warehouse) == {f"{n}": (5, ["seen"]) for n in range(6)}
+    assert held(warehouse) == dict.fromkeys("abcdef", (5, ["seen"]))
 
 
 @pytest.mark.of_file
@@ -857,11 +836,6 @@ def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(ware
     assert n == 20_000 and texts in (["one"], ["two"])
     warehouse.replace(TABLE, answers("a", 1), {"set_id": "a"})
     assert warehouse.count(TABLE) == 1
-
-
-def start(script, *arguments, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)
 
 
 def run(script, *arguments) -> subprocess.CompletedProcess:
@@ -938,15 +912,6 @@ class TestLeftOpen:
             pq.write_table(answers("b", 1), tmp_path / "rows.parquet")
             warehouse.replace_all([TableWrite(TABLE, Parquet([tmp_path / "rows.parquet"]), {})])
             assert warehouse.count(TABLE) == 1
-
-    def test_threads_of_a_run_share_the_file(self, warehouse):
-        with left_open.of_run(), ThreadPoolExecutor(4) as pool:
-            written = pool.map(
-                lambda name: warehouse.replace(TABLE, answers(name, 1), {"set_id": name}),
-                "abcdefgh",
-            )
-            assert sum(written) == 8
-        assert warehouse.count(TABLE) == 8
 
     def test_when_a_run_has_ended_nobody_is_still_closing_its_file(self, tmp_path):
         """Whoever copies the folder then would find half of it."""

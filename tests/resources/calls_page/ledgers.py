@@ -1,21 +1,15 @@
 """Ledgers for the page of model calls: rows as a gateway puts them there, and the page served."""
 
-import http.client
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from html import unescape
 from pathlib import Path
 from typing import Any
-
-import uvicorn
-from starlette.applications import Starlette
 
 from resources.calls_page.pages import routes_of
 from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.request import request_key
 from resources.publishing.server import files_of
+from tests.doubles.http_pages import ask, serving_routes
 
 SOME = {
     "provider": "openai",
@@ -93,36 +87,9 @@ def keep(home: Path, *rows: Call | Charge) -> None:
     ledger.close()
 
 
-@contextmanager
-def serving(home: Path) -> Iterator[int]:
+def serving(home: Path) -> AbstractContextManager[int]:
     """The port that a home's calls are served on, beside its reports as in the UI."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        app = Starlette(routes=[*routes_of(home), files_of(home)])
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-def ask(
-    port: int, path: str, method: str = "GET", host: str = "127.0.0.1"
-) -> tuple[http.client.HTTPResponse, str]:
-    """The answer to exactly this path, and its page."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        connection.putrequest(method, path, skip_host=True)
-        connection.putheader("Host", f"{host}:{port}")
-        connection.endheaders()
-        answer = connection.getresponse()
-        return answer, answer.read().decode()
-    finally:
-        connection.close()
+    return serving_routes([*routes_of(home), files_of(home)])
 
 
 def page(port: int, path: str) -> str:

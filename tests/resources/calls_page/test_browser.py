@@ -1,15 +1,14 @@
 """Looking at model calls as people do it: the real page in a real browser, without a script."""
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from resources.images.store import ImageStore
 from resources.web.addresses import CALLS, calls_of
+from tests.doubles.one_colour import one_colour
 from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
@@ -76,9 +75,7 @@ def test_calls_are_filtered_opened_and_compared(home: Path, site: str, page: Pag
 
 
 def test_a_picture_of_the_request_is_shown(home: Path, site: str, page: Page) -> None:
-    data = io.BytesIO()
-    Image.new("RGB", (640, 400), "red").save(data, "PNG")
-    image_id = ImageStore(home / "images").put(data.getvalue()).image_id
+    image_id = ImageStore(home / "images").put(one_colour("red", (640, 400))).image_id
     one = call(1, request=request_of("Look:", {"image": image_id}))
     keep(home, one)
     page.goto(f"{site}{CALLS}/{one.key}")

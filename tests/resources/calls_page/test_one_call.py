@@ -1,17 +1,16 @@
 """One call over HTTP: what was asked with its pictures, what came, and which rows were made of it."""
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pytest
-from PIL import Image
 
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, declared_columns, sql_text
 from resources.web.addresses import CALLS
+from tests.doubles.one_colour import one_colour
 from tests.resources.calls_page.ledgers import (
     ask,
     call,
@@ -45,9 +44,7 @@ def port(home: Path) -> Iterator[int]:
 
 def stored(home: Path, colour: str) -> str:
     """The id of a picture of one colour."""
-    data = io.BytesIO()
-    Image.new("RGB", (640, 400), colour).save(data, "PNG")
-    return ImageStore(home / "images").put(data.getvalue()).image_id
+    return ImageStore(home / "images").put(one_colour(colour, (640, 400))).image_id
 
 
 # --- Request and reply -------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
 """Releases to export: a small one of each kind, and one whose texts are hostile."""
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from PIL import Image
 
 from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY
@@ -16,6 +14,7 @@ from methods.release_card import row_of
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
+from tests.doubles.one_colour import one_colour
 
 MMDU = Edition("mmdu")
 HERE = "<ImageHere>"
@@ -36,12 +35,6 @@ HOSTILE = (
 Released = Callable[..., ExportSource]
 
 
-def picture(colour: str, form: str = "PNG") -> bytes:
-    data = io.BytesIO()
-    Image.new("RGB", (24, 16), colour).save(data, form)
-    return data.getvalue()
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
     return ImageStore(tmp_path / "store")
@@ -50,7 +43,7 @@ def store(tmp_path: Path) -> ImageStore:
 @pytest.fixture
 def image_ids(store: ImageStore) -> list[str]:
     kinds = {"red": "PNG", "green": "JPEG", "blue": "WEBP", "white": "GIF"}
-    return [store.put(picture(*each)).image_id for each in kinds.items()]
+    return [store.put(one_colour(colour, form=form)).image_id for colour, form in kinds.items()]
 
 
 @pytest.fixture

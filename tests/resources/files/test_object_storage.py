@@ -1,6 +1,5 @@
 """Images, releases and the site where machines share them: the home has copies of them."""
 
-import io
 import json
 import threading
 from collections.abc import Callable
@@ -8,12 +7,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from starlette.testclient import TestClient
 
 from resources.files.object_storage import LISTING, SharedFiles, SharedFilesError, shared_files
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
+from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import S3Server
 
 pytestmark = pytest.mark.slow
@@ -33,12 +32,6 @@ def shared(
     found = shared_files()
     assert found is not None
     return found
-
-
-def picture(colour: str) -> bytes:
-    data = io.BytesIO()
-    Image.new("RGB", (60, 40), colour).save(data, "PNG")
-    return data.getvalue()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -138,7 +131,7 @@ def test_a_server_that_does_not_answer_is_said_without_the_key(
 
 
 def test_an_image_of_one_machine_is_read_on_another(machine: Machine) -> None:
-    red = picture("red")
+    red = one_colour("red")
     one, another = machine("one"), machine("another")
     stored = one.put(red)
     assert another.read(stored.image_id) == red
@@ -158,27 +151,27 @@ def test_an_image_is_in_the_bucket_before_it_is_in_the_home(
     with monkeypatch.context() as patched:
         patched.setattr(SharedFiles, "put", fails)
         with pytest.raises(SharedFilesError):
-            one.put(picture("red"))
+            one.put(one_colour("red"))
     assert not one.root.exists()
-    stored = one.put(picture("red"))
-    assert shared.get(f"images/{stored.path}") == picture("red")
+    stored = one.put(one_colour("red"))
+    assert shared.get(f"images/{stored.path}") == one_colour("red")
 
 
 def test_a_damaged_copy_is_fetched_again(machine: Machine) -> None:
     one = machine("one")
-    image_id = one.put(picture("red")).image_id
+    image_id = one.put(one_colour("red")).image_id
     path = one.path(image_id)
     path.write_bytes(b"cut")
-    assert one.read(image_id) == picture("red")
+    assert one.read(image_id) == one_colour("red")
     path.write_bytes(b"cut")
-    assert one.path(image_id).read_bytes() == picture("red")
+    assert one.path(image_id).read_bytes() == one_colour("red")
 
 
 def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
     machine: Machine, shared: SharedFiles
 ) -> None:
-    stored = machine("one").put(picture("red"))
-    shared.put(f"images/{stored.path}", picture("blue"))
+    stored = machine("one").put(one_colour("red"))
+    shared.put(f"images/{stored.path}", one_colour("blue"))
     with pytest.raises(ImageNotStored):
         machine("another").read(stored.image_id)
     one = machine("one")
@@ -186,8 +179,8 @@ def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
     with pytest.raises(ImageDamaged):
         one.read(stored.image_id)
     # Stored again it is whole in both.
-    one.put(picture("red"))
-    assert machine("another").read(stored.image_id) == picture("red")
+    one.put(one_colour("red"))
+    assert machine("another").read(stored.image_id) == one_colour("red")
 
 
 # --- Folders -----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import tsv_line
@@ -21,6 +19,7 @@ from resources.files import parquet_table
 from resources.files.parquet_table import tsv_lines_of, write_table
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
+from tests.doubles.one_colour import one_colour
 from tests.methods.mmbench.test_published import bytes_of
 from tests.methods.mmbench.test_published import items as mmbench_items
 from tests.methods.mmiu.test_published import items as mmiu_items
@@ -30,13 +29,7 @@ IN_ONE_FOLDER = settings(
 )
 
 
-def picture(colour: str, form: str = "PNG") -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (20, 10), colour).save(buffer, form)
-    return buffer.getvalue()
-
-
-RED, BLUE = picture("red"), picture("blue", "JPEG")
+RED, BLUE = one_colour("red"), one_colour("blue", form="JPEG")
 ROW: dict[str, Any] = {"index": 7, "question": "Which?", "A": "None", "B": "NA", "answer": "B"}
 
 

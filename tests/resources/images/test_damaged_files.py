@@ -1,12 +1,10 @@
 """A stored file that is no longer what was stored is named, and written again when it returns."""
 
-import io
 import os
 import shutil
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from resources.images import store as image_store
 from resources.images import store as store_module
@@ -102,22 +100,12 @@ def test_states_are_bounded(monkeypatch):
     assert list(states.get(["0", "1", "2"])) == ["1", "2"]
 
 
-def test_the_pictures_of_a_file_that_was_mended_are_made_of_it(store):
-    buffer = io.BytesIO()
-    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
-    image_id = store.put(buffer.getvalue()).image_id
+def test_pictures_are_refused_of_a_damaged_file_and_made_of_one_that_was_mended(store):
+    image_id = store.put(PICTURE).image_id
+    assert store.thumbnail_base64("0" * 64, 10) is None, "a page leaves it out"
     store.path(image_id).write_bytes(b"")
-    with pytest.raises(ImageDamaged):
-        store.thumbnail(image_id)
-    store.put(buffer.getvalue())
+    for use in (store.thumbnail, lambda one: store.thumbnail_base64(one, 10)):
+        with pytest.raises(ImageDamaged):
+            use(image_id)
+    store.put(PICTURE)
     assert store.thumbnail(image_id)
-
-
-def test_a_page_leaves_out_what_is_not_stored_and_says_what_is_damaged(store):
-    buffer = io.BytesIO()
-    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
-    image_id = store.put(buffer.getvalue()).image_id
-    assert store.thumbnail_base64("0" * 64, 10) is None
-    store.path(image_id).write_bytes(b"")
-    with pytest.raises(ImageDamaged):
-        store.thumbnail_base64(image_id, 10)

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import io
 import json
 import os
 from collections import Counter
@@ -13,7 +12,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from PIL import Image
 
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
@@ -21,19 +19,14 @@ from methods.ingest.image_check import ImageRejected
 from methods.mmdu import published
 from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, picture_in, read_items
-
-
-def drawn(colour: str, form: str = "PNG") -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (20, 10), colour).save(buffer, form)
-    return buffer.getvalue()
+from tests.doubles.one_colour import one_colour
 
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-RED, BLUE = drawn("red"), drawn("blue", "JPEG")
+RED, BLUE = one_colour("red"), one_colour("blue", form="JPEG")
 SKIP = "Correct them, or leave their items out with --skip-broken."
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
 TURNS = (Turn(1, QUESTION, (1, 2), {"answer": "Neither.\r\nReally."}),)
@@ -61,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
     (folder / "mmdu_pics").mkdir(parents=True)
     (folder / "mmdu_pics" / "red.png").write_bytes(RED)
     (folder / "mmdu_pics" / "blue.jpg").write_bytes(BLUE)
-    (tmp_path / "secret.png").write_bytes(drawn("green"))
+    (tmp_path / "secret.png").write_bytes(one_colour("green"))
     return folder
 
 
@@ -166,7 +159,7 @@ def test_no_path_leads_out_of_the_folder(
         f"{folder}/benchmark.json cannot be imported: image 1 ({ascii(path)}) of record 'd1' cannot "
         f"be used: its path is absolute or leads out of {folder}, where no file is called so. {SKIP}"
     )
-    assert not store.has(sha256(drawn("green")))
+    assert not store.has(sha256(one_colour("green")))
 
 
 def test_an_absolute_path_is_one_inside_the_folder(folder: Path, store: ImageStore) -> None:
@@ -242,7 +235,7 @@ def test_items_with_a_broken_image_are_left_out_and_counted_if_one_says_so(
 
 def test_base64_is_read_as_tools_write_it(folder: Path, store: ImageStore) -> None:
     """Without padding, in the alphabet of URLs, broken into lines, as a data URL."""
-    odd = drawn("#fbefbe") + b"\xfb\xef\xff"
+    odd = one_colour("#fbefbe", (20, 10)) + b"\xfb\xef\xff"
     plain = base64.b64encode(odd).decode()
     of_urls = base64.urlsafe_b64encode(odd).decode()
     lines = "\r\n".join(plain[n : n + 76] for n in range(0, len(plain), 76))

@@ -11,33 +11,19 @@ import pytest
 
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
-from resources.images.store import ImageStore
 from resources.llm import circuit_breaker, errors, gateway
 from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
-from resources.llm.model_calls import AuthError, ModelCalls
+from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
-from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
+from tests.resources.llm.loopback import gateway_of
 
 pytestmark = pytest.mark.slow
 
 CONCURRENCY = 16
-MODELS = """
-profiles: {{p: {{writer: judge, judge: judge, evaluate: [judge, other]}}}}
-models:
-  judge:
-    provider: openai
-    identity: judge
-    base_url: "{url}"
-    concurrency: {concurrency}
-    api_key_env: JUDGE_KEY
-  other: {{provider: openai, identity: other, base_url: "{url}", api_key_env: OTHER_KEY}}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -49,10 +35,11 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gateway:
-    path = folder / "models.yaml"
-    path.write_text(MODELS.format(url=url, concurrency=concurrency))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
+    judge = {"identity": "judge", "concurrency": concurrency, "api_key_env": "JUDGE_KEY"}
+    other = {"identity": "other", "api_key_env": "OTHER_KEY"}
+    return gateway_of(
+        folder, {"judge": {"base_url": url, **judge}, "other": {"base_url": url, **other}}
+    )
 
 
 def question(number: int, model: str = "judge") -> ChatRequest:
@@ -309,11 +296,6 @@ def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
     assert usage.failures == ended
     given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
     assert "judge" in given_up.detail and "it says: No" in given_up.detail
-
-
-def test_a_refused_key_ends_a_stage_that_asks_one_model(tmp_path):
-    with serving(ByModel(401)) as url, pytest.raises(AuthError):
-        make_gateway(tmp_path, url).ask("s", in_turn(81))
 
 
 def test_a_model_that_fails_is_given_up_and_the_other_goes_on(tmp_path):

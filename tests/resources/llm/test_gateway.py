@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import gc
-import io
 import logging
 import sqlite3
 import threading
@@ -13,7 +12,6 @@ from contextlib import closing
 import httpx2
 import openai
 import pytest
-from PIL import Image as Picture
 from sqlalchemy.exc import SQLAlchemyError
 from tenacity import Future, RetryCallState
 
@@ -28,6 +26,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.fault_server import FaultServer
+from tests.doubles.one_colour import one_colour
 from tests.doubles.openai_api import scripted
 from tests.resources.llm.entries import change_entries, no_backoff
 
@@ -148,16 +147,6 @@ def kept(gateway: Gateway) -> dict[str, str]:
 # Asked once
 
 
-def test_answers_come_in_the_order_of_their_questions_each_under_its_key(gateway):
-    outcomes, _ = gateway.ask("dialogue.answers", questions(20))
-
-    assert [outcome.key for outcome in outcomes] == [
-        request_key(each.canonical(spec_of(gateway))) for each in questions(20)
-    ]
-    assert all(isinstance(outcome, Completion) and outcome.text for outcome in outcomes)
-    assert {outcome.key: outcome.text for outcome in outcomes} == kept(gateway)
-
-
 def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway):
     async def ask_and_look(session, request):
         outcome = await session.complete(request)
@@ -179,18 +168,6 @@ def test_an_answer_that_cannot_be_kept_is_not_handed_out(gateway):
         gateway.ask("s", questions(1))
 
     assert "full" in repr(caught.value)
-
-
-def test_what_was_answered_is_never_asked_again(gateway, api, tmp_path):
-    first, _ = gateway.ask("s", questions(5))
-    before = api.calls()
-
-    again, counted = make_gateway(tmp_path, api.url).ask("another stage", questions(5))
-
-    assert api.calls() == before
-    assert [outcome.text for outcome in again] == [outcome.text for outcome in first]
-    assert all(outcome.cached for outcome in again) and not any(o.cached for o in first)
-    assert (counted.calls, counted.cache_hits, counted.cost_usd) == (0, 5, 0)
 
 
 def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):
@@ -322,12 +299,7 @@ def strange(tmp_path, stranger) -> Gateway:
 
 
 def stored_images(gateway: Gateway) -> list[str]:
-    ids = []
-    for colour in ("red", "blue"):
-        buffer = io.BytesIO()
-        Picture.new("RGB", (30, 20), colour).save(buffer, "PNG")
-        ids.append(gateway.images.put(buffer.getvalue()).image_id)
-    return ids
+    return [gateway.images.put(one_colour(colour)).image_id for colour in ("red", "blue")]
 
 
 def test_text_and_images_go_out_in_the_order_they_are_given(strange, stranger):

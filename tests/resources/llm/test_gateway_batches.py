@@ -313,23 +313,25 @@ def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
 # Restarts, losses and an end to resubmission
 
 
-def test_only_what_expired_is_handed_over_again(tmp_path, api):
-    api.fail("batch_expire", count=2)
+@pytest.mark.parametrize(
+    ("fault", "waited", "sizes", "n_answered"),
+    [
+        ({"kind": "batch_expire", "count": 2}, [5, 2], [2, 5], 5),
+        ({"kind": "batch_item_status", "status": 500, "count": 2}, [5, 2], [2, 5], 7),
+        # The provider has no record of the first batch.
+        ({"kind": "batch_lost"}, [5, 5], [5], 5),
+    ],
+    ids=["expired", "failed for a while", "forgotten"],
+)
+def test_only_what_has_no_answer_is_handed_over_again(
+    tmp_path, api, fault, waited, sizes, n_answered
+):
+    api.fail(**fault)
 
-    outcomes, waited = asked_until_done(tmp_path, api, 5)
+    outcomes, waited_each_time = asked_until_done(tmp_path, api, 5)
 
-    assert waited == [5, 2]
-    assert sorted(api.sizes()) == [2, 5]
-    assert all(isinstance(outcome, Completion) for outcome in outcomes)
-    assert api.counts() == (0, 5), "no request is answered twice"
-
-
-def test_only_what_failed_for_a_while_is_handed_over_again(tmp_path, api):
-    api.fail("batch_item_status", status=500, count=2)
-
-    outcomes, waited = asked_until_done(tmp_path, api, 5)
-
-    assert waited == [5, 2]
+    assert (waited_each_time, sorted(api.sizes())) == (waited, sizes)
+    assert api.counts() == (0, n_answered), "no request is answered twice"
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
 
 
@@ -365,15 +367,6 @@ def test_a_batch_refused_as_a_whole_is_a_failure_of_each_request(tmp_path, api):
     assert waited == [2]
     assert {outcome.kind for outcome in outcomes} == {"bad_request"}
     assert "failed" in outcomes[0].detail
-
-
-def test_a_batch_its_provider_forgot_is_handed_over_again(tmp_path, api):
-    api.fail("batch_lost")
-
-    outcomes, waited = asked_until_done(tmp_path, api, 2)
-
-    assert waited == [2, 2]
-    assert all(isinstance(outcome, Completion) for outcome in outcomes)
 
 
 def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_account(tmp_path, api):
@@ -456,6 +449,10 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     assert api.counts() == (0, 6)
 
 
+SPEC = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+
+
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"], ids=ascii)
 def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
     reply = {
@@ -463,19 +460,15 @@ def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
         "usage": {"prompt_tokens": 1, "completion_tokens": 2},
     }
     row = {"custom_id": "k", "response": {"status_code": 200, "body": reply}, "error": None}
-    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
-    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
     # As JSON that is not escaped, which is how some providers write it.
     line = json.dumps(row, ensure_ascii=False).encode()
 
-    (call,) = read_results(line.split(b"\n"), {"k": item}, spec)
+    (call,) = read_results(line.split(b"\n"), {"k": ITEM}, SPEC)
 
     assert isinstance(call, Call) and call.response == f"first{separator}second"
 
 
 def test_garbage_in_a_file_costs_nobody_else_its_answer():
-    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
-    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     lines = [
         b"", b"{", b"null", b"[" * 200_000, b'{"custom_id": "k"}', b'{"custom_id": "else"}',
         b'{"custom_id": "k", "response": {"status_code": 200, "body": "yes"}}',
@@ -483,7 +476,7 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
         b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
     ]  # fmt: skip
 
-    read = read_results(lines, {"k": item}, spec)
+    read = read_results(lines, {"k": ITEM}, SPEC)
 
     assert [type(each) for each in read] == [LostRequest, Call]
 
@@ -492,11 +485,10 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
     entry = {"name": "m", "provider": "openai", "model": "m", "api_key_env": "BATCH_KEY"}
     spec = ModelSpec.model_validate(entry)
-    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
     row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
 
-    (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
+    (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, spec)
 
     assert isinstance(lost, LostRequest) and lost.detail == "bad header: Bearer ***"
 
@@ -511,11 +503,9 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     ],
 )
 def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, again):
-    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
-    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
     row = {"custom_id": "k", "response": {"status_code": 200, "body": body}}
 
-    (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
+    (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, SPEC)
 
     assert isinstance(lost, LostRequest) and (lost.kind, lost.again) == (kind, again)
 

@@ -13,19 +13,15 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm import circuit_breaker, concurrency, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
-from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.faulty_api import (
     ABANDONED,
     ANSWERED,
-    DELIVERED,
     FILTERED,
     LOST,
     MIX,
@@ -36,35 +32,18 @@ from tests.doubles.faulty_api import (
 )
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import change_entries, charges_of, no_backoff
+from tests.resources.llm.loopback import gateway_of
 
 pytestmark = pytest.mark.slow
-
-MODELS = """
-profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
-models:
-  it:
-    provider: openai
-    base_url: "{url}"
-    concurrency: {concurrency}
-    price: {{prompt: 1000000, completion: 1000000}}
-"""
 
 
 def make_gateway(
     folder: Path, url: str, concurrency: int = 8, budget_usd: float | None = None
 ) -> Gateway:
     """A gateway whose provider is the server at `url`, everything else under `folder`."""
-    path = folder / "models.yaml"
-    path.write_text(MODELS.format(url=url, concurrency=concurrency))
-    images = ImageStore(folder / "images")
-    ledger = Ledger(folder / "ledger.sqlite")
-    return Gateway(
-        load_registry(path),
-        "p",
-        ledger,
-        images,
-        budget_usd=budget_usd,
-        launcher=MockServerProcess(),
+    price = {"prompt": 1_000_000, "completion": 1_000_000}
+    return gateway_of(
+        folder, {"it": {"base_url": url, "concurrency": concurrency, "price": price}}, budget_usd
     )
 
 
@@ -290,32 +269,6 @@ def test_a_fault_that_never_ends_is_a_typed_failure_and_stops_no_other_request(
     assert usage.failures == {KINDS[kind]: 1}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_that_passes_costs_one_more_attempt(tmp_path: Path, kind: str) -> None:
-    with FaultyApi(nothing_but(kind, passes_after=1)) as api:
-        gateway = tried_twice(make_gateway(tmp_path, api.url), kind)
-        outcomes, _ = ask(gateway, [BAD])
-        record = api.record()
-
-    outcome = outcomes[BAD]
-    assert isinstance(outcome, Completion) and outcome.text == answer_to(BAD)
-    assert record.ends == {BAD: [kind, ANSWERED]}
-    assert record.charged(BAD) == (1, 1 if kind in LOST else 0)
-    (call,) = gateway.ledger
-    assert call.attempts == 2
-
-
-@pytest.mark.parametrize(("lot", "kind"), [(REJECTED, "bad_request"), (FILTERED, "refused")])
-def test_what_would_end_the_same_is_sent_once(tmp_path: Path, lot: str, kind: str) -> None:
-    with FaultyApi(Weather(share=0.0, **{lot: 1.0})) as api:  # type: ignore[arg-type]
-        outcomes, _ = ask(make_gateway(tmp_path, api.url), [BAD, *GOOD])
-        record = api.record()
-
-    assert {getattr(outcome, "kind", None) for outcome in outcomes.values()} == {kind}
-    assert record.ends == {text: [lot] for text in (BAD, *GOOD)}
-    assert record.charged(BAD) == (1 if lot in DELIVERED else 0, 0)
-
-
 def test_an_answer_that_comes_after_the_attempts_time_is_asked_for_again(tmp_path: Path) -> None:
     # The provider takes a second, an attempt may take 0.6: it works twice, and twice for nothing.
     with FaultyApi(Weather(share=0.0, latency=("constant", 1000))) as api:
@@ -358,6 +311,3 @@ def test_what_is_lost_counts_against_the_budget(tmp_path: Path, kind: str) -> No
 
     charged = sum(sum(record.charged(text)) * price_of(text) for text in asked)
     assert 0 < charged <= 640
-
-
-# How late answers come

@@ -20,7 +20,8 @@ from resources.llm.usage import Usage
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.faulty_api import FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.test_request_locks import start, together
+from tests.doubles.scripts import start
+from tests.resources.llm.test_request_locks import PIPES, together
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ def url(heard: list[str]) -> Iterator[str]:
 def test_two_processes_that_ask_the_same_at_once_send_it_once_and_both_have_all_answers(
     tmp_path, url, heard
 ):
-    with start(ASKER, tmp_path, url) as one, start(ASKER, tmp_path, url) as other:
+    with start(ASKER, tmp_path, url, **PIPES) as one, start(ASKER, tmp_path, url, **PIPES) as other:
         together([one, other])
         told = [json.loads(asker.stdout.readline()) for asker in (one, other)]
 
@@ -86,8 +87,8 @@ def test_two_processes_that_ask_the_same_at_once_send_it_once_and_both_have_all_
 def test_two_processes_on_a_bad_day_send_each_request_once_more_for_each_of_its_faults(tmp_path):
     faults = ("429 seconds", "500", "502 html", "reset", "reset in body", "truncated", "no choices")
     weather = Weather(0.4, dict.fromkeys(faults, 1), latency=("uniform", 5, 30), passes_after=4)
-    with FaultyApi(weather) as api, start(ASKER, tmp_path, api.url) as one:
-        with start(ASKER, tmp_path, api.url) as other:
+    with FaultyApi(weather) as api, start(ASKER, tmp_path, api.url, **PIPES) as one:
+        with start(ASKER, tmp_path, api.url, **PIPES) as other:
             together([one, other])
             told = [json.loads(asker.stdout.readline()) for asker in (one, other)]
         ends = api.record().ends
@@ -116,7 +117,7 @@ def test_three_gateways_in_threads_of_one_process_send_it_once_too(tmp_path, url
 
 
 def test_who_waits_for_an_asker_that_is_killed_asks_what_that_left_open(tmp_path, url, heard):
-    with start(ASKER, tmp_path, url) as killed, ThreadPoolExecutor(1) as pool:
+    with start(ASKER, tmp_path, url, **PIPES) as killed, ThreadPoolExecutor(1) as pool:
         together([killed])
         until(lambda: len(heard) >= 8)
         waits = pool.submit(ask, tmp_path, url)

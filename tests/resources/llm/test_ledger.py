@@ -7,8 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
-import textwrap
 import threading
 import time
 from contextlib import closing
@@ -19,7 +17,6 @@ from filelock import FileLock
 from sqlalchemy.exc import IntegrityError
 
 from methods.prompts.messages import Image, Message, Text
-from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger import writer as ledger_writer
 from resources.llm.ledger.calls import pack, unpack
@@ -27,6 +24,7 @@ from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.migrations import StoreError
+from tests.doubles.scripts import start
 from tests.resources.llm.entries import charges_of
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
@@ -156,23 +154,6 @@ def test_a_reply_that_is_kept_and_is_no_answer_is_found_as_a_failure(ledger, out
 
 
 # Durable
-
-
-def test_an_answer_outlives_its_writer_killed_right_after_add(ledger):
-    script = """
-        import sys, time
-        from resources.llm.ledger import Ledger
-        from tests.resources.llm.test_ledger import call
-
-        Ledger(sys.argv[1]).add([call(0), call(1)])
-        print("added", flush=True)
-        time.sleep(60)
-    """
-    with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
-        assert writer.stdout.readline() == "added\n"
-        os.kill(writer.pid, signal.SIGKILL)
-
-    assert list(Ledger(ledger.path)) == in_order([call(0), call(1)])
 
 
 def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
@@ -306,9 +287,9 @@ def _arrive_and_add(folder, first, barrier):
         barrier.wait()
         Ledger(folder / f"{number}" / "ledger.sqlite").add([call(first)])
     ledger = Ledger(folder / "ledger.sqlite")
-    for start in range(first, first + 100, 10):
-        ledger.add([call(number) for number in range(start, start + 10)])
-        assert call(start).key in ledger.find([call(start).key])
+    for begin in range(first, first + 100, 10):
+        ledger.add([call(number) for number in range(begin, begin + 10)])
+        assert call(begin).key in ledger.find([call(begin).key])
 
 
 @pytest.mark.files_alone
@@ -365,8 +346,3 @@ def test_a_request_of_any_length_comes_out_as_it_was_packed(n):
     request = {"messages": ["".join(chr(97 + number * number % 26) for number in range(n))]}
 
     assert unpack(pack(request)) == request
-
-
-def start(script, *arguments, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)

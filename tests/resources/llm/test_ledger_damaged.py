@@ -11,15 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, check
 from resources.llm.ledger.check import check_all, require_sound
-from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
-from resources.mock_server.process import MockServerProcess
 from resources.stores_of_home import bring_home_up_to_date
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm.damaged_ledgers import (
@@ -32,12 +27,9 @@ from tests.resources.llm.damaged_ledgers import (
     noise,
     overwrite,
 )
+from tests.resources.llm.loopback import gateway_of, questions
 
 CONCURRENCY = 4
-MODELS = """
-profiles: {{paid: {{writer: it, judge: it, evaluate: [it]}}}}
-models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, concurrency: {limit}}}}}
-"""
 
 
 class WatchedApi(Api):
@@ -73,21 +65,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_gateway(path: Path, api: WatchedApi) -> Gateway:
-    entries = path.with_name("models.yaml")
-    entries.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
-    images = ImageStore(path.with_name("images"))
-    return Gateway(
-        load_registry(entries), "paid", Ledger(path), images, launcher=MockServerProcess()
-    )
-
-
-def questions(n: int) -> list[ChatRequest]:
-    return [
-        ChatRequest(
-            "it", (Message.from_text("user", f"Question {number}"),), "test/it@12345678", {}
-        )
-        for number in range(n)
-    ]
+    entry = {"base_url": api.url, "api_key_env": "PAID_KEY", "concurrency": CONCURRENCY}
+    return gateway_of(path.parent, {"it": entry})
 
 
 def refused(path: Path, ask: Callable[[], object]) -> str:

@@ -11,8 +11,9 @@ from resources.llm.ledger import Charge, Ledger
 from resources.llm.ledger.file import LEDGER
 from resources.llm.request import Completion
 from resources.stores import open_store
+from tests.doubles.scripts import start
 from tests.resources.llm.entries import charges_of
-from tests.resources.llm.test_ledger import call, in_order, start
+from tests.resources.llm.test_ledger import call, in_order
 
 pytestmark = pytest.mark.usefixtures("stores_on")
 

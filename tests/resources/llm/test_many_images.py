@@ -15,6 +15,7 @@ from resources.llm.estimate import highest_cost, prompt_tokens
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
 from resources.llm.request_body import unsendable, wire_body
+from tests.doubles.one_colour import one_colour
 
 COLOURS = [(20 + 11 * n, 255 - 11 * n, 40 + 5 * n) for n in range(20)]
 
@@ -33,9 +34,8 @@ def twenty(images: ImageStore) -> ChatRequest:
     """Two messages with twenty pictures in all, each of one colour, a text before each."""
     parts: list[Text | Image] = []
     for number, colour in enumerate(COLOURS, 1):
-        buffer = io.BytesIO()
-        Picture.new("RGB", (300, 150), colour).save(buffer, "PNG")
-        parts += [Text(f"No. {number}: "), Image(images.put(buffer.getvalue()).image_id)]
+        image_id = images.put(one_colour(colour, (300, 150))).image_id
+        parts += [Text(f"No. {number}: "), Image(image_id)]
     messages = (
         Message.from_text("system", "Look."),
         Message("user", tuple(parts[:20])),

@@ -8,21 +8,15 @@ import pytest
 
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
-from resources.images.store import ImageStore
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import charges_of
+from tests.resources.llm.loopback import gateway_of
 
-MODELS = """
-profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
-models: {{m: {{provider: openai, base_url: "{url}", structured_output: {structured}}}}}
-"""
 REQUEST = ChatRequest(
     "m",
     (Message.from_text("user", "Ask two questions."),),
@@ -44,15 +38,8 @@ Ask = Callable[..., ParsedReply[list[str]]]
 @pytest.fixture
 def ask(tmp_path: Path, writer: ScriptedApi) -> Ask:
     def asked(structured: bool = False, request: ChatRequest = REQUEST) -> ParsedReply[list[str]]:
-        models = tmp_path / "models.yaml"
-        models.write_text(MODELS.format(url=writer.url, structured=str(structured).lower()))
-        gateway = Gateway(
-            load_registry(models),
-            "p",
-            Ledger(tmp_path / "ledger.sqlite"),
-            ImageStore(tmp_path),
-            launcher=MockServerProcess(),
-        )
+        entry = {"base_url": writer.url, "structured_output": structured}
+        gateway = gateway_of(tmp_path, {"m": entry})
 
         async def read(session, request):
             return await complete_and_parse(

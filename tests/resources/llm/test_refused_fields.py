@@ -6,26 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm.batches import read_results
 from resources.llm.canary import ModelGivenUp
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchItem, BatchState
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
-from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest, Failure, request_key
-from resources.mock_server.process import MockServerProcess
+from resources.llm.request import Failure, request_key
 from tests.doubles.openai_api import ScriptedApi, scripted
-
-MODELS = """
-profiles: {{p: {{writer: it, judge: it, evaluate: [it, other]}}}}
-models:
-  it: {{provider: openai, base_url: "{url}"}}
-  other: {{provider: openai, base_url: "{url}", model: it}}
-"""
+from tests.resources.llm.loopback import gateway_of, questions
 
 
 def spec_of(**fields: object) -> ModelSpec:
@@ -43,19 +32,7 @@ def api() -> Iterator[ScriptedApi]:
 
 
 def gateway(folder: Path, url: str) -> Gateway:
-    path = folder / "models.yaml"
-    path.write_text(MODELS.format(url=url))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
-
-
-def questions(model: str = "it") -> list[ChatRequest]:
-    return [
-        ChatRequest(
-            model, (Message.from_text("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
-        )
-        for number in range(50)
-    ]
+    return gateway_of(folder, {"it": {"base_url": url}, "other": {"base_url": url, "model": "it"}})
 
 
 def test_a_refused_field_gives_the_model_up_at_its_first_result(tmp_path, api):
@@ -63,7 +40,7 @@ def test_a_refused_field_gives_the_model_up_at_its_first_result(tmp_path, api):
     api.refuses(said, 400, param="temperature", code="unsupported_value")
 
     with pytest.raises(ModelGivenUp) as caught:
-        gateway(tmp_path, api.url).ask("s", questions())
+        gateway(tmp_path, api.url).ask("s", questions(50, temperature=0))
 
     assert str(caught.value) == (
         "s stopped asking it: The server does not take temperature as it is sent: set `temperature: "
@@ -76,8 +53,9 @@ def test_a_refused_field_gives_the_model_up_at_its_first_result(tmp_path, api):
 def test_where_models_are_asked_apart_it_ends_its_own_requests_only(tmp_path, api):
     api.refuses("max_tokens: Field required", 400)
 
+    asked = [*questions(50, temperature=0), *questions(50, "other", temperature=0)]
     outcomes, _ = gateway(tmp_path, api.url).map(
-        "s", [*questions(), *questions("other")], ModelCalls.complete, apart=lambda each: each.model
+        "s", asked, ModelCalls.complete, apart=lambda each: each.model
     )
 
     kinds = [each.kind for each in outcomes if isinstance(each, Failure)]
@@ -88,7 +66,7 @@ def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_an
     opened = gateway(tmp_path, "http://127.0.0.1:9/v1")
     opened.registry.models["it"] = spec_of(base_url="http://127.0.0.1:9/v1", mode="batch")
     spec = opened.registry.models["it"]
-    canonical = [request.canonical(spec) for request in questions()]
+    canonical = [request.canonical(spec) for request in questions(50, temperature=0)]
     items = {
         request_key(form): BatchItem(
             request_key(form), "b", 1, "waiting", None, None, "s", "r", "q@1", form
@@ -103,6 +81,6 @@ def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_an
     state.take_in("b", read_results(lines, items, spec))
 
     with pytest.raises(ModelGivenUp, match="set `temperature: none`"):
-        opened.ask("s", questions())
+        opened.ask("s", questions(50, temperature=0))
 
     assert [state.item(key) for key in items] == [None] * 50

@@ -3,8 +3,6 @@
 import asyncio
 import hashlib
 import subprocess
-import sys
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
@@ -13,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from resources.files.home import REPO_ROOT
 from resources.llm import request_locks as module
 from resources.llm.request_locks import RequestLocks
+from tests.doubles.scripts import start
 
 pytestmark = pytest.mark.usefixtures("stores_on")
 
@@ -214,7 +212,7 @@ def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_kil
 ):
     locks = new_locks()
 
-    with start(HOLDER, ledger_path, key_of(0), alone) as holder:
+    with start(HOLDER, ledger_path, key_of(0), alone, **PIPES) as holder:
         assert holder.stdout.readline() == "holding\n"
         other = asyncio.run(can_take(locks, key_of(1), within=at_once))
         meanwhile = asyncio.run(can_take(locks, key_of(0), within=0.1))
@@ -250,7 +248,8 @@ def test_processes_that_hold_a_lock_do_so_one_after_another(ledger_path, tmp_pat
     counter.write_text("0")
     with ExitStack() as stack:
         counters = [
-            stack.enter_context(start(COUNTER, ledger_path, counter, key_of(0))) for _ in range(3)
+            stack.enter_context(start(COUNTER, ledger_path, counter, key_of(0), **PIPES))
+            for _ in range(3)
         ]
         together(counters)
         assert [each.wait(60) for each in counters] == [0, 0, 0]
@@ -259,10 +258,7 @@ def test_processes_that_hold_a_lock_do_so_one_after_another(ledger_path, tmp_pat
     assert counter.read_text() == "30"
 
 
-def start(script: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **pipes)
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
 
 
 def together(processes: list[subprocess.Popen[str]]) -> None:

@@ -13,6 +13,7 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body, wire_body
 from resources.settings.prompts import PromptError
+from tests.doubles.one_colour import one_colour
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
 
@@ -31,9 +32,7 @@ def images(tmp_path) -> ImageStore:
 @pytest.fixture
 def photo(images) -> str:
     """A picture of 3,000 by 1,500 in the store."""
-    buffer = io.BytesIO()
-    Picture.new("RGB", (3000, 1500), "red").save(buffer, "PNG")
-    return images.put(buffer.getvalue()).image_id
+    return images.put(one_colour("red", (3000, 1500))).image_id
 
 
 def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,6 +20,7 @@ from resources.publishing.release_folder import (
     image_name,
     write_release,
 )
+from tests.doubles.one_colour import one_colour
 
 ID = "mmdu-0123456789"
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
@@ -49,9 +49,8 @@ def release(store) -> dict:
     """Two dialogues of three images, one of them in both."""
     ids = []
     for colour in ("red", "green", "blue"):
-        buffer = io.BytesIO()
-        Image.new("RGB", (20, 10), colour).save(buffer, "PNG" if colour == "red" else "JPEG")
-        ids.append(store.put(buffer.getvalue()).image_id)
+        form = "PNG" if colour == "red" else "JPEG"
+        ids.append(store.put(one_colour(colour, (20, 10), form)).image_id)
     shown = {"item-a": [ids[0], ids[1]], "item-b": [ids[1], ids[2]]}
     images = [
         {

@@ -1,14 +1,9 @@
 """Reports and releases over HTTP: what is answered, what never is, and what a page may do."""
 
-import http.client
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Page, sync_playwright
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -16,6 +11,7 @@ from starlette.testclient import TestClient
 from resources.publishing.server import FOLDERS, files_of
 from resources.web.addresses import address
 from tests.browser import FLAGS
+from tests.doubles.http_pages import ask, serving_routes
 from tests.resources.reports.report_rows import OWN_HASH
 
 pytestmark = pytest.mark.slow
@@ -40,42 +36,10 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-@contextmanager
-def serving(home: Path) -> Iterator[int]:
-    """The port that a home's files are served on."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        app = Starlette(routes=[files_of(home)])
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 @pytest.fixture
 def port(home: Path) -> Iterator[int]:
-    with serving(home) as port:
+    with serving_routes([files_of(home)]) as port:
         yield port
-
-
-def ask(
-    port: int, path: str, method: str = "GET", host: str = "127.0.0.1"
-) -> tuple[http.client.HTTPResponse, str]:
-    """The answer to exactly this path: no client has tidied it up."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    try:
-        connection.putrequest(method, path, skip_host=True)
-        connection.putheader("Host", f"{host}:{port}")
-        connection.endheaders()
-        answer = connection.getresponse()
-        return answer, answer.read().decode()
-    finally:
-        connection.close()
 
 
 # --- What is answered --------------------------------------------------------------------------------
@@ -111,7 +75,7 @@ def test_only_reading_is_allowed(port: int, home: Path, method: str) -> None:
 
 
 def test_a_folder_that_comes_later_and_one_that_is_removed_are_no_error(tmp_path: Path) -> None:
-    with serving(tmp_path) as port:
+    with serving_routes([files_of(tmp_path)]) as port:
         assert ask(port, address(REPORT))[0].status == 404
         (tmp_path / "reports").mkdir()
         (tmp_path / REPORT).write_text("now")
@@ -168,7 +132,7 @@ def test_a_link_in_a_folder_leads_nowhere_outside_it(home: Path, port: int) -> N
 
 def test_a_home_that_is_itself_behind_a_link_is_served(home: Path, tmp_path: Path) -> None:
     (tmp_path / "linked").symlink_to(home)
-    with serving(tmp_path / "linked") as port:
+    with serving_routes([files_of(tmp_path / "linked")]) as port:
         assert ask(port, address(REPORT))[0].status == 200
 
 

@@ -1,17 +1,15 @@
 """Rows that a report is made of, written by hand: a benchmark of three metrics and two models."""
 
-import io
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
-
-from PIL import Image
 
 from methods.release_statistics import CategoryCounts, Distribution
 from methods.results.methods_paragraph import EvaluationCalls
 from resources.images.store import ImageStore
 from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_extras import extra_sections
+from tests.doubles.one_colour import one_colour
 
 KEY = "3fa2c9d04b1e" + "0" * 52
 JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
@@ -241,10 +239,8 @@ def lengths_row(model: str, median: float, ratio: float | None = None) -> Row:
 
 def picture(store: ImageStore, colour: str, title: str) -> Row:
     """A stored picture of one colour."""
-    buffer = io.BytesIO()
-    Image.new("RGB", (400, 300), colour).save(buffer, "PNG")
     return {
-        "image_id": store.put(buffer.getvalue()).image_id,
+        "image_id": store.put(one_colour(colour, (400, 300))).image_id,
         "title": title,
         "page_url": f"https://example.org/wiki/{colour}",
         "attribution": "Seen from the east",

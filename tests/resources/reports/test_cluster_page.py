@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from playwright.sync_api import Browser, expect
 from playwright.sync_api import Page as Tab
-from playwright.sync_api import expect, sync_playwright
 
 from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
@@ -24,7 +24,7 @@ from resources.reports.cluster_page import (
     sizes_chart,
 )
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE
-from tests.browser import FLAGS
+from tests.resources.reports.report_rows import picture
 
 pytestmark = pytest.mark.slow
 
@@ -62,17 +62,6 @@ def pair(**changed: Any) -> dict[str, Any]:
     row = {"title_a": "Barn owl", "title_b": "Snowy owl", "size_a": 3, "size_b": 2}
     row |= {"image_a": None, "image_b": None, "same_group": True, "mergeable": True}
     return row | {"similarity": 0.91, "union_similarity": 0.82} | changed
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-def stored(store: ImageStore, colour: str) -> str:
-    buffer = io.BytesIO()
-    Image.new("RGB", (300, 200), colour).save(buffer, "PNG")
-    return store.put(buffer.getvalue()).image_id
 
 
 def colours_of(png: bytes) -> set[str]:
@@ -163,7 +152,7 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
     store: ImageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "MAX_THUMBNAILS", 2)
-    red = stored(store, "red")
+    red = picture(store, "red", "")["image_id"]
     points = [point(0, image_id=red), point(1, image_id="gone"), point(2, image_id=red)]
     made = render_clusters(clustering(points), store)
     assert made.n_thumbnails == 1
@@ -188,13 +177,10 @@ def test_a_page_of_nothing_says_so(store: ImageStore) -> None:
 
 
 @pytest.fixture
-def tab(chromium: str, tmp_path: Path) -> Iterator[Tab]:
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            str(tmp_path / "profile"), executable_path=chromium, args=FLAGS
-        )
-        yield context.new_page()
-        context.close()
+def tab(browser: Browser) -> Iterator[Tab]:
+    page = browser.new_page()
+    yield page
+    page.close()
 
 
 @pytest.mark.browser
@@ -204,7 +190,7 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
 ) -> None:
     hostile = {"title": HOSTILE, "caption": HOSTILE, "group_title": HOSTILE}
     points = [
-        point(0, **hostile, image_id=stored(store, "red")),
+        point(0, **hostile, image_id=picture(store, "red", "")["image_id"]),
         point(1, **hostile),
         point(2, **LONER),
     ]

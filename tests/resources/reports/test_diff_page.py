@@ -85,17 +85,6 @@ def test_scores_that_rest_on_the_same_calls_say_so_once(store: ImageStore) -> No
     assert "all the same calls" in page.words and "More metrics" not in page.words
 
 
-def test_each_judge_has_a_table(store: ImageStore) -> None:
-    page = Page(
-        diff_page(
-            store,
-            on_common("a", 1.0, RepeatedResults(2, 0, 0)),
-            on_common("a", 2.0, RepeatedResults(2, 0, 0), judge="rule", judge_version="rules@1"),
-        )
-    )
-    assert page.attributes("div", "data-pane") == ["Judge gpt-4o", "Scored by rule"]
-
-
 def test_a_judge_of_two_versions_has_a_label_for_each(store: ImageStore) -> None:
     page = Page(
         diff_page(
@@ -111,6 +100,15 @@ def test_a_judge_of_two_versions_has_a_label_for_each(store: ImageStore) -> None
         "Judge gpt-4o · toy/judge@2",
         "Scored by rule",
     ]
+
+
+def test_each_judge_has_a_table(store: ImageStore) -> None:
+    results = RepeatedResults(2, 0, 0)
+    rule = {"judge": "rule", "judge_version": "rules@1"}
+    page = Page(
+        diff_page(store, on_common("a", 1.0, results), on_common("a", 2.0, results, **rule))
+    )
+    assert page.attributes("div", "data-pane") == ["Judge gpt-4o", "Scored by rule"]
 
 
 def test_without_scores_the_page_says_what_to_do(store: ImageStore) -> None:

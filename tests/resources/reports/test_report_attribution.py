@@ -97,10 +97,6 @@ def text_of(html: str) -> str:
     return " ".join(re.sub("<[^>]+>", " ", html).split())
 
 
-def test_without_given_turns_there_is_no_section(data, store) -> None:
-    assert "attribution" not in render_report(data, store)
-
-
 def blocks_of(made: dict[str, Any]) -> list[Any]:
     """What the section says of the one judge."""
     rows, terms = made["error_attribution"], made["attribution_terms"]

@@ -28,6 +28,7 @@ from tests.resources.reports.report_rows import (
     part,
     rank,
     ranks,
+    report_data,
     scores,
 )
 
@@ -35,9 +36,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.slow]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
 
 
-@pytest.fixture
-def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: Path) -> Path:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> ImageStore:
+    return ImageStore(tmp_path_factory.mktemp("images"))
+
+
+@pytest.fixture(scope="module")
+def folder(store: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with all of its sections and long names, its index, and two releases compared."""
+    folder, data = tmp_path_factory.mktemp("reports"), report_data(store)
     data["scores"] += [
         *scores(LONG, 50.0),
         *scores("baseline:empty", 10.0),
@@ -48,17 +55,19 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
     data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
     data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
     data["answer_lengths"] = [lengths_row("", 25), lengths_row(LONG, 50, 2.0)]
-    write_report(tmp_path / "r.html", render_report(data, store))
+    write_report(folder / "r.html", render_report(data, store))
     convbench = convbench_data(data, {LONG: (0.5, 0.5), "m": (1.0, 1.0)}, n=20)
-    write_report(tmp_path / "convbench.html", render_report(convbench, store))
+    write_report(folder / "convbench.html", render_report(convbench, store))
     ids = ("a-release-" + "1" * 50, "a-release-" + "2" * 50)
     index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00", [ids])
     same, other = (on_common(name, 5.0, RepeatedResults(2, 1, 0)) for name in ("weak", LONG))
-    write_report(tmp_path / "diff.html", diff_page(store, same, other))
-    write_report(tmp_path / "index.html", index)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_WORKSPACE", str(folder / "home"))
+        write_report(folder / "diff.html", diff_page(store, same, other))
+    write_report(folder / "index.html", index)
     corpus = render_corpus(corpus_of(LONG, data["examples"][0]["images"]), store, "2026-03-03")
-    write_report(tmp_path / "corpus.html", corpus)
-    return tmp_path
+    write_report(folder / "corpus.html", corpus)
+    return folder
 
 
 def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> CorpusPageInput:
@@ -256,9 +265,10 @@ def test_a_page_s_policy_refuses_nothing_of_its_own_and_any_other_script(
     page.close()
 
 
-@pytest.fixture
-def choices(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def choices(store: ImageStore, folder: Path) -> Path:
     """A report of 52 tasks in seven relations and 20 models."""
+    data = report_data(store)
     data["benchmark"] |= {"abilities": ["relation", "task"], "metrics": [metric(OVERALL, low=0.0)]}
     tasks = [f"a-task-about-what-is-seen-in-several-pictures-{n}" for n in range(52)]
     data["above"] = {task: f"relation {n % 7}" for n, task in enumerate(tasks)}
@@ -281,8 +291,8 @@ def choices(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
         "circular_shares": {},
         "passes": dict.fromkeys(names, PassCounts(12, 4, 8, 0)),
     }
-    write_report(tmp_path / "choices.html", render_report(data, store))
-    return tmp_path / "choices.html"
+    write_report(folder / "choices.html", render_report(data, store))
+    return folder / "choices.html"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

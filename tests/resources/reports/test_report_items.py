@@ -110,11 +110,6 @@ def test_a_reason_stands_in_the_place_of_what_there_is_not(data: Row, store: Ima
     assert why in words and "None." in words
 
 
-def test_a_release_without_analysis_has_no_section(data: Row, store: ImageStore) -> None:
-    assert item_section(None, store) is None
-    assert 'id="items"' not in render_report(data, store)
-
-
 def test_many_flagged_items_are_cut_and_counted(data: Row, store: ImageStore) -> None:
     given = analysis(flagged=[flagged(item_id=str(n)) for n in range(MOST_FLAGGED + 5)])
     page = Page(render_report({**data, "item_analysis": given}, store))

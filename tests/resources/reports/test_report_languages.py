@@ -51,10 +51,6 @@ def section(data: Mapping[str, Any], store: Any) -> str:
     return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
 
 
-def test_without_another_language_there_is_no_section(data, store) -> None:
-    assert "languages" not in render_report(data, store)
-
-
 def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store) -> None:
     compared(data, gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7))
     text = section(data, store)

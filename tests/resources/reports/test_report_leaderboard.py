@@ -100,12 +100,6 @@ def test_below_the_leaderboard_stands_how_its_scores_were_made(data, store) -> N
     assert "Models were asked on 2026-03-01, at temperature 0.7;" in text
 
 
-def test_the_judged_share_of_the_turns_stands_by_itself(data, store) -> None:
-    for row in data["scores"]:
-        row["coverage"] = row["n_judged"] / row["n_turns"]
-    assert board(render_report(data, store))[0][6] == "11/12 91.7 %"
-
-
 def test_a_score_of_a_part_has_a_rank_and_its_mark(data, store) -> None:
     mark = "2 of 12 items were asked."
     for row in data["scores"]:

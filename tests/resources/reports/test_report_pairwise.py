@@ -77,10 +77,6 @@ def section(data: Any, store: Any) -> str:
     return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
 
 
-def test_where_nothing_was_compared_there_is_no_section(data, store) -> None:
-    assert 'id="pairwise"' not in render_report(data, store)
-
-
 def test_ratings_stand_in_order_with_intervals_ranks_and_both_other_forms(data, store) -> None:
     data["pairwise"] = compared()
     text = section(data, store)

@@ -208,8 +208,3 @@ def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
     assert [line[0].text for line in seen.lines] == ["2", "6-10", "over 10"]
     assert seen.lines[0][3].text == "–"
     assert "Slices" in Page(render_report(data, store)).text
-
-
-def test_without_parts_there_are_no_slices(data, store) -> None:
-    assert not tables(data)
-    assert "Slices" not in Page(render_report(data, store)).text

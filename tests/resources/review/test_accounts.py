@@ -14,6 +14,7 @@ from resources.review.accounts import (
     SESSION_LASTS,
     Account,
     AccountError,
+    Accounts,
 )
 from tests.resources.review.account_clock import RIGHT, WRONG, Clock, accounts_at, text_of
 from tests.resources.review.review_queue import change
@@ -96,6 +97,21 @@ class TestAccounts:
         assert len([each for each in added if each]) == 1
 
 
+@pytest.mark.parametrize(
+    ("make", "use"),
+    [(Accounts.link, Accounts.use_link), (Accounts.begin_session, Accounts.session)],
+    ids=["link", "session"],
+)
+def test_only_the_hash_of_a_token_is_kept(accounts, make, use):
+    accounts.add("bob", "expert", RIGHT)
+    token = make(accounts, "bob")
+    kept = hashlib.sha256(token.encode()).hexdigest()
+
+    assert len(token) == 43  # 32 bytes in base64
+    assert token not in text_of(accounts) and kept in text_of(accounts)
+    assert use(accounts, kept) is None
+
+
 class TestLinks:
     def test_a_link_signs_in_once(self, accounts):
         accounts.add("bob", "expert")
@@ -127,30 +143,12 @@ class TestLinks:
         assert accounts.invited(token) is None
         assert accounts.use_link(token) is None
 
-    def test_only_its_hash_is_kept(self, accounts):
-        accounts.add("bob", "expert")
-        token = accounts.link("bob")
-
-        assert len(token) == 43  # 32 bytes in base64
-        assert token not in text_of(accounts)
-        assert hashlib.sha256(token.encode()).hexdigest() in text_of(accounts)
-        assert accounts.use_link(hashlib.sha256(token.encode()).hexdigest()) is None
-
     def test_a_new_one_makes_the_old_one_void(self, accounts):
         accounts.add("bob", "expert")
         old, new = accounts.link("bob"), accounts.link("bob")
 
         assert accounts.use_link(old) is None
         assert accounts.use_link(new)
-
-    @pytest.mark.parametrize("change", ["disable", "set_password"])
-    def test_disabling_and_a_new_password_make_it_void(self, accounts, change):
-        accounts.add("bob", "expert")
-        token = accounts.link("bob")
-        getattr(accounts, change)("bob", *[RIGHT] * (change == "set_password"))
-        accounts.enable("bob")
-
-        assert accounts.use_link(token) is None
 
 
 class TestSessions:
@@ -163,13 +161,6 @@ class TestSessions:
         assert accounts.session(token) == Account("bob", "expert", has_password=True)
         assert accounts.session(token + "x") is None
         assert accounts.begin_session("bob") != token
-
-    def test_only_its_hash_is_kept(self, accounts, token):
-        kept = hashlib.sha256(token.encode()).hexdigest()
-
-        assert len(token) == 43
-        assert token not in text_of(accounts) and kept in text_of(accounts)
-        assert accounts.session(kept) is None
 
     def test_it_ends_some_days_after_it_began_however_busy(self, accounts, clock, token):
         n_hours = SESSION_LASTS // timedelta(hours=1)
@@ -204,13 +195,15 @@ class TestSessions:
         assert accounts.session(other)
 
     @pytest.mark.parametrize("change", ["disable", "set_password"])
-    def test_disabling_and_a_new_password_end_all_of_them(self, accounts, token, change):
+    def test_disabling_and_a_new_password_end_all_of_them_and_the_link(
+        self, accounts, token, change
+    ):
         accounts.add("eve", "expert")
-        hers = accounts.begin_session("eve")
+        hers, link = accounts.begin_session("eve"), accounts.link("bob")
         getattr(accounts, change)("bob", *[WRONG] * (change == "set_password"))
         accounts.enable("bob")
 
-        assert accounts.session(token) is None
+        assert accounts.session(token) is None and accounts.use_link(link) is None
         assert accounts.session(hers)
 
     def test_an_account_disabled_in_the_file_change_is_signed_out(self, accounts, token):

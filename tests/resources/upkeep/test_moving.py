@@ -18,8 +18,8 @@ from resources.review.store import ReviewStore
 from resources.stores import copies
 from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.moving import move
+from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import PostgresServer, S3Server
-from tests.resources.files.test_object_storage import picture
 from tests.resources.review.review_queue import queue, verdict
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def built(loom_home: Path) -> Path:
     index.close()
     images = open_images()
     for colour in ("red", "green", "blue"):
-        images.put(picture(colour))
+        images.put(one_colour(colour))
     for name in ("releases/r-1/card.json", "reports/index.html", "reports/items/r-1/release.js"):
         path = loom_home / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,6 @@
 """What is asked of Wikipedia and what comes of it, against a small one on the loopback address."""
 
 import hashlib
-import io
 import json
 from base64 import b64encode
 from collections.abc import Iterator
@@ -9,16 +8,14 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from PIL import Image
 
 from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
+from tests.doubles.one_colour import one_colour
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, Limits, MediaWiki, Page, Use
 
-buffer = io.BytesIO()
-Image.new("RGB", (600, 400), "teal").save(buffer, "PNG")
-PICTURE = buffer.getvalue()
+PICTURE = one_colour("teal", (600, 400))
 ABOUT = {"LicenseShortName": "CC0", "Artist": "<b>Ada</b>", "Assessments": "featured"}
 
 

@@ -1,6 +1,5 @@
 """What has been fetched from Wikipedia is kept, and asked for again only when it has changed."""
 
-import io
 import json
 import signal
 import subprocess
@@ -12,25 +11,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from methods.wikimedia import MissingTitle
 from resources.files.home import REPO_ROOT
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
+from tests.doubles.one_colour import one_colour
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Use
 
 pytestmark = pytest.mark.slow
 
-buffer = io.BytesIO()
-Image.new("RGB", (40, 30), "teal").save(buffer, "PNG")
+PICTURE = one_colour("teal", (40, 30))
 TITLES = [f"Bird {number}" for number in range(120)]
 
 
 @pytest.fixture
 def wiki() -> Iterator[MediaWiki]:
     pages = {title: Page(f"{title} flies.", ["Birds"], [Use("File:A.png")]) for title in TITLES}
-    with MediaWiki(pages, {"File:A.png": File(buffer.getvalue())}) as wiki:
+    with MediaWiki(pages, {"File:A.png": File(PICTURE)}) as wiki:
         yield wiki
 
 
@@ -106,7 +104,7 @@ def test_a_file_is_kept_by_the_width_of_its_thumbnail(wiki, wikipedia):
     assert [request.parameters["iiprop"] for request in wiki.requests[1:]] == ["sha1"]
     assert "/20px-" in first["File:A.png"].thumb_url
     assert "px-" not in wikipedia.files("birds", "en", ["File:A.png"], 60)["File:A.png"].thumb_url
-    wiki.content.files["File:B.png"] = File(buffer.getvalue())
+    wiki.content.files["File:B.png"] = File(PICTURE)
     # What was missing may have come into being.
     assert wikipedia.files("birds", "en", ["File:B.png"], 20)["File:B.png"].width == 40
 

@@ -1,0 +1,14 @@
+"""Processes that run a script of a test."""
+
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+from resources.files.home import REPO_ROOT
+
+
+def start(script: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+    """A process that runs an indented script with these arguments, in the repository's folder."""
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)

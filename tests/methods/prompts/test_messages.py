@@ -26,10 +26,6 @@ def test_no_empty_text_stands_beside_an_image():
     assert interleave("<ImageHere><ImageHere>", ["a", "b"]) == (Image("a"), Image("b"))
 
 
-def test_a_text_without_images_is_itself():
-    assert interleave("Why?", []) == (Text("Why?"),)
-
-
 def test_only_the_exact_token_is_a_place():
     text = "<imagehere> <ImageHere > <image-1>"
     assert interleave(text, []) == (Text(text),)
@@ -53,10 +49,6 @@ def test_parts_put_back_together_are_the_text(pieces):
     joined = "".join(part.text if isinstance(part, Text) else IMAGE_HERE for part in parts)
     assert joined == text
     assert [part.image_id for part in parts if isinstance(part, Image)] == images
-
-
-def test_a_message_of_text_alone_has_one_part():
-    assert Message.of("system", "Look.") == Message("system", (Text("Look."),))
 
 
 def test_messages_can_stand_in_sets_and_keys():

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.wording_effects import groups_of, styles_of, wording_findings
+from tests.methods.evaluation.metrics.numbers import scored
 
 RATING = Mean(name="Rating", lowest=1, highest=10)
 
@@ -31,14 +31,12 @@ def wording(group, place, text="What is it?", **labels):
 
 def rated(items, values):
     return [
-        ScoredObservation(
+        scored(
             item.item_id,
-            item.cluster,
-            "plain",
-            1,
-            "Rating",
             value,
-            "not_judged" if value is None else "judged",
+            cluster=item.cluster,
+            metric="Rating",
+            status="not_judged" if value is None else "",
         )
         for item, value in zip(items, values, strict=True)
     ]

@@ -65,9 +65,7 @@ def counts(found: dict[Key, SplitDecision]) -> Counter[str | None]:
 
 
 @given(corpora(), specs())
-def test_nothing_is_on_both_sides_and_nothing_is_left_out(
-    corpus: list[SplitImage], spec: SplitSpec
-) -> None:
+def test_nothing_is_on_both_sides_and_nothing_is_left_out(corpus, spec):
     found = sides(corpus, spec)
     assert shared(corpus, found, spec) == set()
     assert found.keys() == {each.name for each in corpus}
@@ -75,18 +73,14 @@ def test_nothing_is_on_both_sides_and_nothing_is_left_out(
 
 
 @given(corpora(), specs(), st.randoms())
-def test_the_order_of_the_corpus_says_nothing(
-    corpus: list[SplitImage], spec: SplitSpec, random: object
-) -> None:
+def test_the_order_of_the_corpus_says_nothing(corpus, spec, random):
     mixed = list(corpus)
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert sides(mixed, spec) == sides(corpus, spec)
 
 
 @given(corpora(), corpora(), specs(), specs())
-def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
-    corpus: list[SplitImage], more: list[SplitImage], spec: SplitSpec, now: SplitSpec
-) -> None:
+def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(corpus, more, spec, now):
     prior = sides(corpus, spec)
     # What an image is compared by may change as others come: its group, its clusters.
     grown = list({each.name: each for each in [*corpus, *more]}.values())
@@ -98,9 +92,7 @@ def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
 
 
 @given(corpora(), corpora(), specs())
-def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
-    corpus: list[SplitImage], more: list[SplitImage], spec: SplitSpec
-) -> None:
+def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(corpus, more, spec):
     known = {each.name for each in corpus}
     groups = {each.image_id: each.duplicate_group for each in corpus}
     # Later images are in the groups that there were.
@@ -115,9 +107,7 @@ def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
 
 
 @given(corpora(), specs())
-def test_what_left_the_corpus_comes_back_to_its_side(
-    corpus: list[SplitImage], spec: SplitSpec
-) -> None:
+def test_what_left_the_corpus_comes_back_to_its_side(corpus, spec):
     prior = sides(corpus, spec)
     without = sides(corpus[::2], spec, prior)
     assert without == prior
@@ -125,9 +115,7 @@ def test_what_left_the_corpus_comes_back_to_its_side(
 
 
 @given(corpora(), specs(), st.sets(PLACES, max_size=2))
-def test_nothing_of_an_imported_benchmark_is_left_to_instruct(
-    corpus: list[SplitImage], spec: SplitSpec, images: set[int]
-) -> None:
+def test_nothing_of_an_imported_benchmark_is_left_to_instruct(corpus, spec, images):
     tested = ExternalContent(images={f"i{image}" for image in images})
     for prior in ({}, sides(corpus, spec)):
         found = sides(corpus, spec, prior, tested)
@@ -150,9 +138,7 @@ def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share: float) ->
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=12), SHARES, st.integers(0, 5))
-def test_a_cluster_of_three_pages_or_more_makes_a_larger_set_than_a_pair(
-    sizes: list[int], share: float, seed: int
-) -> None:
+def test_a_cluster_of_three_pages_or_more_makes_a_larger_set_than_a_pair(sizes, share, seed):
     corpus = alone(f"c{number}" for number, size in enumerate(sizes) for _ in range(size))
     found = sides(corpus, SplitSpec(share, seed=seed))
     pages: dict[str, Counter[str | None]] = {}

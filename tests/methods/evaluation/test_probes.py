@@ -36,12 +36,10 @@ from methods.evaluation.probes import (
 from methods.words import is_chinese, n_words
 from tests.methods.evaluation.simulated_judges import (
     BIASED,
-    JUDGES,
     UNBIASED,
     asked,
     false_alarms,
     shown,
-    shown_at_once,
 )
 
 pytestmark = pytest.mark.slow
@@ -254,31 +252,19 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
 # --- Simulated judges ------------------------------------------------------------------------------
 
 
-def test_runs_at_once_say_what_the_asset_writes():
-    runs = [asked(JUDGES[2], 20, seed) for seed in range(2)]
-    for one, rows in zip(map(shown, runs), shown_at_once(runs), strict=True):
-        for name in ("p", "p_holm", "shift", "ci_low", "verdict"):
-            assert [row[name] for row in rows] == pytest.approx([row[name] for row in one]), name
-
-
 @pytest.mark.slow
 def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_ones_are_found():
     times = 8
     accused = sum(
-        bool(false_alarms(judge, rows))
+        bool(false_alarms(judge, shown(asked(judge, 40, seed))))
         for judge in UNBIASED
-        for rows in shown_at_once([asked(judge, 40, seed) for seed in range(times)])
+        for seed in range(times)
     )
     # 160 judges without a bias: 5 % are 8, and 14 or more would be as likely as 3 %.
     assert accused < 14
-    by_name = {judge.name: judge for judge in BIASED}
-    for name, probe in (
-        ("obeys 50%", OBEDIENCE),
-        ("obeys by 1.0 points", OBEDIENCE),
-        ("length is worth 1.0", LENGTH),
-        ("says A 70%", POSITION),
-    ):
-        runs = shown_at_once([asked(by_name[name], 110, seed) for seed in range(times)])
-        verdicts = [row["verdict"] for rows in runs for row in rows if row["probe"] == probe]
-        assert verdicts.count(FOUND) >= times - 1, name
-        assert NONE not in verdicts
+    for probe, judges in BIASED.items():
+        for judge in judges:
+            runs = [shown(asked(judge, 110, seed)) for seed in range(times)]
+            verdicts = [row["verdict"] for rows in runs for row in rows if row["probe"] == probe]
+            assert verdicts.count(FOUND) >= times - 1, judge.name
+            assert NONE not in verdicts

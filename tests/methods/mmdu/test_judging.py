@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.judging import (
-    DIMENSIONS,
-    Grades,
-    parse_grades,
-)
+from methods.mmdu.judging import DIMENSIONS, Grades, parse_grades
 from methods.prompts.parsing import ParseError
 
 SAMPLE = (

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.reading import (
-    read_answer,
-    read_questions,
-    with_references,
-    without_additions,
-)
+from methods.mmdu.reading import read_answer, read_questions, with_references, without_additions
 from methods.prompts.parsing import ParseError
 
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.evaluation.refusals import is_refusal
 from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, DialogueContent, QuestionAnswerPair
-from methods.quality.refusals import refusal_in
 from methods.quality.rules import RuleLimits, by_rules
 from resources.embedding.embedder import Embedder
 from tests.methods.quality import written
@@ -60,8 +58,8 @@ def test_without_vectors_only_the_words_are_compared() -> None:
     ("half", "least_found", "most_named"), [("seen", 23, 0), ("held_out", 19, 0)]
 )
 def test_of_written_dialogues_most_repeats_are_found_and_no_other_question_is_named(
-    half: str, least_found: int, most_named: int
-) -> None:
+    half, least_found, most_named
+):
     dialogues, repeated = [], set()
     for text in written.texts(half):
         turns = [turn for turn in text["turns"] if turn["question"].strip()]
@@ -84,30 +82,3 @@ def test_of_written_dialogues_most_repeats_are_found_and_no_other_question_is_na
     named = {place for place, of in evidence.items() if of[NEAR_DUPLICATE] or of[REPEATED]}
     assert len(named & repeated) >= least_found
     assert len(named - repeated) <= most_named
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "That goes beyond what I can do for you.",
-        "Naming the man in this photo goes beyond what I can do for you.",
-        "What you ask goes well beyond what I am able to offer.",
-        "Telling who this is exceeds what I can do here.",
-        "This is more than I can do for you.",
-    ],
-)
-def test_what_goes_beyond_the_speaker_is_a_refusal(text: str) -> None:
-    assert is_refusal(text) and refusal_in(text) is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The tower goes beyond what I can see in the frame.",
-        "The road goes beyond the hill.",
-        "The price is more than the family can pay.",
-        "That goes beyond what I can say for certain, but the door is red.",
-    ],
-)
-def test_what_goes_beyond_a_picture_is_an_answer(text: str) -> None:
-    assert not is_refusal(text) and refusal_in(text) is None

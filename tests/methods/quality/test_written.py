@@ -1,8 +1,4 @@
-"""Texts of two writers: what they consist of, and what the rules find of the half they were tuned on.
-
-The figures of the held-out half stand in the guide, and `tests/resources/offline/test_pair_checks.py`
-holds the guide to them.
-"""
+"""Texts of two writers: what they consist of, and what the rules find of the half for tuning."""
 
 from collections import Counter
 

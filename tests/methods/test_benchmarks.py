@@ -35,9 +35,7 @@ def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoi
     return EntryPoint(name, value, GROUP)
 
 
-def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
-    counting: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting, monkeypatch):
     found = installed_benchmarks([point()])
 
     assert found.benchmarks == {"counting": counting.benchmark} and not found.refused
@@ -67,9 +65,7 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
         (point(name="../x"), "has to be of lower-case letters, digits and underscores"),
     ],
 )
-def test_one_that_cannot_be_used_costs_itself_alone(
-    counting: ModuleType, entry: EntryPoint, reason: str
-) -> None:
+def test_one_that_cannot_be_used_costs_itself_alone(counting, entry, reason):
     found = installed_benchmarks([entry, *([point()] if entry.name != "counting" else [])])
 
     assert reason in found.refused[entry.name]
@@ -83,9 +79,7 @@ def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
     assert "two packages have a benchmark of this name" in found.refused["counting"]
 
 
-def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monkeypatch, tmp_path):
     (tmp_path / "graded.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     there_are = EntryPoints([point("graded:benchmark")])
@@ -147,8 +141,8 @@ def returns(observations: object) -> Any:
     ],
 )
 def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_asked(
-    counting: ModuleType, change: dict[str, Any], says: str
-) -> None:
+    counting, change, says
+):
     known = counting.benchmark
     benchmark = SimpleNamespace(
         ask=change.get("ask", known.ask),

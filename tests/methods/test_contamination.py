@@ -74,9 +74,7 @@ def test_releases_that_share_nothing_share_nothing() -> None:
         ("image", "a", {"images": {"a": ["of-instruct"]}}),
     ],
 )
-def test_a_page_or_an_image_is_found_with_the_items(
-    kind: str, what: str, planted: dict[str, dict[str, list[str]]]
-) -> None:
+def test_a_page_or_an_image_is_found_with_the_items(kind, what, planted):
     of = dataclasses.replace(OTHER, **planted)  # type: ignore[arg-type]
     (one,) = found(of)
     assert one == (kind, what, "bench", "of-bench", "instruct", "of-instruct", None)
@@ -231,8 +229,8 @@ def test_stock_phrases_in_a_row_of_their_own_are_a_text() -> None:
     ],
 )
 def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
-    question: str, answer: str, kind: str | None
-) -> None:
+    question, answer, kind
+):
     kinds = [one.kind for one in found(release("instruct", question, answer))]
     assert kinds == [*(["answer"] if answer == ANSWER else []), *([kind] if kind else [])]
 
@@ -281,9 +279,7 @@ TEXTS = st.lists(st.sampled_from([f"w{n:c}" for n in range(97, 123)]), min_size=
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
-def test_what_is_planted_whole_is_found_whatever_stands_around_it(
-    question: str, answer: str, before: str, after: str
-) -> None:
+def test_what_is_planted_whole_is_found_whatever_stands_around_it(question, answer, before, after):
     assume(
         len(runs(comparable_text(question).words)) >= 6
         and len(runs(comparable_text(answer).words)) >= 6

@@ -27,9 +27,7 @@ def refused(text: str, quoting: Quoting = "checked") -> DelimitedError:
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
     st.sampled_from([",", "\t", ";"]),
 )
-def test_what_a_writer_of_csv_quotes_is_read_as_it_was(
-    rows: list[list[str]], quoting: int, delimiter: str
-) -> None:
+def test_what_a_writer_of_csv_quotes_is_read_as_it_was(rows, quoting, delimiter):
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)
     assert read(text.getvalue(), "csv", delimiter) == rows
@@ -86,9 +84,7 @@ def test_a_quoted_word_at_the_beginning_of_a_text_stays_quoted() -> None:
         ),
     ],
 )
-def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(
-    rows: str, fact: str
-) -> None:
+def test_a_quote_that_takes_in_rows_is_refused_and_may_be_read_as_a_character(rows, fact):
     error = refused(HEAD + rows)
     assert error.fact == fact
     assert "If the file was written without quoting, read it with --quoting none" in str(error)

@@ -136,15 +136,9 @@ ABOUT_MARKS = [
 
 
 @pytest.mark.parametrize(("text", "answer", "reasoning"), SPLIT)
-def test_a_text_is_split_at_the_marks_that_its_model_wrote(
-    text: str, answer: str, reasoning: str
-) -> None:
+def test_a_text_is_split_at_the_marks_that_its_model_wrote(text, answer, reasoning):
     assert without_reasoning(text) == (answer, reasoning)
-
-
-@pytest.mark.parametrize(("text", "answer", "reasoning"), SPLIT)
-def test_an_answer_has_nothing_more_to_take_off(text: str, answer: str, reasoning: str) -> None:
-    assert without_reasoning(answer) == (answer, "")
+    assert without_reasoning(answer) == (answer, ""), "an answer has nothing more to take off"
 
 
 @pytest.mark.parametrize("text", ABOUT_MARKS)
@@ -191,9 +185,7 @@ def test_no_reasoning_of_the_sample_is_left_in_an_answer() -> None:
     ],
 )
 @pytest.mark.parametrize("begins", ["", "<think>"])
-def test_the_longest_text_is_split_in_time_that_grows_with_its_length(
-    unit: str, begins: str
-) -> None:
+def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit, begins):
     # Were it to grow with its square, the test's own time would end it.
     text = begins + unit * 100_000
 

@@ -33,9 +33,7 @@ MODELS = [f"model-{number}" for number in range(14)]
         ("", (), "there are none"),
     ],
 )
-def test_the_nearest_are_named_and_nothing_else(
-    name: str, known: tuple[str, ...], said: str
-) -> None:
+def test_the_nearest_are_named_and_nothing_else(name, known, said):
     assert nearest(name, known) == said
 
 
@@ -43,9 +41,7 @@ NAMES = st.text(string.ascii_lowercase + "_", min_size=5, max_size=20)
 
 
 @given(known=st.sets(NAMES, min_size=1, max_size=30), data=st.data())
-def test_a_name_with_a_slip_is_answered_with_three_at_most_that_there_are(
-    known: set[str], data: st.DataObject
-) -> None:
+def test_a_name_with_a_slip_is_answered_with_three_at_most_that_there_are(known, data):
     meant = data.draw(st.sampled_from(sorted(known)))
     at = data.draw(st.integers(0, len(meant) - 1))
     said = nearest(meant[:at] + meant[at + 1 :], known)

@@ -32,9 +32,7 @@ def open_vqa(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     del sys.modules["open_vqa"], sys.modules["counting"]
 
 
-def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(
-    open_vqa: ModuleType,
-) -> None:
+def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(open_vqa):
     found = installed_benchmarks([POINT])
     assert found.benchmarks == {"open_vqa": open_vqa.benchmark} and not found.refused
     dry_run_item(open_vqa.benchmark, ITEM, AskingLimits())

@@ -175,9 +175,7 @@ def test_other_reviewers_and_other_images_are_changes() -> None:
 @pytest.mark.parametrize(
     "of", [{"reviewers": ["eve"]}, {"labels": {"task": "Counting"}}, {"artist": "Ann"}]
 )
-def test_what_is_only_said_of_an_item_leaves_it_to_be_asked_and_judged_alike(
-    of: dict[str, Any],
-) -> None:
+def test_what_is_only_said_of_an_item_leaves_it_to_be_asked_and_judged_alike(of):
     found = changes({}, of)
     assert len(found.changed) == 1 and found.common == {"i": "i"}
 
@@ -261,9 +259,7 @@ def test_a_long_list_of_dialogues_is_cut_and_counted() -> None:
         ({}, {"image": "y"}, "images"),
     ],
 )
-def test_what_any_benchmark_asks_and_judges_by_is_compared(
-    one: dict[str, Any], other: dict[str, Any], what: str
-) -> None:
+def test_what_any_benchmark_asks_and_judges_by_is_compared(one, other, what):
     found = changes(one, other)
     assert [each.what for each in found.changed] == [what]
     assert found.common == {} and found.n_same == 0

@@ -25,6 +25,7 @@ from methods.mmbench import CIRCULAR_COMPAT
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 from methods.mmiu.taxonomy import RELATION, TASK, TASKS
+from tests.methods.evaluation.metrics.numbers import scored
 from tests.methods.released_answers import answers, questions
 
 Figures = dict[tuple[str, str, str], float]
@@ -58,20 +59,16 @@ def test_174_572_letters_are_those_of_vlmevalkit() -> None:
     assert digest(letter or "-" for letter in letters) == "1896d25142ddfd73"
 
 
-def test_6_332_circular_questions_are_right_wrong_or_left_to_the_extractor_as_in_vlmevalkit() -> (
-    None
-):
+def test_6_332_circular_questions_are_right_wrong_or_left_to_the_extractor_as_in_vlmevalkit():
     """6,218 are decided by its rules; the other 114 it gives to a model, or a random letter."""
     observed = [
-        ScoredObservation(
+        scored(
             f"{number:04}",
-            f"{number:04}",
-            f"shift-{shift}",
-            1,
-            RIGHT_COMPAT,
             None if (read := compat(answer, choices)) is None else float(read == right),
-            "not_judged" if read is None else "judged",
-            labels={CHOICES: str(len(choices))},
+            trial=f"shift-{shift}",
+            metric=RIGHT_COMPAT,
+            status="not_judged" if read is None else "judged",
+            **{CHOICES: str(len(choices))},
         )
         for number, passes in enumerate(questions(6_332, seed=1))
         for shift, (answer, choices, right) in enumerate(passes)
@@ -93,7 +90,7 @@ def test_mmdu_s_140_means_are_those_of_turns_and_of_dialogues() -> None:
             for dimension in Mmdu.dimensions
         }
         observed = [
-            ScoredObservation(dialogue, dialogue, "plain", turn, dimension, float(rating))
+            scored(dialogue, float(rating), turn=turn, metric=dimension)
             for (dialogue, turn, dimension), rating in ratings.items()
         ]
         expected: Figures = {}
@@ -119,15 +116,10 @@ def test_convbench_s_192_win_rates_composites_and_differences() -> None:
             (name, item): float(draw.random() < skill) for name in WIN_RATES for item in range(60)
         }
         observed = [
-            ScoredObservation(
-                f"i{item}",
-                f"i{item}",
-                WIN_RATES[name].trial,
-                turn_of[str(WIN_RATES[name].observation)],
-                str(WIN_RATES[name].observation),
-                value,
-            )
+            scored(f"i{item}", value, turn=turn_of[metric], trial=rate.trial, metric=metric)
             for (name, item), value in wins.items()
+            for rate in [WIN_RATES[name]]
+            for metric in [str(rate.observation)]
         ]
         rate = {
             name: 100 * sum(value for (of, _), value in wins.items() if of == name) / 60
@@ -156,14 +148,13 @@ def test_alignmmbench_s_72_means_and_alignment_scores() -> None:
             for wording in range(draw.randint(2, 6))
         }
         observed = [
-            ScoredObservation(
+            scored(
                 f"{seed}-{wording}",
-                seed,
-                "plain",
-                1,
-                "Rating",
                 float(rating),
-                labels={"category": category, "task": task},
+                cluster=seed,
+                metric="Rating",
+                category=category,
+                task=task,
             )
             for (category, task, seed, wording), rating in ratings.items()
         ]
@@ -200,14 +191,8 @@ def test_mmiu_s_40_accuracies_of_relations_and_over_tasks() -> None:
             for question in range(draw.randint(5, 20))
         }
         observed = [
-            ScoredObservation(
-                f"{task} {question}",
-                f"{task} {question}",
-                "plain",
-                1,
-                RIGHT,
-                value,
-                labels={TASK: task, RELATION: relations[task]},
+            scored(
+                f"{task} {question}", value, metric=RIGHT, **{TASK: task, RELATION: relations[task]}
             )
             for (task, question), value in right.items()
         ]

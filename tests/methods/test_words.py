@@ -29,9 +29,7 @@ from methods.words import n_words
         ("𠀀𠀁", 2),
     ],
 )
-def test_words_stand_between_spaces_and_a_chinese_or_japanese_character_is_one(
-    text: str, n: int
-) -> None:
+def test_words_stand_between_spaces_and_a_chinese_or_japanese_character_is_one(text, n):
     assert n_words(text) == n
 
 

@@ -45,9 +45,7 @@ def test_every_task_has_keywords_in_both_languages_and_none_twice() -> None:
         ("风车", "三只", False),
     ],
 )
-def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(
-    text: str, keyword: str, is_there: bool
-) -> None:
+def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, keyword, is_there):
     assert bool(found_keywords([text], [keyword])) == is_there
 
 
@@ -111,9 +109,7 @@ def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() 
     st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("ab")),
     st.sets(st.sampled_from("abcdef")),
 )
-def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(
-    texts: list[tuple[str, str]], groups: dict[str, str], excluded: set[str]
-) -> None:
+def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(texts, groups, excluded):
     entries = [pictured(number, *each) for number, each in enumerate(texts)]
     found = candidates(entries, WORDS, groups, excluded)
     taken = {each.entry_id for each in found.candidates}

@@ -46,14 +46,18 @@ def test_there_is_a_demand_for_each_of_the_thirteen_tasks() -> None:
 # --- Single questions ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "\n {} "])
-def test_a_seed_is_read(form: str) -> None:
-    assert read_seed(form.format(json.dumps(SEED)), "en") == Seed(**SEED)
+CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
 
 
-def test_a_chinese_seed_is_read() -> None:
-    given = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
-    assert read_seed(json.dumps(given), "zh") == Seed(**given)
+@pytest.mark.parametrize(
+    ("form", "seed", "language"),
+    [
+        *((form, SEED, "en") for form in ("{}", "```json\n{}\n```", "\n {} ")),
+        ("{}", CHINESE, "zh"),
+    ],
+)
+def test_a_seed_is_read(form, seed, language) -> None:
+    assert read_seed(form.format(json.dumps(seed)), language) == Seed(**seed)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +124,7 @@ def test_a_planted_error_stands_in_the_history() -> None:
         ("Coherence", {"reference": ""}, "empty_text"),
     ],
 )
-def test_a_dialogue_that_is_not_sound_is_refused_by_name(
-    task: str, changes: dict[str, Any], reason: str
-) -> None:
+def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
     assert refused(json.dumps({**DIALOGUE, **changes}), task=task) == reason
 
 

@@ -97,9 +97,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     task=st.sampled_from(list(CATEGORIES)),
     path=st.just("") | TEXTS,
 )
-def test_any_row_is_written_back_as_it_was(
-    prompt: str, answer: str, history: list, task: str, path: str
-) -> None:
+def test_any_row_is_written_back_as_it_was(prompt, answer, history, task, path):
     row = line(
         prompt=prompt,
         ref_answer=answer,

@@ -47,9 +47,7 @@ MANY = [replace(ONE, model=f"m{n % 3}", item_id=f"q{n}") for n in range(60)]
         (None, None, "A", "unread"),
     ],
 )
-def test_each_answer_is_in_one_stratum(
-    rule: str | None, extractor: str | None, compat_rule: str | None, stratum: str
-) -> None:
+def test_each_answer_is_in_one_stratum(rule, extractor, compat_rule, stratum):
     read = replace(ONE, rule=rule, extractor=extractor, compat_rule=compat_rule)
     assert read.stratum == stratum and stratum in STRATA
 
@@ -82,9 +80,7 @@ def test_a_sample_has_so_many_of_each_group_and_all_of_a_small_one() -> None:
 
 
 @given(st.permutations(MANY), st.integers(0, 9))
-def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(
-    shuffled: list[ExtractedAnswer], n: int
-) -> None:
+def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(shuffled, n):
     few = sample_answers(shuffled, n, 7, lambda each: each.model)
     assert few == sample_answers(MANY, n, 7, lambda each: each.model)
     assert set(few) <= set(sample_answers(MANY, n + 1, 7, lambda each: each.model))
@@ -110,15 +106,12 @@ def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
 def test_readings_end_where_nothing_was_answered() -> None:
     question = item("B", "red", "green")
     _, transcript = run(Mmiu(retest=True), question, lambda ask: "(B)")
-    assert [
-        each.trial
-        for each in readings_of(
-            Mmiu(retest=True).ask(question, AskingLimits(prompt=prompt)), transcript
-        )
-    ]
     first = Transcript({("plain", 1): transcript.answer("plain", 1)}, {("plain", 1): "B"})
-    found = list(readings_of(Mmiu(retest=True).ask(question, AskingLimits(prompt=prompt)), first))
-    assert [(each.trial, each.by_rule) for each in found] == [("plain", "B")]
-    assert (
-        list(readings_of(Mmiu().ask(question, AskingLimits(prompt=prompt)), Transcript({}))) == []
-    )
+
+    def readings(of: Transcript) -> list[tuple]:
+        asking = Mmiu(retest=True).ask(question, AskingLimits(prompt=prompt))
+        return [(each.trial, each.by_rule) for each in readings_of(asking, of)]
+
+    assert len(readings(transcript)) == 2
+    assert readings(first) == [("plain", "B")]
+    assert readings(Transcript({})) == []

@@ -1,10 +1,6 @@
 """Letters of a release's baselines, worked by hand."""
 
-from methods.choice.letter_shares import (
-    most_frequent_letter,
-    most_frequent_letters,
-    random_letter,
-)
+from methods.choice.letter_shares import most_frequent_letter, most_frequent_letters, random_letter
 from tests.methods.choice.questions import item
 
 ITEMS = [
@@ -16,12 +12,9 @@ ITEMS = [
 ]
 
 
-def test_the_most_frequent_letter_is_the_key_of_most_items_and_none_without_keys() -> None:
+def test_the_most_frequent_letter_is_the_first_of_the_keys_that_most_items_have() -> None:
     assert most_frequent_letter(ITEMS) == "B"
     assert most_frequent_letter([item(None, "x", "y")]) is None
-
-
-def test_of_letters_that_are_as_frequent_the_first_is_taken() -> None:
     assert most_frequent_letter([item("C", "x", "y", "z"), item("B", "x", "y")]) == "B"
 
 

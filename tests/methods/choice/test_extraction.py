@@ -17,13 +17,12 @@ def test_the_prompt_has_question_choices_and_answer_and_nothing_of_the_key() -> 
     )
 
 
-@pytest.mark.parametrize("reply", ["B", " b\n", "(B)", "B.", "**B**", '"B"', "Ｂ", "（Ｂ）", "B。"])
-def test_a_letter_is_read(reply: str) -> None:
-    assert letter_reader(2)(reply) == "B"
+LETTERS = ["B", " b\n", "(B)", "B.", "**B**", '"B"', "Ｂ", "（Ｂ）", "B。"]
 
 
-def test_z_is_none_of_the_choices() -> None:
-    assert letter_reader(2)("Z") == "Z"
+@pytest.mark.parametrize(("reply", "letter"), [*((each, "B") for each in LETTERS), ("Z", "Z")])
+def test_a_letter_or_z_is_read(reply: str, letter: str) -> None:
+    assert letter_reader(2)(reply) == letter
 
 
 @pytest.mark.parametrize("reply", ["", "C", "AB", "A or B", "The answer is B.", "cat", "1"])

@@ -55,21 +55,21 @@ def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
     ]
 
 
+def findings(answers: list[ExtractedAnswer], scored: Any, people: Any) -> list[Finding]:
+    metrics = Mmiu().metrics
+    found = reading_findings(
+        metrics, answers, scored, people, extractor="second", seed=0, n_resamples=200
+    )
+    return list(found)
+
+
 def figures(
     answers: list[ExtractedAnswer], model: str = "m", people: Any = PEOPLE
 ) -> dict[Any, Finding]:
     of_models: dict[str, list[ExtractedAnswer]] = {}
     for each in answers:
         of_models.setdefault(each.model, []).append(each)
-    rows = reading_findings(
-        Mmiu().metrics,
-        answers,
-        {name: observed(of) for name, of in of_models.items()},
-        people,
-        extractor="second",
-        seed=0,
-        n_resamples=200,
-    )
+    rows = findings(answers, {name: observed(of) for name, of in of_models.items()}, people)
     return {
         (row.measure, row.judge, row.other, row.subset_value, row.aggregation): row
         for row in rows
@@ -188,11 +188,7 @@ def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
 
 
 def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
-    rows = list(
-        reading_findings(
-            Mmiu().metrics, ANSWERS, {}, {}, extractor="second", seed=0, n_resamples=100
-        )
-    )
+    rows = findings(ANSWERS, {}, {})
     scores = [row for row in rows if row.metric and row.subject == "m"]
     assert len(scores) == 2 * 5 and {row.reason for row in scores} == {NO_KEY}
     assert {row.value for row in scores} == {None} and {row.n for row in scores} == {0}
@@ -200,14 +196,7 @@ def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert (
-        list(
-            reading_findings(
-                Mmiu().metrics, [], {}, {}, extractor="second", seed=0, n_resamples=100
-            )
-        )
-        == []
-    )
+    assert figures([]) == {}
 
 
 def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:
@@ -228,18 +217,9 @@ def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:
 def test_the_letters_of_each_pass_are_shares_of_its_answers() -> None:
     """MMBench, Figure 4, for every pass: 2 of 4 first answers name A, 1 of 2 second ones B."""
     second = [replace(read(key, "B", rule=letter), trial="shift-1") for key, letter in PASSES]
-    found = reading_findings(
-        Mmiu().metrics,
-        [*ANSWERS, *second],
-        {"m": observed(ANSWERS)},
-        {},
-        extractor="second",
-        seed=0,
-        n_resamples=200,
-    )
     named = {
         (row.unit, row.subset_value): (row.n, row.value)
-        for row in found
+        for row in findings([*ANSWERS, *second], {"m": observed(ANSWERS)}, {})
         if row.measure == "named" and row.subject == "m"
     }
     assert named == {

@@ -65,9 +65,7 @@ OUTCOMES = st.dictionaries(
 
 
 @given(OUTCOMES, st.integers(1, 4))
-def test_every_model_votes_once_and_no_item_is_flagged_by_both(
-    outcomes: dict[str, dict[str, bool | None]], least: int
-) -> None:
+def test_every_model_votes_once_and_no_item_is_flagged_by_both(outcomes, least):
     models, items = sorted(outcomes), list("uvwxyz")
     easy = text_only(outcomes, models, items, least)
     wrong = wrong_items(outcomes, models, items, least)

@@ -45,11 +45,8 @@ def test_in_a_shuffled_order_no_choice_keeps_its_letter(n: int, seed: str, place
     assert letter_in(order, LETTERS[place % n]) != LETTERS[place % n]
 
 
-def test_seeds_give_different_orders() -> None:
+def test_seeds_give_different_orders_and_one_choice_has_one() -> None:
     assert len({shuffled(4, f"item-{n}") for n in range(50)}) == 9  # derangements of four
-
-
-def test_one_choice_has_one_order() -> None:
     assert shuffled(1, "x") == (0,) and shuffled(0, "x") == ()
 
 

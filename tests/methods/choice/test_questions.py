@@ -25,23 +25,25 @@ def shown(message: Message) -> str:
 HINTED = f"{IMAGE_HERE}\nHint: Look up.\nQuestion: What is it?"
 
 
-@pytest.mark.parametrize("language", [None, "en", "fr"])
-def test_mmbench_asks_in_the_words_of_figure_22(language: str | None) -> None:
-    assert shown(
-        question_message(item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
-    ) == (
-        "[sha-1]\nHint: Look up.\nQuestion: What is it?\nA. owl\nB. crow\n"
-        "Please select the correct answer from the options above."
-    )
+ENGLISH = (
+    "[sha-1]\nHint: Look up.\nQuestion: What is it?\nA. owl\nB. crow\n"
+    "Please select the correct answer from the options above."
+)
+CHINESE = (
+    "[sha-1]\n提示: Look up.\n问题: What is it?\nA. owl\nB. crow\n请从上面的选项中选出正确答案。"
+)
 
 
-@pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_hant"])
-def test_mmbench_asks_a_chinese_question_in_chinese(language: str) -> None:
-    assert shown(
-        question_message(item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
-    ) == (
-        "[sha-1]\n提示: Look up.\n问题: What is it?\nA. owl\nB. crow\n请从上面的选项中选出正确答案。"
-    )
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        *((language, ENGLISH) for language in (None, "en", "fr")),
+        *((language, CHINESE) for language in ("zh", "zh-CN", "ZH_hant")),
+    ],
+)
+def test_mmbench_asks_in_the_words_of_figure_22_and_in_the_language_of_the_item(language, text):
+    asked = question_message(item(HINTED, 1, language), MMBENCH, "Hint", original_order(2))
+    assert shown(asked) == text
 
 
 def test_mmiu_asks_in_the_words_of_table_b_2() -> None:

@@ -19,22 +19,11 @@ LETTERS_AS_CHOICES = (
 
 
 def test_both_ways_read_the_letters_of_the_table() -> None:
-    read = [
-        (
-            choices,
-            answer,
-            read_letter(answer, CHOICES[choices]).letter,
-            compat(answer, CHOICES[choices]),
-        )
-        for choices, answer, _, _ in TABLE
-    ]
-    assert [row for row in read if row not in TABLE] == []
+    def read(choices: str, answer: str) -> tuple:
+        of = CHOICES[choices]
+        return choices, answer, read_letter(answer, of).letter, compat(answer, of)
 
-
-def test_the_table_has_enough_of_both() -> None:
-    letters = [letter for _, _, letter, _ in TABLE]
-    assert len(TABLE) > 200 and letters.count(None) > 40 and letters.count("Z") > 4
-    assert {"A", "B", "C", "D", "E", "G", "H"} < set(letters)
+    assert [row for row in TABLE if read(*row[:2]) != row] == []
 
 
 @given(
@@ -43,9 +32,7 @@ def test_the_table_has_enough_of_both() -> None:
 )
 @example("İİİ", ["İ", "x"])
 @example("it is İ", ["İ", "ab"])
-def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(
-    answer: str, choices: list[str]
-) -> None:
+def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(answer, choices):
     """In lower case a text may be longer: "İ" becomes two characters."""
     low = answer.lower()
     found = [
@@ -62,9 +49,7 @@ def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(
     ("rule", "strict_letter", "letter"),
     [("A", "B", "A"), (None, "B", "B"), (None, "D", "Z"), ("Z", "D", "Z"), (None, None, None)],
 )
-def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(
-    rule: str | None, strict_letter: str | None, letter: str | None
-) -> None:
+def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(rule, strict_letter, letter):
     assert compat_letter(rule, strict_letter, CHOICES["last"]) == letter
 
 
@@ -107,9 +92,7 @@ FORMS = (
 
 
 @given(QUESTIONS, st.integers(0, 7), st.sampled_from(FORMS))
-def test_every_letter_is_read_in_every_plain_form(
-    choices: list[str], place: int, form: str
-) -> None:
+def test_every_letter_is_read_in_every_plain_form(choices, place, form):
     letter = LETTERS[place % len(choices)]
     assert read_letter(form.format(letter), choices).letter == letter
 
@@ -123,8 +106,8 @@ def test_a_choices_text_is_read_whatever_its_first_letter(choices: list[str], pl
 
 @given(st.permutations("ABCD"), st.sampled_from("ABCD"), st.sampled_from(FORMS))
 def test_a_bare_letter_is_that_of_a_choice_also_where_a_choice_is_another_letter(
-    choices: list[str], letter: str, form: str
-) -> None:
+    choices, letter, form
+):
     """ "C" to the choices B, C, A, D: of 4,377 published answers to MMBench 10 were not read."""
     wide = chr(ord(letter) + 0xFEE0)
     assert read_letter(form.format(letter), choices).letter == letter
@@ -145,9 +128,7 @@ def test_ten_published_answers_with_letters_as_choices_are_read_as_vlmevalkit_re
 
 
 @given(st.text(max_size=300), QUESTIONS)
-def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(
-    answer: str, choices: list[str]
-) -> None:
+def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(answer, choices):
     letters = {*LETTERS[: len(choices)], "Z", None}
     assert read_letter(answer, choices).letter in letters and compat(answer, choices) in letters
 

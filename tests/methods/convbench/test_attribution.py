@@ -202,19 +202,6 @@ def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) ->
     assert one["n_errors"] + one["n_right"] == one["n_items"] == len(pairs)
 
 
-@given(st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=25))
-@settings(max_examples=25, deadline=None)
-def test_where_nothing_changes_the_net_is_nothing(values) -> None:
-    row = only(reasoning(numbered(values), numbered(values)))
-    assert (row["difference"], row["n_gone"], row["n_lost"], row["verdict"]) == (0, 0, 0, None)
-    assert row["p"] is None and row["reason"] in (NOTHING_CHANGES, TOO_FEW)
-
-
-def test_order_of_observations_does_not_matter() -> None:
-    observed = reasoning(numbered([0, 1, 0.5] * 5), numbered([1, 1, 0] * 5))
-    assert only(observed) == only(list(reversed(observed)))
-
-
 # --- Planted faults --------------------------------------------------------------------------------
 
 

@@ -72,9 +72,7 @@ def test_a_cosine_above_one_is_refused() -> None:
 
 
 @given(st.lists(st.floats(0, 359), min_size=1, max_size=12, unique=True), st.floats(-0.9, 1))
-def test_every_name_is_in_one_category_that_has_its_own_name(
-    angles: list[float], tau: float
-) -> None:
+def test_every_name_is_in_one_category_that_has_its_own_name(angles, tau):
     counts = {f"Task {place}": place % 3 + 1 for place in range(len(angles))}
     found = categories_of(counts, at(*angles), tau)
     assert [each.name for each in found] == list(counts)

@@ -213,11 +213,10 @@ def test_the_conversation_is_told_the_verdicts_of_its_own_order() -> None:
 
 def test_focus_points_stand_at_the_creation_and_are_left_out_on_demand() -> None:
     for benchmark, n in ((Convbench(), 1), (Convbench(focus=False), 0)):
-        steps, _ = judged(benchmark.judge(ITEM, transcript(benchmark)))
-        of = by_place(steps)
-        assert shown(of[PLAIN, 3, "model-first"]).count("It rhymes.") == n
-        assert shown(of[PLAIN, 2, "model-first"]).count("It rhymes.") == 0
-        assert shown(of[PLAIN, 3, "overall-model-first"]).count("It rhymes.") == n
+        of = by_place(judged(benchmark.judge(ITEM, transcript(benchmark)))[0])
+        shown_at = [(3, "model-first"), (2, "model-first"), (3, "overall-model-first")]
+        counts = [shown(of[PLAIN, turn, part]).count("It rhymes.") for turn, part in shown_at]
+        assert counts == [n, 0, n]
 
 
 def test_without_turn_judgments_the_conversation_is_compared_by_its_texts() -> None:
@@ -228,21 +227,20 @@ def test_without_turn_judgments_the_conversation_is_compared_by_its_texts() -> N
     assert "<verdict>" not in shown(whole) + system.parts[0].text
 
 
-def test_a_turn_is_judged_within_all_three_turns_of_both_sides() -> None:
+@pytest.mark.parametrize("later", [True, False])
+def test_a_turn_is_judged_within_all_three_turns_or_those_up_to_it(later: bool) -> None:
     """Formula (i) of section 4: the judge of turn i gets M1 to M3 and R1 to R3."""
-    steps, _ = judged(Convbench(grades=True).judge(ITEM, transcript(Convbench())), graded)
-    for turn in (1, 2, 3):
-        text = shown(by_place(steps)[PLAIN, turn, "model-first"])
-        assert all(f">{side}{n}<" in text for side in "MR" for n in (1, 2, 3))
-        assert all(f">M{n}<" in shown(by_place(steps)[PLAIN, turn, "grade"]) for n in (1, 2, 3))
-
-
-def test_without_later_turns_a_turn_is_judged_by_the_turns_up_to_it() -> None:
-    benchmark = Convbench(later_turns=False, grades=True)
+    benchmark = Convbench(later_turns=later, grades=True)
     steps, _ = judged(benchmark.judge(ITEM, transcript(benchmark)), graded)
-    for part in ("model-first", "grade"):
-        text = shown(by_place(steps)[PLAIN, 2, part])
-        assert ">M1<" in text and ">M3<" not in text and "Write a line." not in text
+    for turn in (1, 2, 3):
+        text, grade = (
+            shown(by_place(steps)[PLAIN, turn, part]) for part in ("model-first", "grade")
+        )
+        for n in (1, 2, 3):
+            is_shown = later or n <= turn
+            assert all((f">{side}{n}<" in text) == is_shown for side in "MR")
+            assert (f">M{n}<" in grade) == is_shown
+        assert ("Write a line." in text and "Write a line." in grade) == (later or turn == 3)
 
 
 def test_a_later_turn_that_the_model_failed_is_not_shown() -> None:
@@ -360,10 +358,7 @@ def test_the_scores_of_two_items_by_hand() -> None:
     }
     assert of["R2"] == pytest.approx(50) and of["R1"] == pytest.approx(43.75)
     assert of["S2^ - S2"] == 50
-
-
-def test_a_gain_is_the_models_error_so_less_of_it_is_better() -> None:
-    assert [each.name for each in DIFFERENCES] == [
-        *("S2^ - S2", "S3^ - S3", "SO^ - SO", "S3~ - S3^", "SO~ - SO^")
+    # A gain is the model's error, so less of it is better.
+    assert [(each.name, each.higher_is_better) for each in DIFFERENCES] == [
+        (name, False) for name in ("S2^ - S2", "S3^ - S3", "SO^ - SO", "S3~ - S3^", "SO~ - SO^")
     ]
-    assert all(not each.higher_is_better for each in DIFFERENCES)

@@ -42,8 +42,8 @@ def found(
 @pytest.mark.parametrize(("more", "less"), GAINS)
 @pytest.mark.parametrize(("every", "gain"), [(1, 0), (2, 25), (4, 37.5), (N + 1, 50)])
 def test_contradictions_shrink_a_difference_by_their_share_and_turn_none_round(
-    more: str, less: str, every: int, gain: float
-) -> None:
+    more, less, every, gain
+):
     # The model wins 10 of 40 items, with a turn given 30: a gain of 50. Every second, fourth or other
     # item is judged by its place alone, which is worth half a win in both settings.
     def judged(won: int) -> list[tuple[float, float]]:
@@ -79,9 +79,7 @@ def test_coins_thrown_in_both_orders_are_no_gain_in_95_of_100_intervals() -> Non
 
 
 @pytest.mark.parametrize("table", [None, TABLE], ids=["any items", "a published table"])
-def test_composites_follow_their_columns_where_the_judge_was_not_understood(
-    table: Path | None,
-) -> None:
+def test_composites_follow_their_columns_where_the_judge_was_not_understood(table):
     # Of each score other items are lost; R1 is of all that remain, and not of those with four values.
     items = [f"i{n}" for n in range(60)]
     if table is not None:

@@ -16,7 +16,5 @@ from methods.evaluation.candidates import BASELINES, ablation_of, is_model, mode
         *((name, False, None, None) for name in BASELINES),
     ],
 )
-def test_a_name_says_who_is_asked_and_whether_it_has_a_rank(
-    name: str, has_rank: bool, ablation: str | None, model: str | None
-) -> None:
+def test_a_name_says_who_is_asked_and_whether_it_has_a_rank(name, has_rank, ablation, model):
     assert (is_model(name), ablation_of(name), model_of(name)) == (has_rank, ablation, model)

@@ -43,18 +43,6 @@ def test_columns_have_the_intervals_that_whole_arrays_have(columns):
         assert vars(one) == pytest.approx(vars(other), abs=1e-6)
 
 
-@given(columns)
-@settings(max_examples=30, deadline=None)
-def test_the_order_of_columns_changes_no_interval(columns):
-    forward, backward = UnitColumns(), UnitColumns()
-    for row in columns:
-        forward.add(units(row), ENDS)
-    for row in reversed(columns):
-        backward.add(units(row), ENDS)
-    for one, other in zip(forward.estimates(), backward.estimates()[::-1], strict=True):
-        assert vars(one) == pytest.approx(vars(other), abs=1e-6)
-
-
 def test_the_mean_of_strata_is_of_their_means_and_its_error_of_what_differs_within_them():
     # Two strata: (1 + 3) / 2 = 2 and 8; their mean is 5. That they are apart is no error.
     apart = [*units([1, 3], "a"), *units([None, None, 8, 8], "b")]

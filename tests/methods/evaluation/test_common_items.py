@@ -74,9 +74,7 @@ def test_a_metric_of_which_nothing_is_common_is_left_out() -> None:
     assert numbers([MICRO], BEFORE, [], ITEMS) == []
 
 
-def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls_by_chance() -> (
-    None
-):
+def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls_by_chance():
     same = {each.item_id: each.item_id for each in BEFORE}
     (certain,) = common_scores([MICRO], BEFORE, BEFORE, same, same_calls=True)
     assert (certain.difference, certain.ci_low, certain.ci_high) == (0, 0, 0)
@@ -94,9 +92,7 @@ def test_what_differs_keeps_its_interval_whatever_is_said_of_its_calls() -> None
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=1, max_size=8))
-def test_the_difference_is_that_of_the_two_scores_and_turns_round_with_them(
-    grades: list[tuple[int, int]],
-) -> None:
+def test_the_difference_is_that_of_the_two_scores_and_turns_round_with_them(grades):
     one, other = (
         [scored(str(n), 1, pair[side]) for n, pair in enumerate(grades)] for side in (0, 1)
     )

@@ -106,8 +106,8 @@ def test_under_fail_a_turn_that_is_too_long_is_asked_once_and_ends_the_dialogue(
     ],
 )
 def test_the_oldest_turns_are_left_out_with_their_images_and_the_model_is_told(
-    n_messages: int, left_out: int, sent: str
-) -> None:
+    n_messages, left_out, sent
+):
     fifth = last_of(asked("truncate", longer_than(n_messages)), 5)
     assert (fifth.turns_left_out, words(fifth)) == (left_out, sent)
     assert [message.role for message in fifth.messages[:2]] == ["user", "assistant"][:n_messages]

@@ -112,21 +112,15 @@ def test_one_replicate_says_nothing_of_noise():
         assert value is None and reason
 
 
-def test_a_judge_that_is_stricter_by_one_point_everywhere():
+def test_judges_share_the_variance_by_as_many_replicates_as_each_has():
     # 4, 8 and 5, 9: MS_i = 2 (2^2 + 2^2) = 16, MS_j = 2 (0.5^2 + 0.5^2) = 1, MS_ij = 0,
     # S_i = 16 / 2 = 8, S_j = 1 / 2.
-    judges = [{"a": answers(4, 8)}, {"a": answers(5, 9)}]
+    judges = [{"a": answers((4, 1), (8, 1))}, {"a": answers(5, 9)}]
     found = by_key(variance_rows(SCALE, judges))
     assert figure(found, "variance_share_item") == (2, pytest.approx(16 / 17), None)
     assert figure(found, "variance_share_judge") == (2, pytest.approx(1 / 17), None)
     assert figure(found, "variance_share_interaction") == (2, 0, None)
     assert figure(found, "variance_share_replicate") == (2, None, JUDGED_ONCE)
-
-
-def test_as_many_replicates_count_as_every_judge_has():
-    judges = [{"a": answers((4, 1), (8, 1))}, {"a": answers(5, 9)}]
-    found = by_key(variance_rows(SCALE, judges))
-    assert figure(found, "variance_share_item") == (2, pytest.approx(16 / 17), None)
 
 
 def test_constant_scores_have_no_variance_to_share():

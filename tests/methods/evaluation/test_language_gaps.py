@@ -16,6 +16,7 @@ from methods.evaluation.language_gaps import (
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.statistics.estimates import PAIRED_T
+from tests.methods.evaluation.metrics.numbers import scored
 
 RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
 BY_TASK = AllRight(
@@ -30,19 +31,16 @@ def item(name: str, *, image: str = "p", choices: int = 2, key: str | None = "A"
     return Item(name, (turn,), (image,), tuple("xyz"[:choices]), labels=labels)
 
 
-def scored(values: Mapping[str, float | None]) -> list[ScoredObservation]:
+def observed(values: Mapping[str, float | None]) -> list[ScoredObservation]:
     """One observation an item; without a value the model declined by a filter."""
     return [
-        ScoredObservation(
+        scored(
             name,
-            name,
-            "plain",
-            1,
-            "right",
             value,
-            "refused" if value is None else "judged",
+            metric="right",
+            status="refused" if value is None else "",
             refused=value is None,
-            labels={"task": LABELS[name]} if name in LABELS else {},
+            **({"task": LABELS[name]} if name in LABELS else {}),
         )
         for name, value in values.items()
     ]
@@ -54,7 +52,7 @@ def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...]
         ReleaseObservations(
             release,
             [item(name) for name in sorted({n for of in given.values() for n in of})],
-            {model: scored(of) for model, of in given.items()},
+            {model: observed(of) for model, of in given.items()},
         )
         for release, given in (("in-en", english), ("in-zh", chinese))
     ]

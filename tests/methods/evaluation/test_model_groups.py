@@ -9,21 +9,21 @@ from methods.evaluation.findings import Finding
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.model_groups import group_findings
+from tests.methods.evaluation.metrics.numbers import scored
 
 RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, highest=100.0)
 ABILITY = {"a": "seeing", "b": "seeing", "c": "reasoning", "d": "reasoning"}
 FIELDS = {"access": {"o1": "open", "o2": "open", "p": "proprietary"}}
 
 
-def scored(values: Mapping[str, float]) -> list[ScoredObservation]:
+def observed_on(values: Mapping[str, float]) -> list[ScoredObservation]:
     return [
-        ScoredObservation(name, name, "plain", 1, "right", value, labels={"ability": ABILITY[name]})
-        for name, value in values.items()
+        scored(name, value, metric="right", ability=ABILITY[name]) for name, value in values.items()
     ]
 
 
 def findings(of: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
-    observed = {model: scored(values) for model, values in of.items()}
+    observed = {model: observed_on(values) for model, values in of.items()}
     found = group_findings([RIGHT], observed, FIELDS, ["ability"])
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
@@ -55,7 +55,7 @@ def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
 
 
 def test_every_model_with_the_best_score_is_named() -> None:
-    observed = {model: scored(values) for model, values in MODELS.items()}
+    observed = {model: observed_on(values) for model, values in MODELS.items()}
     found = group_findings([RIGHT], observed, FIELDS, ["ability"])
     best = [each.other for each in found if (each.measure, each.subject) == ("best", "")]
     # Of everything, then of reasoning, then of seeing.

@@ -4,12 +4,8 @@ import numpy as np
 
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.metrics import ScoredObservation
-from methods.evaluation.outcomes import (
-    is_right_or_wrong,
-    items_in,
-    outcomes_of,
-    right_matrix,
-)
+from methods.evaluation.outcomes import is_right_or_wrong, items_in, outcomes_of, right_matrix
+from tests.methods.evaluation.metrics.numbers import scored
 
 CIRCULAR = BENCHMARKS["mmbench"].metrics[0]
 
@@ -17,16 +13,9 @@ CIRCULAR = BENCHMARKS["mmbench"].metrics[0]
 def passes(item: str, *said: float | str) -> list[ScoredObservation]:
     """Passes of an item of three choices: 1, 0, or the status of one without a value."""
     return [
-        ScoredObservation(
-            item,
-            item,
-            f"shift-{shift}",
-            1,
-            "right",
-            None if isinstance(value, str) else value,
-            value if isinstance(value, str) else "judged",
-            labels={"choices": "3"},
-        )
+        scored(item, None, status=value, trial=f"shift-{shift}", metric="right", choices="3")
+        if isinstance(value, str)
+        else scored(item, value, trial=f"shift-{shift}", metric="right", choices="3")
         for shift, value in enumerate(said)
     ]
 
@@ -61,22 +50,16 @@ def test_what_a_model_does_instead_of_answering_is_not_right() -> None:
 
 def test_of_mmiu_a_question_is_asked_once() -> None:
     (metric, *_) = BENCHMARKS["mmiu"].metrics
-    scored = [
-        ScoredObservation(item, item, "plain", 1, "right", value, status)
-        for item, value, status in (
-            ("a", 1.0, "judged"),
-            ("b", 0.0, "judged"),
-            ("c", None, "failed"),
-            ("d", None, "refused"),
-        )
+    values = {"a": (1.0, "judged"), "b": (0.0, "judged"), "c": (None, "failed")}
+    values["d"] = (None, "refused")
+    observed = [
+        scored(item, value, metric="right", status=status)
+        for item, (value, status) in values.items()
     ]
-    found = outcomes_of(metric, {"m": scored})
+    found = outcomes_of(metric, {"m": observed})
     # A unit without a value is none: what was lost is not among the outcomes.
     assert {item: found["m"].get(item) for item in "abcd"} == {
-        "a": True,
-        "b": False,
-        "c": None,
-        "d": False,
+        **{"a": True, "b": False, "c": None, "d": False}
     }
 
 

@@ -9,19 +9,14 @@ from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare, compare_parts
+from tests.methods.evaluation.metrics.numbers import scored
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
 
 def observed(values: list[float | None], category: str = "x") -> list[ScoredObservation]:
     """One item a value; None is one that the model failed."""
-    return [
-        ScoredObservation(
-            f"{n:02}", f"{n:02}", "plain", 1, "m", value,
-            "judged" if value is not None else "failed", labels={"category": category},
-        )
-        for n, value in enumerate(values)
-    ]  # fmt: skip
+    return [scored(f"{n:02}", value, category=category) for n, value in enumerate(values)]
 
 
 def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
@@ -77,12 +72,7 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
     macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
     items = [("x", 9, 5), ("x", 9, 5), ("x", 9, 5), ("y", 4, 6)]
     models = {
-        model: [
-            ScoredObservation(
-                f"{n}", f"{n}", "plain", 1, "m", row[place], labels={"category": row[0]}
-            )
-            for n, row in enumerate(items)
-        ]
+        model: [scored(f"{n}", row[place], category=row[0]) for n, row in enumerate(items)]
         for model, place in (("a", 1), ("b", 2))
     }
     pairs, _ = compared(models, macro)
@@ -95,12 +85,8 @@ def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone()
 
     def model(seed: int) -> list[ScoredObservation]:
         return [
-            ScoredObservation(
-                f"{n}", f"{n}", "plain", 1, "m", 1 + (seed * n * n + n) % 9,
-                labels={"category": "xxxy"[n % 4]},
-            )
-            for n in range(40)
-        ]  # fmt: skip
+            scored(f"{n}", 1 + (seed * n * n + n) % 9, category="xxxy"[n % 4]) for n in range(40)
+        ]
 
     models = {"a": model(2), "b": model(3), "c": model(5)}
     together, _ = compared(models, macro)
@@ -120,7 +106,7 @@ def test_a_smaller_spread_ranks_first() -> None:
 
     def groups(*pairs: tuple[float, float]) -> list[ScoredObservation]:
         return [
-            ScoredObservation(f"{g}{n}", f"{g}", "plain", 1, "m", value)
+            scored(f"{g}{n}", value, cluster=f"{g}")
             for g, pair in enumerate(pairs)
             for n, value in enumerate(pair)
         ]
@@ -138,9 +124,7 @@ def test_a_baseline_is_neither_ranked_nor_compared() -> None:
     assert {(first, second) for _, first, second in pairs} == {("a", "b")}
 
 
-def test_a_model_without_its_images_is_compared_with_the_model_alone_and_changes_no_other_p() -> (
-    None
-):
+def test_a_model_without_its_images_is_compared_with_the_model_alone_and_changes_no_other_p():
     models = {"a": observed([9, 8, 9, 7] * 4), "b": observed([9, 7, 8, 7] * 4)}
     blind = {
         "no-images:a": observed([3, 2, 4, 1] * 4),
@@ -173,14 +157,15 @@ def test_a_macro_mean_by_label_ranks_as_it_is_scored_where_units_are_missing() -
     def model(grades: dict[str, float | None]) -> list[ScoredObservation]:
         sizes = {"x": 95, "y": 5}
         return [
-            ScoredObservation(
-                f"{category}{n}", f"{category}{n}", "plain", 1, "m", grades[category],
-                "judged" if grades[category] is not None else "not_judged",
-                labels={"category": category},
+            scored(
+                f"{category}{n}",
+                grades[category],
+                status="not_judged" if grades[category] is None else "",
+                category=category,
             )
             for category, size in sizes.items()
             for n in range(size)
-        ]  # fmt: skip
+        ]
 
     # The judge failed all five of the category y for b.
     models = {"a": model({"x": 8, "y": 8}), "b": model({"x": 9, "y": None})}

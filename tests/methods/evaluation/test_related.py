@@ -20,7 +20,5 @@ FAMILIES = {"gpt-4o": "gpt", "gpt-4o-mini": "gpt", "qwen": "qwen"}
         ("llama", ["rule"], [], ()),
     ],
 )
-def test_a_contestant_is_marked_by_itself_or_by_its_family(
-    model: str, judges: list[str], writers: list[str], remarks: tuple[str, ...]
-) -> None:
+def test_a_contestant_is_marked_by_itself_or_by_its_family(model, judges, writers, remarks):
     assert relations_to_judges(model, judges, writers, FAMILIES) == remarks

@@ -99,10 +99,6 @@ def test_a_reply_is_read_by_one_rule_or_refused() -> None:
     assert {reply: winner(reply) for reply in READ} == READ
 
 
-def test_there_are_forty_replies_and_more() -> None:
-    assert len(READ) >= 40
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -139,17 +135,11 @@ def test_the_schema_asks_for_the_reason_first() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "overall-"])
 def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
-    first, second = prefix + MODEL_FIRST, prefix + MODEL_SECOND
-    assert (verdict_share("A", first), verdict_share("B", first), verdict_share("tie", first)) == (
-        1,
-        0,
-        0.5,
-    )
-    assert (
-        verdict_share("A", second),
-        verdict_share("B", second),
-        verdict_share("tie", second),
-    ) == (0, 1, 0.5)
+    shares = {
+        order: [verdict_share(winner, prefix + order) for winner in ("A", "B", "tie")]
+        for order in ORDERS
+    }
+    assert shares == {MODEL_FIRST: [1, 0, 0.5], MODEL_SECOND: [0, 1, 0.5]}
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -168,9 +158,7 @@ def test_the_winner_follows_from_what_it_was_worth(order: str, winner: str) -> N
         ({MODEL_FIRST: 1}, None),
     ],
 )
-def test_the_first_place_has_half_unless_the_judge_prefers_a_place(
-    shares: dict[str, float], first: float | None
-) -> None:
+def test_the_first_place_has_half_unless_the_judge_prefers_a_place(shares, first):
     """A model that wins in both orders is better; where its orders disagree, the place decides."""
     assert won_by_first_place(shares) == first
 

@@ -140,9 +140,7 @@ def seen(said: list[ExportedMessage], pictures: tuple[CreditedImage, ...]) -> li
 
 
 @given(dialogues(), st.integers(1, 200), st.integers(0, 40))
-def test_every_dialogue_is_in_one_record_as_it_was(
-    items: list[ExportedItem], tokens: int, picture_tokens: int
-) -> None:
+def test_every_dialogue_is_in_one_record_as_it_was(items, tokens, picture_tokens):
     budget = TokenBudget(tokens, picture_tokens)
     made = stacks(items, estimate_tokens, budget)
     assert sorted(item.item_id for stack in made for item in stack.items) == sorted(

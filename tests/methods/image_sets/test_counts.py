@@ -2,15 +2,8 @@
 
 from dataclasses import replace
 
-from methods.image_sets import (
-    sample_sets,
-)
-from tests.methods.image_sets.sampled import (
-    cluster,
-    plain,
-    reasons_of,
-    spec,
-)
+from methods.image_sets import sample_sets
+from tests.methods.image_sets.sampled import cluster, plain, reasons_of, spec
 
 
 def test_each_missing_set_is_put_down_to_the_first_rule_that_forbids_it():

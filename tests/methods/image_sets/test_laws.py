@@ -8,20 +8,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from methods.image_sets import (
-    MAX_IMAGES,
-    Cluster,
-    Member,
-    SamplingSpec,
-    sample_sets,
-    size_weights,
-)
-from tests.methods.image_sets.sampled import (
-    cluster,
-    ids_of,
-    prior_of,
-    sizes_of,
-)
+from methods.image_sets import MAX_IMAGES, Cluster, Member, SamplingSpec, sample_sets, size_weights
+from tests.methods.image_sets.sampled import cluster, ids_of, prior_of, sizes_of
 
 
 def member_of(number: int, image: int, page: int) -> Member:

@@ -4,17 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from methods.image_sets import (
-    sample_sets,
-)
-from tests.methods.image_sets.sampled import (
-    cluster,
-    ids_of,
-    plain,
-    prior_of,
-    sizes_of,
-    spec,
-)
+from methods.image_sets import sample_sets
+from tests.methods.image_sets.sampled import cluster, ids_of, plain, prior_of, sizes_of, spec
 
 SIZES = spec([3, 4, 5], "instruction")
 

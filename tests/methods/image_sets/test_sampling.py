@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ids import content_id
-from methods.image_sets import (
-    Cluster,
-    Member,
-    sample_sets,
-)
+from methods.image_sets import Cluster, Member, sample_sets
 from methods.image_sets.pool import farthest_points
 from tests.methods.image_sets.sampled import (
     LIKE_MMDU,

@@ -5,15 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from methods.image_sets import (
-    MAX_IMAGES,
-    SetSizeError,
-    size_weights,
-)
+from methods.image_sets import MAX_IMAGES, SetSizeError, size_weights
 from methods.image_sets.spec import Packing, apportion, apportion_more, max_sets
-from tests.methods.image_sets.sampled import (
-    LIKE_MMDU,
-)
+from tests.methods.image_sets.sampled import LIKE_MMDU
 
 # --- Sizes that may be wanted --------------------------------------------------------------------
 

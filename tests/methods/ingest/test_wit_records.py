@@ -8,24 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit_records
-from methods.ingest.wit import (
-    BLANK,
-    EDGES,
-    MAX_LINE_BYTES,
-    TRIMMED,
-    Rejection,
-    RowError,
-    WitRow,
-)
+from methods.ingest.wit import BLANK, EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
-from tests.methods.ingest.wit_lines import (
-    FREE,
-    numbered,
-    parse,
-    record,
-    row,
-    some_texts,
-)
+from tests.methods.ingest.wit_lines import FREE, numbered, parse, record, row, some_texts
 
 # Several lines
 

@@ -6,11 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from methods.ingest.wit import (
-    COLUMNS,
-    Rejection,
-    WitRow,
-)
+from methods.ingest.wit import COLUMNS, Rejection, WitRow
 from methods.ingest.wit_records import parse_records
 
 HEADER = "\t".join(COLUMNS).encode() + b"\n"

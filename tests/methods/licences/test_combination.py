@@ -67,9 +67,7 @@ def test_a_part_without_a_licence_leaves_the_whole_without_one() -> None:
         ),
     ],
 )
-def test_a_contradiction_and_what_ends_it(
-    parts: dict[str, int], conflict: tuple[str, str], leave_out: tuple[str, ...]
-) -> None:
+def test_a_contradiction_and_what_ends_it(parts, conflict, leave_out):
     assert licence_of_set(dict(parts)) == SetLicence(None, 0, conflict, leave_out)
 
 

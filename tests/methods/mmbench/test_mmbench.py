@@ -108,20 +108,16 @@ def test_a_lost_pass_is_never_a_gain() -> None:
     assert value("Vanilla", rows) == 100
 
 
-def test_a_refusal_counts_as_a_miss_and_as_right_in_the_upper_bound() -> None:
-    steps, transcript = run(
-        MMBENCH, APPLES, says("I'm sorry, but I can't help with that."), status="refused"
-    )
-    assert trials(steps) == ["shift-0"]
+@pytest.mark.parametrize("text", ["I'm sorry, but I can't help with that.", None])
+def test_a_refusal_in_words_or_by_a_filter_is_a_miss_and_right_in_the_upper_bound(text) -> None:
+    steps, transcript = run(MMBENCH, APPLES, lambda ask: text, status="refused")
+    assert trials(steps)[0] == "shift-0"
     rows = scored(MMBENCH, APPLES, transcript)
-    assert all(row.refused and row.value == 0 for row in rows)
-    assert (value("Circular", rows), value("Upper bound", rows)) == (0, 100)
-
-
-def test_a_filters_refusal_counts_alike_at_the_floor() -> None:
-    _, transcript = run(MMBENCH, APPLES, lambda ask: None)
-    rows = scored(MMBENCH, APPLES, transcript)
-    assert {row.status for row in rows} == {"refused"}
+    if text:
+        assert trials(steps) == ["shift-0"]
+        assert all(row.refused and row.value == 0 for row in rows)
+    else:
+        assert {row.status for row in rows} == {"refused"}
     assert (value("Circular", rows), value("Upper bound", rows)) == (0, 100)
 
 
@@ -145,19 +141,12 @@ def test_without_a_key_every_pass_is_asked_and_nothing_is_scored() -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
 def test_there_are_as_many_passes_as_choices(n: int) -> None:
-    of = item("A", *(str(number) for number in range(n)))
-    steps, _ = run(
-        MMBENCH,
-        of,
-        lambda ask: next(line[0] for line in text_of(ask).splitlines() if line.endswith(". 0")),
-    )
-    assert len(trials(steps)) == n
+    of = item("A", "4", *(f"x{number}" for number in range(n - 1)))
+    assert len(trials(run(MMBENCH, of, knows)[0])) == n
 
 
 @pytest.mark.parametrize("errs", [0.0, 0.1, 0.3])
-def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_four(
-    errs: float,
-) -> None:
+def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_four(errs):
     # A model that is always right; rules read seven of ten answers, and the extractor the others, of
     # which it reads a share wrong.
     def drawn(of: Item, trial: str, what: str) -> float:

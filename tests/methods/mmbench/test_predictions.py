@@ -45,9 +45,7 @@ def place(items: list[Item], **cells: str) -> PredictionKey | Unplaced:
         ("9" * 5000, "unknown"),
     ],
 )
-def test_an_index_names_a_question_and_its_pass(
-    index: str, found: PredictionKey | Unplaced
-) -> None:
+def test_an_index_names_a_question_and_its_pass(index, found):
     assert place(NUMBERED, index=index) == found
 
 
@@ -108,9 +106,7 @@ def test_other_choices_are_another_question(choices: str) -> None:
 
 @pytest.mark.parametrize("items", [NUMBERED, NAMED])
 @pytest.mark.parametrize("columns", [("index",), None])
-def test_rows_of_the_exported_circular_file_are_every_pass_in_order(
-    items: list[Item], columns: tuple[str, ...] | None
-) -> None:
+def test_rows_of_the_exported_circular_file_are_every_pass_in_order(items, columns):
     published = [PublishedItem(each.item_id, each.turns, (b"p",), each.choices) for each in items]
     lines = tsv_lines(published, lambda path: b"", circular=True)
     rows = [

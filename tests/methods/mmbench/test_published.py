@@ -70,19 +70,10 @@ def test_a_row_is_a_question_with_its_hint_image_and_abilities() -> None:
     assert read(table(ROW)) == [FISH]
 
 
-def test_none_and_na_are_texts_and_an_empty_cell_is_no_choice() -> None:
-    (item,) = read(table(cells(A="None", B="NA", C="nan", D="")))
+def test_none_and_na_are_texts_and_an_empty_cell_is_no_choice_no_hint_and_no_answer() -> None:
+    (item,) = read(table(cells(A="None", B="NA", C="nan", D="", hint="", answer="")))
     assert item.choices == ("None", "NA", "nan")
-
-
-def test_an_empty_hint_is_none() -> None:
-    (item,) = read(table(cells(hint="")))
-    assert item.turns[0].question == "<ImageHere>\nWhat is it?"
-
-
-def test_an_answer_may_be_held_out() -> None:
-    (item,) = read(table(cells(answer="")))
-    assert item.turns[0].references == {}
+    assert item.turns[0] == Turn(1, "<ImageHere>\nWhat is it?", (1,))
     assert rows_of(written("mmbench.tsv", [item]))[0]["answer"] == ""
 
 
@@ -297,9 +288,7 @@ FLOATS = [
 
 @pytest.mark.parametrize("indexes", FLOATS, ids=[first for first, *_ in FLOATS])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_an_index_that_was_a_float_is_the_number(
-    indexes: tuple[str, str, str], grouped: bool
-) -> None:
+def test_an_index_that_was_a_float_is_the_number(indexes, grouped):
     passes = [table(ROW, SECOND, THIRD).splitlines()[n].split("\t") for n in (1, 2, 3)]
     rows = ["\t".join([index, *rest]) for index, (_, *rest) in zip(indexes, passes, strict=True)]
     text = table(*rows).replace("\t241\n", f"\t{indexes[0]}\n")
@@ -327,9 +316,7 @@ SAMPLES = Path(__file__).parents[4] / "shared/data/public_reports/15-ten-choices
     ("name", "n_choices", "keys"),
     [("key_b.tsv", 10, ["B", "D"]), ("key_j.tsv", 10, ["J"]), ("nine.tsv", 9, ["C"])],
 )
-def test_nine_and_ten_choices_are_choices_and_no_labels(
-    name: str, n_choices: int, keys: list[str]
-) -> None:
+def test_nine_and_ten_choices_are_choices_and_no_labels(name, n_choices, keys):
     if not (SAMPLES / name).is_file():
         pytest.skip(f"{SAMPLES / name} is not there.")
     items = read((SAMPLES / name).read_text())

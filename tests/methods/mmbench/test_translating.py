@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
-from methods.mmbench.translating import (
-    as_json,
-    read_translation,
-    schema_of,
-    translation_id,
-)
+from methods.mmbench.translating import as_json, read_translation, schema_of, translation_id
 from methods.prompts.parsing import ParseError
 from methods.prompts.template import as_data
 
@@ -60,16 +55,22 @@ def test_another_reply_is_refused_by_name(change: dict[str, object], reason: str
     assert caught.value.reason == reason
 
 
-def test_a_choice_that_is_missing_or_in_another_place_is_refused() -> None:
-    without = {name: text for name, text in REPLY.items() if name != "B"}
-    turned = {name: REPLY[name] for name in ("question", "hint", "B", "A", "names")}
-    for reply in (without, turned):
-        with pytest.raises(ParseError) as caught:
-            read_translation(json.dumps(reply), SOURCE, ZH)
-        assert caught.value.reason == "wrong_fields"
+WITHOUT = {name: text for name, text in REPLY.items() if name != "B"}
+TURNED = {name: REPLY[name] for name in ("question", "hint", "B", "A", "names")}
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (json.dumps(WITHOUT), "wrong_fields"),
+        (json.dumps(TURNED), "wrong_fields"),
+        ("哪座塔在巴黎？", "not_json"),
+    ],
+)
+def test_a_choice_that_is_missing_or_in_another_place_is_refused(reply: str, reason: str) -> None:
     with pytest.raises(ParseError) as caught:
-        read_translation("哪座塔在巴黎？", SOURCE, ZH)
-    assert caught.value.reason == "not_json"
+        read_translation(reply, SOURCE, ZH)
+    assert caught.value.reason == reason
 
 
 def test_the_schema_wants_each_text_and_the_names() -> None:

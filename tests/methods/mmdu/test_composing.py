@@ -1,6 +1,7 @@
 """Composing a dialogue: every image once, every reference to an image already shown."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -43,25 +44,22 @@ def multi(
 # --- Renumbering ---------------------------------------------------------------------------------
 
 
-def test_every_reference_gets_its_new_number_at_once():
-    # One after the other, 1 -> 2 and then 2 -> 1 would give <image-1> twice.
-    assert renumber("<image-1> and <image-2>, <image-1>", {1: 2, 2: 1}) == (
-        "<image-2> and <image-1>, <image-2>"
-    )
-
-
-def test_a_number_is_read_whole():
-    assert renumber("<image-12>", {1: 5, 2: 6, 12: 7}) == "<image-7>"
-
-
-def test_a_reference_in_capitals_is_one_too():
-    # Left as it is, it would speak of another image once the dialogue is stacked.
-    assert renumber("<Image-1> <IMAGE-1>", {1: 3}) == "<image-3> <image-3>"
-
-
-@pytest.mark.parametrize("text", ["image-1", "<image-a>", "<image-1", "<ImageHere>", "Image1:"])
-def test_what_is_no_reference_is_left_alone(text):
-    assert renumber(text, {1: 2}) == text
+@pytest.mark.parametrize(
+    ("text", "numbers", "renumbered"),
+    [
+        # One after the other, 1 -> 2 and then 2 -> 1 would give <image-1> twice.
+        ("<image-1> and <image-2>", {1: 2, 2: 1}, "<image-2> and <image-1>"),
+        ("<image-12>", {1: 5, 2: 6, 12: 7}, "<image-7>"),
+        # Left as it is, it would speak of another image once the dialogue is stacked.
+        ("<Image-1> <IMAGE-1>", {1: 3}, "<image-3> <image-3>"),
+        *(
+            (text, {1: 2}, text)
+            for text in ("image-1", "<image-a>", "<image-1", "<ImageHere>", "Image1:")
+        ),
+    ],
+)
+def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
+    assert renumber(text, numbers) == renumbered
 
 
 @pytest.mark.parametrize("number", ["0", "3", "9" * 5000])
@@ -92,15 +90,9 @@ def test_any_text_is_renumbered_or_a_parse_error(pieces):
 # --- The place of images -------------------------------------------------------------------------
 
 
-def test_an_entering_image_is_labelled_before_the_question():
+def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
     assert place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
-
-
-def test_a_question_that_brings_no_image_stays_as_it_is():
     assert place_images("Why?", []) == "Why?"
-
-
-def test_the_places_before_a_question_can_be_taken_off() -> None:
     for numbers in ([], [1], [3, 4, 5]):
         assert without_places(place_images("Is Image1: here?", numbers)) == "Is Image1: here?"
 
@@ -160,37 +152,23 @@ def test_fewer_than_two_images_are_no_dialogue(qas):
 
 
 @pytest.mark.parametrize(
-    "qa",
+    ("qa", "reason"),
     [
-        single(2, question="How do <image-1> and <image-2> differ?"),
-        single(2, answer="Unlike <image-2>."),
-        multi(question="And <image-3>?"),
-        multi(answer="Like <image-0>."),
+        (single(2, question="How do <image-1> and <image-2> differ?"), "unknown_image"),
+        (single(2, answer="Unlike <image-2>."), "unknown_image"),
+        (multi(question="And <image-3>?"), "unknown_image"),
+        (multi(answer="Like <image-0>."), "unknown_image"),
+        # A place more than there are images: every later image would stand one place too early.
+        (single(2, question="<ImageHere> What is this?"), "forged_image"),
+        (single(2, answer="<ImageHere>"), "forged_image"),
+        (multi(question="Compare <ImageHere> and <ImageHere>."), "forged_image"),
     ],
 )
-def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_other(qa):
+def test_a_text_with_an_image_it_does_not_have_costs_a_turn_and_no_other(qa, reason):
     kept = [single(1), QuestionAnswer("both", (1, 2), "Both?", "<image-1>, <image-2>.")]
     dialogue = compose([*kept, qa], n_images=2)
-    assert [(lost, error.reason) for lost, error in dialogue.lost] == [
-        (qa.question_id, "unknown_image")
-    ]
+    assert [(lost, error.reason) for lost, error in dialogue.lost] == [(qa.question_id, reason)]
     assert dialogue.turns == compose(kept, n_images=2).turns
-
-
-@pytest.mark.parametrize(
-    "qa",
-    [
-        single(2, question="<ImageHere> What is this?"),
-        single(2, answer="<ImageHere>"),
-        multi(question="Compare <ImageHere> and <ImageHere>."),
-    ],
-)
-def test_a_text_with_a_place_of_its_own_costs_a_turn(qa):
-    # A place more than there are images: every later image would stand one place too early.
-    dialogue = compose([single(1), QuestionAnswer("both", (1, 2), "Both?", "Yes."), qa], n_images=2)
-    assert [(lost, error.reason) for lost, error in dialogue.lost] == [
-        (qa.question_id, "forged_image")
-    ]
 
 
 @st.composite
@@ -224,46 +202,32 @@ def composed(given_set: tuple[list[QuestionAnswer], int]) -> ComposedDialogue | 
 
 
 @given(sets())
-def test_each_image_is_shown_exactly_once_and_numbered_as_it_enters(given_set):
-    if dialogue := composed(given_set):
-        entered = [number for turn in dialogue.turns for number in turn.image_positions]
-        assert entered == list(range(1, len(dialogue.positions) + 1))
-        assert len(set(dialogue.positions)) == len(dialogue.positions)
-        for turn in dialogue.turns:
-            assert turn.question.count(IMAGE_HERE) == len(turn.image_positions)
-            assert IMAGE_HERE not in turn.answer
-
-
-@given(sets())
-def test_every_reference_is_to_an_image_already_shown(given_set):
-    if dialogue := composed(given_set):
-        shown = 0
-        for turn in dialogue.turns:
-            shown += len(turn.image_positions)
-            numbers = [int(i) for i in REFERENCE.findall(turn.question + turn.answer)]
+def test_images_enter_once_in_order_and_every_text_means_the_same_as_before(given_set):
+    if not (dialogue := composed(given_set)):
+        return
+    qas, _ = given_set
+    original = {qa.question_id: qa for qa in qas}
+    entered = [number for turn in dialogue.turns for number in turn.image_positions]
+    assert entered == list(range(1, len(dialogue.positions) + 1))
+    assert len(set(dialogue.positions)) == len(dialogue.positions)
+    shown = 0
+    for turn in dialogue.turns:
+        assert turn.question.count(IMAGE_HERE) == len(turn.image_positions)
+        assert IMAGE_HERE not in turn.answer
+        # A reference is to an image already shown, and to the one that was meant.
+        shown += len(turn.image_positions)
+        qa = original[turn.question_id]
+        for text, was in ((turn.question, qa.question), (turn.answer, qa.answer)):
+            numbers = [int(i) for i in REFERENCE.findall(text)]
             assert all(1 <= number <= shown for number in numbers)
-
-
-@given(sets())
-def test_a_reference_names_the_same_image_as_before_composing(given_set):
-    if dialogue := composed(given_set):
-        original = {qa.question_id: qa for qa in given_set[0]}
-        for turn in dialogue.turns:
-            qa = original[turn.question_id]
-            for text, was in ((turn.question, qa.question), (turn.answer, qa.answer)):
-                meant = [qa.positions[int(i) - 1] for i in REFERENCE.findall(was)]
-                assert [dialogue.positions[int(i) - 1] for i in REFERENCE.findall(text)] == meant
-
-
-@given(sets())
-def test_no_question_is_lost_and_singles_come_first_in_the_order_of_the_set(given_set):
-    if dialogue := composed(given_set):
-        qas, _ = given_set
-        singles = sorted((qa for qa in qas if len(qa.positions) == 1), key=lambda qa: qa.positions)
-        multis = [qa for qa in qas if len(qa.positions) > 1]
-        assert [turn.question_id for turn in dialogue.turns] == [
-            qa.question_id for qa in singles + multis
-        ]
+            meant = [qa.positions[int(i) - 1] for i in REFERENCE.findall(was)]
+            assert [dialogue.positions[number - 1] for number in numbers] == meant
+    # Singles come first, in the order of the set.
+    singles = sorted((qa for qa in qas if len(qa.positions) == 1), key=lambda qa: qa.positions)
+    multis = [qa for qa in qas if len(qa.positions) > 1]
+    assert [turn.question_id for turn in dialogue.turns] == [
+        qa.question_id for qa in singles + multis
+    ]
 
 
 def test_images_of_groups_enter_with_the_questions_on_them() -> None:
@@ -302,19 +266,11 @@ def test_the_images_of_a_lost_question_enter_with_the_next_one() -> None:
 
 
 @pytest.mark.parametrize("earlier", ["Describe <image-9>.", None])
-def test_a_question_that_goes_on_from_a_lost_one_is_lost(earlier: str | None) -> None:
+def test_a_question_that_goes_on_from_a_lost_one_is_lost_and_else_stays(earlier):
     lost = [QuestionAnswer("m1", (1, 2), earlier, "Red.")] if earlier else []
     follow_up = QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m1")
-
     dialogue = compose([*lost, multi(), follow_up], n_images=2)
-
     assert [turn.question_id for turn in dialogue.turns] == ["m"]
     assert dict(dialogue.lost)["m2"].reason == "lost_earlier_turn"
-
-
-def test_a_question_that_goes_on_from_an_earlier_turn_stays_with_it() -> None:
-    follow_up = QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m")
-
-    dialogue = compose([multi(), follow_up], n_images=2)
-
+    dialogue = compose([multi(), replace(follow_up, follows="m")], n_images=2)
     assert [turn.question_id for turn in dialogue.turns] == ["m", "m2"]

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.reading import (
-    read_answer,
-    read_questions,
-    with_references,
-    without_additions,
-)
+from methods.mmdu.reading import read_answer, read_questions, with_references, without_additions
 from methods.prompts.parsing import ParseError
 
 
@@ -48,16 +43,14 @@ def test_rules_below_an_answer_are_taken_off_however_many() -> None:
     assert read_answer("Red." + "\n" * 60_000 + "Blue.", 1, 1) == "Red." + "\n" * 60_000 + "Blue."
 
 
-def test_half_a_character_in_a_json_reply_is_asked_for_again() -> None:
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [('{"Q1": "Red \\ud83d"}', "not_unicode"), ("no label", "wrong_numbering")],
+)
+def test_half_a_character_or_a_missing_number_is_asked_for_again(reply: str, reason: str) -> None:
     with pytest.raises(ParseError) as caught:
-        read_questions('{"Q1": "Red \\ud83d"}', 1, 2)
-    assert caught.value.reason == "not_unicode"
-
-
-def test_a_number_that_is_missing_is_asked_for_again() -> None:
-    with pytest.raises(ParseError) as caught:
-        read_questions("no label", 1, 2)
-    assert caught.value.reason == "wrong_numbering"
+        read_questions(reply, 1, 2)
+    assert caught.value.reason == reason
 
 
 def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
@@ -169,9 +162,7 @@ def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read:
         ("**Answer:**", "empty_block"),
     ],
 )
-def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(
-    reply: str, reason: str
-) -> None:
+def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(reply, reason):
     assert reason_of(reply) == reason
 
 

@@ -274,16 +274,19 @@ def test_a_picture_that_gives_no_question_is_refused_by_name(task: str, reason: 
     assert caught.value.reason == reason and caught.value.detail.endswith(".")
 
 
-def test_pages_that_give_no_question_are_refused_by_name() -> None:
-    for changed, task, reason in (
+@pytest.mark.parametrize(
+    ("changed", "task", "reason"),
+    [
         ({"caption": "See <ImageHere>"}, "text2image-retrieval", "image_token"),
         ({"categories": ()}, "multiple-image-captioning", "no_shared_category"),
         ({"cluster_id": "alone"}, "image2image-retrieval", "too_few_entries"),
-    ):
-        odd = replace(SUBJECTS[0], **changed)  # type: ignore[arg-type]
-        with pytest.raises(UnusableSampleError) as caught:
-            DERIVED[task](odd, [odd, *SUBJECTS[1:]], Shelf(), 0)
-        assert caught.value.reason == reason
+    ],
+)
+def test_pages_that_give_no_question_are_refused_by_name(changed, task, reason) -> None:
+    odd = replace(SUBJECTS[0], **changed)
+    with pytest.raises(UnusableSampleError) as caught:
+        DERIVED[task](odd, [odd, *SUBJECTS[1:]], Shelf(), 0)
+    assert caught.value.reason == reason
 
 
 # --- Which entries -------------------------------------------------------------------------------

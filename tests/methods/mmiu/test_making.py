@@ -79,9 +79,7 @@ def test_an_id_tells_no_key_and_is_another_for_another_question() -> None:
 
 
 @given(NAMES, st.integers(0, 3))
-def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_task(
-    names: list[int], seed: int
-) -> None:
+def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_task(names, seed):
     used: dict[tuple[str, int], Counter[str]] = {}
     for item in finish_items(both(names), {}, seed):
         question, n_choices = item.sample.question, len(item.choices)
@@ -110,9 +108,7 @@ def test_items_stay_as_they_are_when_others_come(names: list[int], more: list[in
 
 
 @given(NAMES, st.integers(0, 5))
-def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_siblings(
-    names: list[int], most: int
-) -> None:
+def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_siblings(names, most):
     items = finish_items(both(names, most), {}, 0)
     by_id = {item.item_id: item for item in items}
     counts = Counter(item.sample.question.task for item in items if item.sample.strategy)

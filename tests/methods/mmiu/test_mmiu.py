@@ -65,32 +65,24 @@ def test_refusals_are_misses_and_left_out_of_a_figure_of_their_own() -> None:
         assert number(ONCE, "Upper bound", over, rows) == 75
 
 
-def test_what_is_right_is_asked_again_in_another_order() -> None:
-    steps, transcript = run(TWICE, BIRDS, knows)
-    first, second = (step for step in steps if isinstance(step, AnswerRequest))
-    assert (first.trial, second.trial) == ("plain", "retest-1")
-    assert text_of(first) != text_of(second) and "(B) owl" not in text_of(second)
+@pytest.mark.parametrize(
+    ("reply", "n_asked", "once", "retested"),
+    [(knows, 2, 100, 100), (lambda ask: "B", 2, 100, 0), (lambda ask: "A", 1, 0, 0)],
+    ids=["knows", "repeats a letter", "is wrong at once"],
+)
+def test_what_is_right_is_asked_again_in_another_order(reply, n_asked, once, retested) -> None:
+    steps, transcript = run(TWICE, BIRDS, reply)
+    asks = [step for step in steps if isinstance(step, AnswerRequest)]
+    assert [ask.trial for ask in asks] == ["plain", "retest-1"][:n_asked]
+    assert "(B) owl" not in "".join(text_of(ask) for ask in asks[1:])
     rows = scored(TWICE, BIRDS, transcript)
-    assert number(TWICE, "Accuracy, retested", "macro by task", rows) == 100
+    assert number(TWICE, "Accuracy", "micro", rows) == once
+    assert number(TWICE, "Accuracy, retested", "micro", rows) == retested
 
 
 def test_the_order_of_a_retest_is_the_items_own() -> None:
     orders = {order_of(item("A", *"wxyz", item_id=f"q{n}"), "retest-1") for n in range(20)}
     assert len(orders) > 5
-
-
-def test_who_repeats_a_letter_is_right_once_and_not_when_retested() -> None:
-    _, transcript = run(TWICE, BIRDS, lambda ask: "B")
-    rows = scored(TWICE, BIRDS, transcript)
-    assert number(TWICE, "Accuracy", "micro", rows) == 100
-    assert number(TWICE, "Accuracy, retested", "micro", rows) == 0
-
-
-def test_what_is_wrong_is_not_asked_again() -> None:
-    steps, transcript = run(TWICE, BIRDS, lambda ask: "A")
-    assert len([step for step in steps if isinstance(step, AnswerRequest)]) == 1
-    rows = scored(TWICE, BIRDS, transcript)
-    assert number(TWICE, "Accuracy, retested", "micro", rows) == 0
 
 
 def test_asking_twice_is_another_version() -> None:

@@ -29,14 +29,10 @@ def test_ratings_are_those_of_arena_rank_and_evalica():
     assert to_points(fitted(battles.wins())) == pytest.approx(RATINGS, abs=0.001)
 
 
-def test_a_model_that_won_everything_gets_half_a_loss():
-    # 4 to 0 becomes 4.5 to 0.5: odds of 9.
-    assert fitted([[0, 4], [0, 0]]) == pytest.approx([math.log(9) / 2, -math.log(9) / 2])
-
-
 def test_half_a_win_is_added_to_a_fit_without_a_maximum_alone():
     finite, not_finite = [[0.0, 3], [1, 0]], [[0.0, 4], [0, 0]]
     compared = np.array([[False, True], [True, False]])
+    # 4 to 0 becomes 4.5 to 0.5: odds of 9.
     found = fit(np.array([finite, not_finite]), compared)
     assert found[:, 0] == pytest.approx([math.log(3) / 2, math.log(9) / 2])
 

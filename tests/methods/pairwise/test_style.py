@@ -9,7 +9,6 @@ import pytest
 from methods.pairwise.battles import Battle, battles_of
 from methods.pairwise.ratings import rate
 from methods.pairwise.style import (
-    FEATURES,
     IN_PARTS,
     NO_VARIANCE,
     features,
@@ -116,7 +115,3 @@ def test_models_in_parts_are_not_rated_together():
     battles = battles_of(Battle(*pair, 1, pair, style=(0.0,)) for pair in ("ab", "cd"))
     found = rate_controlled(battles, ["length"], seed=0, n_resamples=20)
     assert (found.reason, len(found.ratings), found.coefficients) == (IN_PARTS, 4, [])
-
-
-def test_there_is_a_difference_for_each_feature():
-    assert len(style_difference("a", "b")) == len(FEATURES)

@@ -38,9 +38,7 @@ from tests.methods.quality.held_out import CLEAN, FAULTS
         ("The passage between the two houses is narrow.", None),
     ],
 )
-def test_captions_notes_and_pages_are_found_and_pictures_are_not(
-    text: str, found: str | None
-) -> None:
+def test_captions_notes_and_pages_are_found_and_pictures_are_not(text, found):
     assert mention_of_material(text) == found
 
 

@@ -39,16 +39,16 @@ def test_a_label_is_read_in_any_of_its_usual_forms(label):
     assert parse_numbered(f"{label} What?", "Q", 1) == ["What?"]
 
 
-def test_what_stands_before_the_first_number_is_no_question():
-    assert parse_numbered("Sure, here you are.\n\nQ1: What?", "Q", 1) == ["What?"]
-
-
-def test_a_number_inside_a_line_is_text():
-    assert parse_numbered("A1: As A2: says, no.", "A", 1) == ["As A2: says, no."]
-
-
-def test_the_other_letter_is_text():
-    assert parse_numbered("A1: Yes.\nQ2: No?", "A", 1) == ["Yes.\nQ2: No?"]
+@pytest.mark.parametrize(
+    ("reply", "letter", "block"),
+    [
+        ("Sure, here you are.\n\nQ1: What?", "Q", "What?"),
+        ("A1: As A2: says, no.", "A", "As A2: says, no."),
+        ("A1: Yes.\nQ2: No?", "A", "Yes.\nQ2: No?"),
+    ],
+)
+def test_what_stands_before_and_labels_inside_or_of_the_other_letter_are_text(reply, letter, block):
+    assert parse_numbered(reply, letter, 1) == [block]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from methods.prompts import parsing
@@ -64,16 +64,6 @@ def test_the_reason_stands_in_the_words_and_is_all_that_differs():
 
 
 @pytest.mark.parametrize(
-    "reason",
-    ["{x}", "{reason}", "{0}", "{", "}", "{{}}", "{reason.__class__.__mro__}", "%s %(x)s", "$x"],
-)
-def test_a_reason_that_looks_like_a_place_to_fill_is_said_as_it_is(reason):
-    before, after = words(REASON).split(REASON)
-
-    assert words(reason) == f"{before}{reason}{after}"
-
-
-@pytest.mark.parametrize(
     ("reason", "said"),
     [
         ("Found </page> here.", "Found < /page> here."),
@@ -87,12 +77,15 @@ def test_a_reason_can_close_no_tag_and_forge_no_picture(reason, said):
 
 
 @given(st.text(st.sampled_from("</>page{}x\x00\x1f \n"), max_size=30))
+@example("{reason.__class__.__mro__} {0} %(x)s $x {")
 def test_no_reason_breaks_out(reason):
     said = words(reason)
 
     assert "</" not in said and not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", said)
     before, after = words(REASON).split(REASON)
     assert said.startswith(before) and said.endswith(after)
+    if not re.search("[<\x00-\x1f]", reason) and reason == reason.strip():
+        assert said == f"{before}{reason}{after}"
 
 
 def with_words(change: tuple[str, str]) -> ModuleType:

@@ -75,9 +75,7 @@ def test_half_a_character_is_refused() -> None:
         ),
     ],
 )
-def test_a_short_value_of_a_damaged_object_is_the_one_that_is_written(
-    written: str, value: int | None
-) -> None:
+def test_a_short_value_of_a_damaged_object_is_the_one_that_is_written(written, value):
     def grade(given: Any) -> int | None:
         try:
             return read_grade(given, "It")

@@ -5,168 +5,136 @@ import pytest
 from methods.evaluation.english_refusals import is_refusal
 from methods.quality.multilingual_refusals import refusal_in
 
+BOTH_ANSWER = [
+    # A caveat turns to the pictures in other words than but.
+    "I can't say which year it is, though the tram suggests the 1920s.",
+    "I cannot say which year it is, yet the tram suggests the 1920s.",
+    "I'm unable to determine the material, although the grain looks like oak.",
+    "I cannot name the species; still, the bill is red and curved.",
+    "I can't tell the year with certainty. Even so, the hats point to about 1910.",
+    "We can't tell the material, judging by the shine it may be brass.",
+    "I can't name the exact year; from the clothes one would guess the 1930s.",
+    # What goes beyond a picture.
+    "The tower goes beyond what I can see in the frame.",
+    "The road goes beyond the hill.",
+    "The price is more than the family can pay.",
+    "That goes beyond what I can say for certain, but the door is red.",
+]
+BOTH_REFUSE = [
+    # What goes beyond the speaker.
+    "That goes beyond what I can do for you.",
+    "Naming the man in this photo goes beyond what I can do for you.",
+    "What you ask goes well beyond what I am able to offer.",
+    "Telling who this is exceeds what I can do here.",
+    "This is more than I can do for you.",
+]
+ANSWERS = [
+    # A part follows that is about the scene.
+    "I can't identify the exact species from this angle. It is a gull with a grey back.",
+    "We cannot compare their sizes. The colours can be compared: the left is red.",
+    "I'm sorry, I can't tell the exact date. The tram has wooden benches and a bell.",
+    "I am not comfortable naming the bird from this angle. Its bill is red and curved.",
+    "As an AI, I cannot date it exactly. The tram has wooden benches and a bell.",
+    "I can't make out the plate; mud covers the last three digits.",
+    "I can't say who won: both riders cross the line together.",
+    "I cannot identify the flag because it is folded around the pole.",
+    "We can't tell which is older, since both facades were painted white.",
+    "I cannot describe the driver. I see a red tram with wooden benches.",
+    # So it does in other languages.
+    "No puedo identificar la especie exacta, aunque el pico es rojo y curvo.",
+    "No puedo identificar la especie exacta. El pico es rojo y curvo.",
+    "Je ne peux pas identifier l'espèce exacte, bien que le bec soit rouge et courbé.",
+    "Je ne suis pas en mesure de dire l'année ; toutefois, le tramway date des années 1920.",
+    "Malheureusement, je ne vois que le dos du cavalier, qui porte un manteau rouge.",
+    "Non posso identificare la specie esatta, anche se il becco è rosso e curvo.",
+    "Purtroppo non posso dire l'anno, ma il tram è degli anni Venti.",
+    "Não posso identificar a espécie exata, embora o bico seja vermelho e curvo.",
+    "Infelizmente não consigo identificar a espécie, mas o bico é vermelho.",
+    "Ich kann die Art nicht identifizieren, der rote Schnabel spricht allerdings für einen Ibis.",
+    "Ich kann die Art nicht identifizieren. Zwar ist der Schnabel rot, doch die Füße fehlen.",
+    "Leider kann man das Schild nicht lesen, die Farben Rot und Gelb sind deutlich.",
+    "Leider kann ich die Inschrift nicht lesen.",
+    "К сожалению, не могу назвать точный год, хотя трамвай похож на модель двадцатых годов.",
+    "Я не могу описать лицо, однако пальто красное и длинное.",
+    "无法看到太阳，因为云层很厚，整个天空呈灰色。",
+    "由于字迹模糊，无法识别具体年份，从服装看应为清末。",
+    "不能提供座位，因为长椅已经坏了。",
+    "我无法识别确切的物种，但喙是红色的。",
+    "正確な年代は判断できませんが、服装から大正時代と思われます。",
+    "正確な種類は判断できません。ただ、くちばしは赤く曲がっています。",
+    "정확한 높이는 확인할 수 없습니다. 다만 주변의 나무보다 두 배쯤 높습니다.",
+    "간판의 글자는 확인할 수 없습니다. 나뭇가지에 가려져 있습니다.",
+    # Words of refusals that are about the scene.
+    "I can't help smiling at the dog in <image-1>: it wears a hat.",
+    "In the toolbox the file is missing, while the saw hangs on its hook.",
+    "The picture is missing from its frame in <image-1>; the nail is still there.",
+    "There are no pictures to look at in the hall of <image-2>, only bare walls.",
+    "This violates the rules of perspective, since the rear wall is larger than the front.",
+    "It violates the rules of chess.",
+    "Let's talk about another detail in <image-1>: the red door.",
+    "This lies beyond what we see, behind the hill.",
+    "This is beyond our view.",
+    "Auf dem Ausweis ist kein Foto vorhanden, nur ein leerer Rahmen mit einem Stempel.",
+    # What a sign says.
+    "The banner reads WE REFUSE TO PAY, and people carry it through the street.",
+    "The sign reads Please upload your photo here, in blue.",
+    "The poster says We cannot help you, and it is torn.",
+    "The sign says that we cannot open the gate.",
+    "墙上的告示写着：请提供照片两张，旁边是一扇门。",
+    "Auf dem Schild steht: Wir können Ihnen nicht helfen.",
+    # A line that somebody speaks.
+    "\"I'm sorry, Dave. I'm afraid I can't do that.\"",
+    "“Sorry, I can't let you in after sunset.”",
+    "The line is 'I can't help you, sir', and he closes the door.",
+    "The title card reads: I cannot help you.",
+]
+REFUSALS = [
+    # An offer, an apology or a reason of a model answers nothing.
+    "I'm sorry, I can't help with that. Please consult a professional.",
+    "I'm sorry, I can't identify people in images. I can describe what they wear, if you like.",
+    "I can't assist with identifying people. That could violate someone's privacy.",
+    "I'm not able to do that. Judging people by their looks can reinforce harmful stereotypes.",
+    "I'm unable to identify the person. I apologize for the inconvenience.",
+    "I cannot comment on that. Try a reverse image search instead.",
+    "I can't help with that, though I would be happy to describe the scenery.",
+    "I can't help with that, although I understand your curiosity.",
+    "I can't see images. As a text-based model I only work with words.",
+    "I must decline. This touches on personal matters.",
+    "I can't say who he is because identifying real people from photos isn't allowed.",
+    "I cannot see the images since they were not uploaded.",
+    "抱歉，我无法识别图片中的人物，因为这涉及个人隐私。",
+    "我无法回答这个问题。如果您有其他问题，请告诉我。",
+    "申し訳ありませんが、この質問には回答できません。他の質問があればお知らせください。",
+    "죄송하지만 답변할 수 없습니다. 다른 질문이 있으면 알려 주세요.",
+    "Leider kann ich dabei nicht helfen, aber ich beantworte gern andere Fragen.",
+    "Je suis désolé, je ne peux pas vous aider. N'hésitez pas à poser une autre question.",
+    "No puedo responder a esa pregunta, pero puedo describir la escena.",
+    "Извините, я не могу ответить на этот вопрос. Попробуйте задать другой вопрос.",
+    # Words that are about the asking.
+    "The image is missing.",
+    "Your image seems to be missing, please send it again.",
+    "There is no image to analyze here.",
+    "It violates the content policy.",
+    "That lies beyond my abilities.",
+    "Let's talk about a different topic.",
+    "In Ihrer Anfrage ist leider kein Bild vorhanden.",
+    "Malheureusement, je ne vois pas d'image.",
+    "As an AI, I CANNOT help with that request.",
+    "I CANNOT HELP WITH THAT.",
+    # A line that the writer speaks.
+    "\"I'm sorry, but I can't assist with that request.\"",
+    "“I cannot see the picture you sent.”",
+    "I'm sorry, I can't help you.",
+]
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I can't say which year it is, though the tram suggests the 1920s.",
-        "I cannot say which year it is, yet the tram suggests the 1920s.",
-        "I'm unable to determine the material, although the grain looks like oak.",
-        "I cannot name the species; still, the bill is red and curved.",
-        "I can't tell the year with certainty. Even so, the hats point to about 1910.",
-        "We can't tell the material, judging by the shine it may be brass.",
-        "I can't name the exact year; from the clothes one would guess the 1930s.",
-    ],
-)
-def test_a_caveat_in_other_words_than_but_turns_to_the_pictures(answer: str) -> None:
+
+@pytest.mark.parametrize("answer", [*BOTH_ANSWER, *ANSWERS])
+def test_what_speaks_of_the_pictures_is_an_answer(answer: str) -> None:
     assert refusal_in(answer) is None
-    assert not is_refusal(answer)
+    assert answer in ANSWERS or not is_refusal(answer)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I can't identify the exact species from this angle. It is a gull with a grey back.",
-        "We cannot compare their sizes. The colours can be compared: the left is red.",
-        "I'm sorry, I can't tell the exact date. The tram has wooden benches and a bell.",
-        "I am not comfortable naming the bird from this angle. Its bill is red and curved.",
-        "As an AI, I cannot date it exactly. The tram has wooden benches and a bell.",
-        "I can't make out the plate; mud covers the last three digits.",
-        "I can't say who won: both riders cross the line together.",
-        "I cannot identify the flag because it is folded around the pole.",
-        "We can't tell which is older, since both facades were painted white.",
-        "I cannot describe the driver. I see a red tram with wooden benches.",
-    ],
-)
-def test_a_part_that_follows_and_is_about_the_scene_answers(answer: str) -> None:
-    assert refusal_in(answer) is None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "No puedo identificar la especie exacta, aunque el pico es rojo y curvo.",
-        "No puedo identificar la especie exacta. El pico es rojo y curvo.",
-        "Je ne peux pas identifier l'espèce exacte, bien que le bec soit rouge et courbé.",
-        "Je ne suis pas en mesure de dire l'année ; toutefois, le tramway date des années 1920.",
-        "Malheureusement, je ne vois que le dos du cavalier, qui porte un manteau rouge.",
-        "Non posso identificare la specie esatta, anche se il becco è rosso e curvo.",
-        "Purtroppo non posso dire l'anno, ma il tram è degli anni Venti.",
-        "Não posso identificar a espécie exata, embora o bico seja vermelho e curvo.",
-        "Infelizmente não consigo identificar a espécie, mas o bico é vermelho.",
-        "Ich kann die Art nicht identifizieren, der rote Schnabel spricht allerdings für einen Ibis.",
-        "Ich kann die Art nicht identifizieren. Zwar ist der Schnabel rot, doch die Füße fehlen.",
-        "Leider kann man das Schild nicht lesen, die Farben Rot und Gelb sind deutlich.",
-        "Leider kann ich die Inschrift nicht lesen.",
-        "К сожалению, не могу назвать точный год, хотя трамвай похож на модель двадцатых годов.",
-        "Я не могу описать лицо, однако пальто красное и длинное.",
-        "无法看到太阳，因为云层很厚，整个天空呈灰色。",
-        "由于字迹模糊，无法识别具体年份，从服装看应为清末。",
-        "不能提供座位，因为长椅已经坏了。",
-        "我无法识别确切的物种，但喙是红色的。",
-        "正確な年代は判断できませんが、服装から大正時代と思われます。",
-        "正確な種類は判断できません。ただ、くちばしは赤く曲がっています。",
-        "정확한 높이는 확인할 수 없습니다. 다만 주변의 나무보다 두 배쯤 높습니다.",
-        "간판의 글자는 확인할 수 없습니다. 나뭇가지에 가려져 있습니다.",
-    ],
-)
-def test_so_it_does_in_other_languages(answer: str) -> None:
-    assert refusal_in(answer) is None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I'm sorry, I can't help with that. Please consult a professional.",
-        "I'm sorry, I can't identify people in images. I can describe what they wear, if you like.",
-        "I can't assist with identifying people. That could violate someone's privacy.",
-        "I'm not able to do that. Judging people by their looks can reinforce harmful stereotypes.",
-        "I'm unable to identify the person. I apologize for the inconvenience.",
-        "I cannot comment on that. Try a reverse image search instead.",
-        "I can't help with that, though I would be happy to describe the scenery.",
-        "I can't help with that, although I understand your curiosity.",
-        "I can't see images. As a text-based model I only work with words.",
-        "I must decline. This touches on personal matters.",
-        "I can't say who he is because identifying real people from photos isn't allowed.",
-        "I cannot see the images since they were not uploaded.",
-        "抱歉，我无法识别图片中的人物，因为这涉及个人隐私。",
-        "我无法回答这个问题。如果您有其他问题，请告诉我。",
-        "申し訳ありませんが、この質問には回答できません。他の質問があればお知らせください。",
-        "죄송하지만 답변할 수 없습니다. 다른 질문이 있으면 알려 주세요.",
-        "Leider kann ich dabei nicht helfen, aber ich beantworte gern andere Fragen.",
-        "Je suis désolé, je ne peux pas vous aider. N'hésitez pas à poser une autre question.",
-        "No puedo responder a esa pregunta, pero puedo describir la escena.",
-        "Извините, я не могу ответить на этот вопрос. Попробуйте задать другой вопрос.",
-    ],
-)
-def test_an_offer_an_apology_or_a_reason_of_a_model_answers_nothing(answer: str) -> None:
+@pytest.mark.parametrize("answer", [*BOTH_REFUSE, *REFUSALS])
+def test_what_speaks_of_the_asking_declines(answer: str) -> None:
     assert refusal_in(answer) is not None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I can't help smiling at the dog in <image-1>: it wears a hat.",
-        "In the toolbox the file is missing, while the saw hangs on its hook.",
-        "The picture is missing from its frame in <image-1>; the nail is still there.",
-        "There are no pictures to look at in the hall of <image-2>, only bare walls.",
-        "This violates the rules of perspective, since the rear wall is larger than the front.",
-        "It violates the rules of chess.",
-        "Let's talk about another detail in <image-1>: the red door.",
-        "This lies beyond what we see, behind the hill.",
-        "This is beyond our view.",
-        "Auf dem Ausweis ist kein Foto vorhanden, nur ein leerer Rahmen mit einem Stempel.",
-    ],
-)
-def test_words_of_refusals_that_are_about_the_scene_decline_nothing(answer: str) -> None:
-    assert refusal_in(answer) is None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The image is missing.",
-        "Your image seems to be missing, please send it again.",
-        "There is no image to analyze here.",
-        "It violates the content policy.",
-        "That lies beyond my abilities.",
-        "Let's talk about a different topic.",
-        "In Ihrer Anfrage ist leider kein Bild vorhanden.",
-        "Malheureusement, je ne vois pas d'image.",
-        "As an AI, I CANNOT help with that request.",
-        "I CANNOT HELP WITH THAT.",
-    ],
-)
-def test_words_that_are_about_the_asking_still_do(answer: str) -> None:
-    assert refusal_in(answer) is not None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The banner reads WE REFUSE TO PAY, and people carry it through the street.",
-        "The sign reads Please upload your photo here, in blue.",
-        "The poster says We cannot help you, and it is torn.",
-        "The sign says that we cannot open the gate.",
-        "墙上的告示写着：请提供照片两张，旁边是一扇门。",
-        "Auf dem Schild steht: Wir können Ihnen nicht helfen.",
-    ],
-)
-def test_what_a_sign_says_is_not_what_the_writer_says(answer: str) -> None:
-    assert refusal_in(answer) is None
-
-
-@pytest.mark.parametrize(
-    ("answer", "declines"),
-    [
-        ("\"I'm sorry, Dave. I'm afraid I can't do that.\"", False),
-        ("“Sorry, I can't let you in after sunset.”", False),
-        ("The line is 'I can't help you, sir', and he closes the door.", False),
-        ("The title card reads: I cannot help you.", False),
-        ("\"I'm sorry, but I can't assist with that request.\"", True),
-        ("“I cannot see the picture you sent.”", True),
-        ("I'm sorry, I can't help you.", True),
-    ],
-)
-def test_a_line_that_somebody_speaks_declines_nothing(answer: str, declines: bool) -> None:
-    assert (refusal_in(answer) is not None) == declines
+    assert answer in REFUSALS or is_refusal(answer)

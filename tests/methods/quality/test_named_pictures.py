@@ -25,9 +25,7 @@ from methods.quality.rules import RuleLimits, by_rules
         ("The other photo is darker.", 1, "The other photo"),
     ],
 )
-def test_a_picture_beyond_those_of_the_dialogue_is_named(
-    text: str, n_pictures: int, named: str
-) -> None:
+def test_a_picture_beyond_those_of_the_dialogue_is_named(text, n_pictures, named):
     assert missing_picture(text, n_pictures) == named
     assert missing_picture(text, 0) is None
 

@@ -29,9 +29,7 @@ def each_with_each(texts: list[str], threshold: float) -> list[int]:
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
-def test_the_groups_are_those_of_comparing_each_with_each(
-    texts: list[str], threshold: float
-) -> None:
+def test_the_groups_are_those_of_comparing_each_with_each(texts, threshold):
     assert first_alike(texts, threshold) == each_with_each(texts, threshold)
 
 
@@ -93,9 +91,7 @@ def repeated(question: str, other: str, language: str) -> bool:
         ("zh", CHINESE, "请", "", True),
     ],
 )
-def test_one_other_word_of_content_makes_another_question(
-    language: str, question: str, old: str, new: str, same: bool
-) -> None:
+def test_one_other_word_of_content_makes_another_question(language, question, old, new, same):
     assert repeated(question, question.replace(old, new), language) == same
 
 
@@ -163,9 +159,7 @@ HAND = "Which object does the woman hold in her hand?"
         ),
     ],
 )
-def test_other_words_for_the_same_are_told_by_the_answer(
-    one: tuple[str, str], other: tuple[str, str], check: str | None
-) -> None:
+def test_other_words_for_the_same_are_told_by_the_answer(one, other, check):
     named = {name for name, is_named in found(one, other).items() if is_named}
     assert named == ({check} if check else set())
 

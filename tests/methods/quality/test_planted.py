@@ -18,9 +18,7 @@ def measured() -> dict[str, Found]:
 
 
 @pytest.mark.parametrize("check", RULES)
-def test_each_rule_finds_most_of_its_faults_and_names_nothing_else(
-    measured: dict[str, Found], check: str
-) -> None:
+def test_each_rule_finds_most_of_its_faults_and_names_nothing_else(measured, check):
     found = measured[check]
     assert found.n_planted >= 6
     assert found.recall >= 0.85, found

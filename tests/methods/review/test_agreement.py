@@ -8,13 +8,7 @@ from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from methods.review.agreement import JudgeScore, judge_rows, people_rows
 from methods.review.process import RuleBook
-from methods.review.ratings import (
-    Rating,
-    agreed_labels,
-    blind_decisions,
-    effort_rows,
-    ratings_of,
-)
+from methods.review.ratings import Rating, agreed_labels, blind_decisions, effort_rows, ratings_of
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()

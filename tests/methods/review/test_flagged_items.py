@@ -48,9 +48,7 @@ TEXTS = st.sampled_from(["What is it?", "Hint: a\nQuestion: b", "Look", " ", "<I
 
 
 @given(TEXTS, st.one_of(st.none(), st.just(""), TEXTS))
-def test_the_content_is_the_same_from_the_approval_and_from_the_release(
-    question: str, hint: str | None
-) -> None:
+def test_the_content_is_the_same_from_the_approval_and_from_the_release(question, hint):
     content = {**CONTENT, "question": question, "hint": hint}
     assert released_content(item_of(content)) == as_released(content)
     assert as_released(as_released(content)) == as_released(content)

@@ -92,10 +92,16 @@ GOOD = {
     "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
 }
 THREE = CONTENTS["three_turns"]
+
+
+def turn(name, **changes):
+    return {name: {**THREE[name], **changes}}
+
+
 GOOD["three_turns"] = [
     {"caption": "A tower."},
     {"perception": {**THREE["perception"], "category": "Building Recognition"}},
-    {"creation": {**THREE["creation"], "focus": "It names the tower.\nIt is short."}},
+    turn("creation", focus="It names the tower.\nIt is short."),
     {
         "reasoning": {
             **THREE["reasoning"],
@@ -107,42 +113,26 @@ GOOD["three_turns"] = [
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
-    (
-        "dialogue",
-        {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]},
-        "a turn has a question and an answer",
-    ),
+    ("dialogue", {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]}, "a turn has a question"),
     ("dialogue", {"image_ids": []}, "image_ids: only turns may change"),
     ("three_turns", {"image_ids": []}, "image_ids: only caption, perception, reasoning"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
+    ("three_turns", {"reasoning": {"question": "Why?"}}, "reasoning: this is an object with"),
+    ("three_turns", turn("reasoning", category=""), "reasoning category: this text is empty"),
+    ("three_turns", turn("reasoning", focus="x"), "reasoning: this is an object with"),
     (
         "three_turns",
-        {"reasoning": {"question": "Why?"}},
-        "reasoning: this is an object with the keys question",
+        turn("reasoning", question="What is it? "),
+        "reasoning question: an earlier turn has the same",
     ),
     (
         "three_turns",
-        {"reasoning": {**THREE["reasoning"], "category": ""}},
-        "reasoning category: this text is empty",
-    ),
-    (
-        "three_turns",
-        {"reasoning": {**THREE["reasoning"], "focus": "x"}},
-        "reasoning: this is an object with the keys",
-    ),
-    (
-        "three_turns",
-        {"reasoning": {**THREE["reasoning"], "question": "What is it? "}},
-        "reasoning question: an earlier turn has the same text",
-    ),
-    (
-        "three_turns",
-        {"creation": {**THREE["creation"], "reference": "A tower."}},
+        turn("creation", reference="A tower."),
         "creation reference: an earlier turn has the same text",
     ),
     (
         "three_turns",
-        {"creation": {**THREE["creation"], "question": "<ImageHere> Tell of it."}},
+        turn("creation", question="<ImageHere> Tell of it."),
         "keep every one, and add none",
     ),
     ("multiple_choice", {"image_ids": []}, "only question, hint, choices, answer"),
@@ -150,11 +140,7 @@ BAD = [
     ("multiple_choice", {"answer": ["A"]}, "answer: this is one of A, B"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
-    (
-        "multiple_choice",
-        {"choices": {"A": "x", "B": " x "}},
-        "choices B: an earlier choice has the same text",
-    ),
+    ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
     ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "choices B: this text is empty"),
     ("multiple_choice", {"hint": 3}, "hint: this must be a text"),
     ("multiple_choice", {"category": " "}, "category: this text is empty"),
@@ -164,33 +150,21 @@ BAD = [
     (
         "translation",
         {"target": {"question": "它？"}},
-        "target: this is an object with the keys hint, question",
+        "target: this is an object with the keys hint, ",
     ),
-    (
-        "translation",
-        {"target": {"question": " ", "hint": ""}},
-        "target question: this text is empty",
-    ),
-    ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text is empty"),
+    ("translation", {"target": {"question": " ", "hint": ""}}, "target question: this text"),
+    ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text"),
     ("translation", {"source": {}}, "source: only target may change"),
     ("category", {"category": "ships"}, "one of towers, mills"),
-    (
-        "category",
-        {"categories": ["ships"], "category": "ships"},
-        "categories: only category may change",
-    ),
+    ("category", {"categories": ["ships"], "category": "ships"}, "categories: only category"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
     ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
     ("pair", {"a": "B is better.", "winner": "A"}, "a: only winner may change"),
-    (
-        "score",
-        {"scores": {"Accuracy": 5}},
-        "scores: this is an object with the keys Accuracy, Richness",
-    ),
+    ("score", {"scores": {"Accuracy": 5}}, "scores: this is an object with the keys A"),
     (
         "score",
         {"scores": {"Accuracy": 5, "Richness": 11}},
-        "scores Richness: this is a whole number from 1 to 10",
+        "scores Richness: this is a whole number",
     ),
     ("score", {"scores": {"Accuracy": 0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Accuracy": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
@@ -233,27 +207,21 @@ def test_a_change_is_a_whole_content(edits):
             kind.check(edits, CONTENTS[name])
 
 
-def test_a_pair_that_nobody_has_compared_is_never_accepted():
-    blank = CONTENTS["pair"] | {"winner": None}
-    kind = KINDS["pair"]
-    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS["pair"])
-    kind.check(blank | {"winner": "tie"}, blank)
-    assert [label for label, _ in kind.texts(blank)] == ["Question", "A", "B"]
-
-
-def test_a_reading_that_nobody_has_made_is_filled_in_and_never_accepted():
-    blank = CONTENTS["extraction"] | {"choice": None}
-    kind = KINDS["extraction"]
-    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS["extraction"])
-    kind.check(blank | {"choice": "Z"}, blank)
-    with pytest.raises(ValueError, match="one of A, B, Z"):
+@pytest.mark.parametrize(
+    ("name", "label", "value", "texts"),
+    [
+        ("pair", "winner", "tie", ["Question", "A", "B"]),
+        ("extraction", "choice", "Z", ["Question", "Choice A", "Choice B", "Output"]),
+    ],
+)
+def test_a_label_that_nobody_has_given_is_filled_in_and_never_accepted(name, label, value, texts):
+    blank = CONTENTS[name] | {label: None}
+    kind = KINDS[name]
+    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS[name])
+    kind.check(blank | {label: value}, blank)
+    with pytest.raises(ValueError, match="one of A, B, "):
         kind.check(blank, blank)
-    assert [label for label, _ in kind.texts(blank)] == [
-        "Question",
-        "Choice A",
-        "Choice B",
-        "Output",
-    ]
+    assert [label for label, _ in kind.texts(blank)] == texts
 
 
 def test_a_model_may_name_images_that_people_who_read_its_letter_are_not_shown():

@@ -55,14 +55,19 @@ def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str |
     assert fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
 
 
-def test_a_short_answer_is_given_away_by_its_one_word() -> None:
-    assert leaks("What is the colour of the red kite?", "What colour has the kite?", "Red.")
-    assert not leaks("Which colour is that kite?", "What colour has the kite?", "Red.")
-
-
-def test_a_chinese_answer_is_given_away_by_its_characters() -> None:
-    assert leaks("红色的风筝是什么颜色？", "风筝是什么颜色？", "红色的。")
-    assert not leaks("请问，风筝是什么颜色？", "风筝是什么颜色？", "红色的。")
+@pytest.mark.parametrize(
+    ("rewrite", "question", "reference", "leaked"),
+    [
+        ("What is the colour of the red kite?", "What colour has the kite?", "Red.", True),
+        ("Which colour is that kite?", "What colour has the kite?", "Red.", False),
+        ("红色的风筝是什么颜色？", "风筝是什么颜色？", "红色的。", True),
+        ("请问，风筝是什么颜色？", "风筝是什么颜色？", "红色的。", False),
+    ],
+)
+def test_a_short_answer_is_given_away_by_its_word_or_its_characters(
+    rewrite, question, reference, leaked
+):
+    assert bool(leaks(rewrite, question, reference)) == leaked
 
 
 def test_a_reference_says_something_that_its_question_does_not() -> None:
@@ -136,9 +141,7 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     ),
     st.integers(0, 5),
 )
-def test_each_rewrite_is_kept_or_lost_and_none_too_many(
-    matrix: list[list[float]], n_kept: int
-) -> None:
+def test_each_rewrite_is_kept_or_lost_and_none_too_many(matrix, n_kept):
     kept = choose_by_meaning(matrix, BAND, n_kept)
     assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
     assert len(kept.places) <= n_kept

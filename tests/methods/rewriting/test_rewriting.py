@@ -24,30 +24,28 @@ def rewrites_of(*lines: str, original: str = "What is it?", n: int | None = None
     return parse_rewrites("\n".join(lines), original, len(lines) if n is None else n)
 
 
-def test_a_rewrite_a_line():
-    assert rewrites_of("Tell me what it is.", "Name it!") == ["Tell me what it is.", "Name it!"]
+MARKS = ["1. ", "1) ", "1: ", "12. ", "**1.** ", "- ", "* ", "• ", "  1.  "]
 
 
 @pytest.mark.parametrize(
-    "mark", ["1. ", "1) ", "1: ", "12. ", "**1.** ", "- ", "* ", "• ", "  1.  "]
+    ("lines", "rewrites"),
+    [
+        (["Tell me what it is.", "Name it!"], ["Tell me what it is.", "Name it!"]),
+        # Numbers and bullets are no part of a rewrite, and those of the text stay.
+        *(([f"{mark}Name it!"], ["Name it!"]) for mark in MARKS),
+        (["3.5 metres of what?"], ["3.5 metres of what?"]),
+        (["**Name** it!"], ["**Name** it!"]),
+        # Quotes around a rewrite go, and quotes inside stay.
+        (['"Name it!"', '1. "Say it."'], ["Name it!", "Say it."]),
+        (['Who painted "Night"'], ['Who painted "Night"']),
+        (['"Night": whose is it'], ['"Night": whose is it']),
+        # Empty lines are nothing, and more than were asked for are cut.
+        (["", "Name it!", "   ", "1.", "Say it."], ["Name it!", "Say it."]),
+        (["a", "b", "c"], ["a", "b"]),
+    ],
 )
-def test_numbers_and_bullets_are_no_part_of_a_rewrite(mark):
-    assert rewrites_of(f"{mark}Name it!") == ["Name it!"]
-
-
-def test_quotes_around_a_rewrite_go_and_quotes_inside_stay():
-    assert rewrites_of('"Name it!"', '1. "Say it."') == ["Name it!", "Say it."]
-    assert rewrites_of('Who painted "Night"') == ['Who painted "Night"']
-    assert rewrites_of('"Night": whose is it') == ['"Night": whose is it']
-
-
-def test_a_number_or_emphasis_that_belongs_to_the_text_stays():
-    assert rewrites_of("3.5 metres of what?") == ["3.5 metres of what?"]
-    assert rewrites_of("**Name** it!") == ["**Name** it!"]
-
-
-def test_empty_lines_are_nothing():
-    assert rewrites_of("", "Name it!", "   ", "1.", "Say it.", n=2) == ["Name it!", "Say it."]
+def test_a_rewrite_is_a_line_without_its_marks(lines, rewrites):
+    assert rewrites_of(*lines, n=len(rewrites)) == rewrites
 
 
 def test_the_original_and_repeats_do_not_count():
@@ -79,10 +77,6 @@ def test_a_rewrite_that_loses_doubles_or_changes_an_image_token_does_not_count(l
 def test_tokens_may_stand_anywhere_in_a_rewrite():
     line = "Look at <image-1> (<ImageHere>): what is there?"
     assert rewrites_of(line, original=ORIGINAL) == [line]
-
-
-def test_more_than_were_asked_for_are_cut():
-    assert rewrites_of("a", "b", "c", n=2) == ["a", "b"]
 
 
 @given(LINES, st.integers(1, 3))

@@ -7,11 +7,12 @@ from methods.evaluation.metrics import Metric, ScoredObservation, Unit
 
 def scored(
     item: str, value: float | None, *, turn: int = 1, trial: str = "plain", cluster: str = "",
-    metric: str = "m", **labels: str,
+    metric: str = "m", status: str = "", refused: bool = False, **labels: str,
 ) -> ScoredObservation:  # fmt: skip
-    status = "judged" if value is not None else "failed"
+    """One observation; without a value the model failed, unless the status says otherwise."""
+    status = status or ("judged" if value is not None else "failed")
     return ScoredObservation(
-        item, cluster or item, trial, turn, metric, value, status, labels=labels
+        item, cluster or item, trial, turn, metric, value, status, refused, labels
     )
 
 

@@ -137,9 +137,7 @@ def losses(draw: st.DrawFn) -> dict[str, list[ScoredObservation]]:
 @pytest.mark.parametrize(("benchmark", "composite"), COMPOSITES, ids=lambda of: of.name)
 @settings(max_examples=15, deadline=None)
 @given(observed=losses())
-def test_a_printed_composite_is_the_formula_over_the_printed_terms(
-    benchmark, composite: Composite, observed: dict[str, list[ScoredObservation]]
-) -> None:
+def test_a_printed_composite_is_the_formula_over_the_printed_terms(benchmark, composite, observed):
     rows = score_rows(benchmark.metrics, observed, observed)
     printed = {
         (row["model"], row["form"], row["subset_label"], row["subset_value"], row["metric"]): row

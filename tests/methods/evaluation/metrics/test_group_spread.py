@@ -65,9 +65,7 @@ def test_the_mean_deviation_is_zero_where_no_group_differs() -> None:
         ((5.5, 6), 100.0),
     ],
 )
-def test_a_group_is_over_a_band_where_its_scores_lie_in_several(
-    ratings: tuple[float, ...], value: float
-) -> None:
+def test_a_group_is_over_a_band_where_its_scores_lie_in_several(ratings, value):
     assert values(OVER, group("a", *ratings)) == {("a",): value}
 
 

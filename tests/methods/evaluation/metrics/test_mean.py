@@ -31,12 +31,9 @@ def test_macro_by_a_label_is_over_the_means_of_its_values() -> None:
     assert number(mean("macro by category"), more) == 10 * ((4 + 8) / 2 + (9 + 3) / 2) / 2
 
 
-def test_what_failed_counts_as_the_lowest_value_at_the_floor() -> None:
+def test_what_failed_counts_as_the_lowest_value_at_the_floor_and_has_none_otherwise() -> None:
     assert number(mean(), GRADES, floor=True) == (40 + 80 + 90 + 10) / 4
     assert number(mean("macro"), GRADES, floor=True) == ((40 + 80) / 2 + (90 + 10) / 2) / 2
-
-
-def test_a_turn_that_failed_has_no_value_otherwise() -> None:
     assert values(mean(), GRADES)["b", 2] is None
 
 

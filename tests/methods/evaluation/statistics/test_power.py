@@ -16,7 +16,7 @@ from methods.evaluation.statistics.power import (
     factor,
     minimum_detectable_effects,
 )
-from methods.evaluation.statistics.resampling import ClusterTotals, bootstrap_means, paired_totals
+from methods.evaluation.statistics.resampling import ClusterTotals, paired_totals
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
 EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))
@@ -79,16 +79,6 @@ def test_of_so_many_clusters_the_difference_is_found_in_eighty_of_a_hundred_rele
     found = p_values(ClusterTotals(noise, np.ones_like(noise)), np.full(1500, 90.0)) < 0.05
     # The standard error of the share is sqrt(0.8 * 0.2 / 1500) = 0.010.
     assert found.mean() == pytest.approx(0.8, abs=0.03)
-
-
-@EVERY
-def test_the_standard_error_is_that_of_the_bootstrap(aggregation):
-    generator = np.random.default_rng(2)
-    clusters = np.sort(generator.integers(0, 80, 600))
-    values = generator.normal(0, 1, (2, 600)) + generator.normal(0, 1, (2, 80))[:, clusters]
-    totals = differences(values, clusters, aggregation)
-    by_bootstrap = bootstrap_means(totals, seed=0, n_resamples=4000)[0].std()
-    assert mean_fit(totals).errors[0] == pytest.approx(by_bootstrap, rel=0.05)
 
 
 @pytest.mark.parametrize("n_clusters", [30, 110])

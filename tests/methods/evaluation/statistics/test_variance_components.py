@@ -97,10 +97,3 @@ def test_components_are_in_squared_points_and_need_no_zero_point(scores, factor,
     one, other = variance_components(scores), variance_components(scores * factor + offset)
     for name in ("item", "judge", "interaction", "replicate"):
         assert getattr(other, name) == pytest.approx(factor**2 * getattr(one, name), abs=1e-6)
-
-
-@given(arrays(float, (4, 3, 2), elements=st.integers(1, 10).map(float)))
-def test_the_order_of_items_judges_and_replicates_changes_nothing(scores):
-    turned = scores[::-1, ::-1, ::-1]
-    one, other = variance_components(scores), variance_components(turned)
-    assert vars(other) == pytest.approx(vars(one), abs=1e-9)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.statistics.estimates import mark_indicative
 from methods.naming import decimal_text
 from methods.results.results_table import Row, in_name
-from methods.results.tables import NOTHING, ResultTable, TableCell, interval_text
+from methods.results.table_cells import NOTHING, ResultTable, TableCell, interval_text
 
 READING, JUDGING = "extraction_quality", "judge_quality"
 SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from methods.markdown import code, table
 from methods.naming import decimal_text
-from methods.results.tables import ResultTable, TableCell
+from methods.results.table_cells import ResultTable, TableCell
 
 DECIMALS = 1
 COLUMN = 219.0

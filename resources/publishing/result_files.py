@@ -29,7 +29,8 @@ from methods.results.open_vlm import BOARD_METRICS, models_without_score, open_v
 from methods.results.release_tables import release_tables
 from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, MetricKey, by_judge
 from methods.results.shapes import planes, radars
-from methods.results.tables import ResultTable, tables
+from methods.results.table_cells import ResultTable
+from methods.results.tables import tables
 from methods.results.texts import latex, markdown
 from methods.spreadsheet_cells import mark_formula
 from resources.files.atomic import write_atomically

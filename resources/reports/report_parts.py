@@ -9,8 +9,9 @@ from markupsafe import Markup
 from methods.evaluation.candidates import is_model
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.naming import decimal_text
+from methods.results.analysis_tables import analyses
 from methods.results.results_table import Pair, key_of, label_order
-from methods.results.tables import TableCell, analyses
+from methods.results.table_cells import TableCell
 from resources.reports import report_blocks as block
 from resources.reports.estimate import ReportEstimate
 from resources.reports.report_blocks import Cell, TableSection, markup

@@ -23,7 +23,8 @@ from pylatexenc.latexwalker import (
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from methods.results.results_table import JudgeResults
-from methods.results.tables import ResultTable, tables
+from methods.results.table_cells import ResultTable
+from methods.results.tables import tables
 from methods.results.texts import COLUMN, GAP, NAMES, PAGE, latex, latex_text
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 

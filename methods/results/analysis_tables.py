@@ -11,6 +11,7 @@ from methods.results.table_cells import (
     caption_of,
     clusters_cell,
     estimate_cells,
+    number_cell,
     p_text,
     printed_name,
 )
@@ -155,8 +156,8 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
     lines = [
         (
             TableCell(f"{row['metric']} ({row['aggregation']})"),
-            TableCell(number=row["value_before"]),
-            TableCell(number=row["value_after"]),
+            number_cell(row, "value_before"),
+            number_cell(row, "value_after"),
             *estimate_cells({**row, "value": row["difference"]}),
             *(TableCell(p_text(row[p])) for p in ("p", "p_holm")),
             TableCell(str(row["n_clusters"])),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.statistics.estimates import mark_indicative
 from methods.naming import decimal_text
 from methods.results.results_table import Row, in_name
-from methods.results.table_cells import NOTHING, ResultTable, TableCell, interval_text
+from methods.results.table_cells import NOTHING, ResultTable, TableCell, interval_text, number_cell
 
 READING, JUDGING = "extraction_quality", "judge_quality"
 SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
@@ -189,7 +189,7 @@ def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
             TableCell(row["subject"]),
             TableCell(f"{row['metric']} ({row['aggregation']})"),
             TableCell(f"{row['judge']} less {row['other']}" if row["other"] else row["judge"]),
-            TableCell(number=row["value"]),
+            number_cell(row),
             TableCell(interval_text(row)),
             TableCell(str(row["n_clusters"] or NOTHING)),
         )

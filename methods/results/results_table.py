@@ -152,6 +152,7 @@ def key_of(row: Row) -> MetricKey:
 def by_judge(
     scores: Iterable[Row],
     label_metrics: Mapping[tuple[str, ...], str] | None = None,
+    decimals: Mapping[str, int] | None = None,
     **others: Iterable[Row],
 ) -> list[JudgeResults]:
     """The results of each judge and version that has scores, in the order of the rows.
@@ -159,6 +160,7 @@ def by_judge(
     Args:
         scores: Rows of `sql/evaluate/results_of.sql`.
         label_metrics: Those of the benchmark.
+        decimals: How many decimals numbers of a metric have in tables, where it is not one.
         **others: Rows of the other fields of `JudgeResults`, such as `differences`.
 
     Returns:
@@ -168,7 +170,8 @@ def by_judge(
     for name, rows in {"scores": scores, **others}.items():
         for row in rows:
             of_judge = rows_by_judge.setdefault((row["judge"], row["judge_version"]), {})
-            of_judge.setdefault(name, []).append(row)
+            shown = {**row, "decimals": (decimals or {}).get(row["metric"], 1)}
+            of_judge.setdefault(name, []).append(shown)
     named = {", ".join(labels): metric for labels, metric in (label_metrics or {}).items()}
     return [
         JudgeResults(judge=judge, version=version, label_metrics=named, **of_judge)

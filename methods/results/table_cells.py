@@ -32,6 +32,7 @@ class TableCell(NamedTuple):
     text: str = ""
     number: float | None = None
     bold: bool = False
+    decimals: int = 1
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,27 @@ def _turns(results: JudgeResults) -> str:
     return f"{low} turns" if low == high else f"{low} to {high} turns of each model"
 
 
+def number_cell(row: Row, name: str = "value", *, bold: bool = False) -> TableCell:
+    """A cell with a number of a row, in the decimals of the row's metric.
+
+    Args:
+        row: The row.
+        name: The column of the number.
+        bold: Whether it is bold.
+
+    Returns:
+        The cell.
+    """
+    return TableCell(number=row[name], bold=bold, decimals=row.get("decimals", 1))
+
+
 def estimate_cells(row: Row | None) -> tuple[TableCell, TableCell]:
     """A number and its interval; a difference is bold where it counts."""
     if row is None:
         return TableCell(), TableCell()
     is_difference = row.get("p_holm") is not None
-    return TableCell(number=row["value"], bold=is_difference and is_significant(row)), TableCell(
-        interval_text(row)
-    )
+    bold = is_difference and is_significant(row)
+    return number_cell(row, bold=bold), TableCell(interval_text(row))
 
 
 def clusters_cell(rows: Iterable[Row]) -> TableCell:
@@ -134,5 +148,6 @@ def interval_text(row: Row) -> str:
     """The interval of a row in brackets, marked if it is of few clusters; empty without one."""
     if row["ci_low"] is None:
         return ""
-    ends = ", ".join(decimal_text(row[end]) for end in ("ci_low", "ci_high"))
+    decimals = row.get("decimals", 1)
+    ends = ", ".join(decimal_text(row[end], decimals) for end in ("ci_low", "ci_high"))
     return mark_indicative(f"[{ends}]", row["n_clusters"])

@@ -20,6 +20,7 @@ from methods.results.table_cells import (
     estimate_cells,
     interval_text,
     meanings_of,
+    number_cell,
     p_text,
     printed_name,
     scores_caption,
@@ -72,10 +73,10 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
             ),
             TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
             TableCell(row["label"], bold=row["model"] == alone),
-            TableCell(number=row["value"], bold=row["model"] == alone),
+            number_cell(row, bold=row["model"] == alone),
             TableCell(interval_text(row)),
             TableCell(str(row["n_clusters"] or NOTHING)),
-            TableCell(number=row["judged_only"]),
+            number_cell(row, "judged_only"),
             TableCell(str(row["n_judged"])),
             TableCell(str(row["n_refused"])),
             TableCell(str(row["n_truncated"] + row["n_reasoning_only"] + row["n_empty"])),
@@ -111,7 +112,7 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
         (
             TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
             TableCell(row["label"], bold=row["model"] == alone),
-            TableCell(number=row["value"], bold=row["model"] == alone),
+            number_cell(row, bold=row["model"] == alone),
             TableCell(interval_text(row)),
             TableCell(str(row["n_clusters"] or NOTHING)),
         )
@@ -139,7 +140,7 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
 
     def score(model: str, metric: str) -> TableCell:
         row = by_model[model].get(metric)
-        return TableCell(number=row["value"]) if row else TableCell()
+        return number_cell(row) if row else TableCell()
 
     lines = [
         (
@@ -198,7 +199,8 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         if comparison is None or comparison[0]["difference"] is None:
             return TableCell(NOTHING)
         row, sign = comparison
-        return TableCell(number=sign * row["difference"], bold=is_significant(row))
+        difference = {**row, "difference": sign * row["difference"]}
+        return number_cell(difference, "difference", bold=is_significant(row))
 
     rows = [
         (TableCell(results.label(first)), *(cell(first, other) for other in models))

@@ -11,7 +11,6 @@ from methods.markdown import code, table
 from methods.naming import decimal_text
 from methods.results.table_cells import ResultTable, TableCell
 
-DECIMALS = 1
 COLUMN = 219.0
 """Points of a column of a paper in two columns, in the narrowest of the usual classes."""
 PAGE = 345.0
@@ -124,7 +123,7 @@ def _width(result: ResultTable, column: int) -> float:
     """The points of a column: names of rows and heads are broken where they are too long."""
     shown = [row[column] for row in result.rows]
     texts = [
-        points(cell.text if cell.number is None else _decimal(cell.number), bold=cell.bold)
+        points(cell.text if cell.number is None else _decimal(cell), bold=cell.bold)
         for cell in shown
     ]
     content = max(texts, default=0.0)
@@ -185,7 +184,7 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
 
 def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
     if cell.number is not None:
-        shown = _decimal(cell.number)
+        shown = _decimal(cell)
         return f"\\bfseries {shown}" if cell.bold else shown
     text = latex_text(cell.text, room=NAMES if breaks else math.inf)
     if numeric:
@@ -194,7 +193,7 @@ def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    shown = _shown(cell.text) if cell.number is None else decimal_text(cell.number, DECIMALS)
+    shown = _shown(cell.text) if cell.number is None else decimal_text(cell.number, cell.decimals)
     return f"**{shown}**" if cell.bold and shown else shown
 
 
@@ -205,16 +204,16 @@ def _shown(text: str) -> str:
 
 def _format(result: ResultTable, place: int) -> str:
     """Digits before and after the point of a column, with a sign where one has it."""
-    numbers = [row[place].number for row in result.rows]
-    decimals = [_decimal(number) for number in numbers if number is not None]
-    digits = max((len(number.lstrip("-")) - DECIMALS - 1 for number in decimals), default=1)
-    sign = "-" if any(number.startswith("-") for number in decimals) else ""
-    return f"{sign}{digits}.{DECIMALS}"
+    numbers = [_decimal(row[place]) for row in result.rows if row[place].number is not None]
+    parts = [number.lstrip("-").split(".") for number in numbers]
+    before, after = (max((len(part[n]) for part in parts), default=1) for n in (0, 1))
+    sign = "-" if any(number.startswith("-") for number in numbers) else ""
+    return f"{sign}{before}.{after}"
 
 
-def _decimal(number: float) -> str:
-    """With its decimals; what is rounded to zero has no sign."""
-    return f"{number:z.{DECIMALS}f}"
+def _decimal(cell: TableCell) -> str:
+    """The number with its decimals; what is rounded to zero has no sign."""
+    return f"{cell.number:z.{cell.decimals}f}"
 
 
 def _plain(text: str) -> str:

@@ -163,6 +163,13 @@ def test_every_metric_stands_with_its_interval_by_model() -> None:
     ]
 
 
+def test_ratings_have_two_decimals() -> None:
+    (of_judge,) = by_judge([model("good", 6.512, 1)], decimals={"Overall Score": 2})
+    scores = named("scores", of_judge)
+    assert "| 1 | good | 6.51 |" in markdown(scores) and "~[4.51, 8.51]" in markdown(scores)
+    assert "S[table-format=1.2," in latex(scores)
+
+
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
     *_, sliced = tables(BOARD)
     assert sliced.heads == ("turn", "C", "good", "Interval")

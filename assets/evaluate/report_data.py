@@ -323,6 +323,7 @@ def metric_row(metric: Metric) -> Row:
     return {
         "name": metric.name,
         "in_words": metric.in_words,
+        "decimals": metric.decimals,
         "aggregation": metric.aggregation,
         "low": low,
         "high": high,

@@ -125,10 +125,7 @@ class ReleaseResults(NamedTuple):
         return by_judge(
             scores,
             benchmark.label_metrics if benchmark else None,
-            # Ratings and deviations of ratings.
-            {metric.name: 2 for metric in benchmark.metrics if metric.span <= 10}
-            if benchmark
-            else None,
+            {metric.name: metric.decimals for metric in benchmark.metrics} if benchmark else None,
             differences=self.differences.to_pylist(),
             groups=[row for row in self.findings.to_pylist() if row["analysis"] in GROUP_ANALYSES],
             training=self.training.to_pylist(),

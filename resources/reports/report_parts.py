@@ -84,7 +84,7 @@ def analyses_of(judged: ScoresByJudge, anchor: str) -> list[block.Block]:
 
 
 def _cell(place: int, cell: TableCell) -> Cell:
-    text = cell.text if cell.number is None else decimal_text(cell.number)
+    text = cell.text if cell.number is None else decimal_text(cell.number, cell.decimals)
     return Cell(block.bold(text) if cell.bold else text, kind="n" if place else "who")
 
 

@@ -119,6 +119,7 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
     results = by_judge(
         data["scores"],
         benchmark["label_metrics"] if benchmark else None,
+        {row["name"]: row["decimals"] for row in benchmark["metrics"]} if benchmark else None,
         differences=data["comparisons"],
         by_ability=data["ability_comparisons"],
         groups=data["groups"],

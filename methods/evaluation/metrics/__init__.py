@@ -143,6 +143,11 @@ class Metric(ABC):
         """How far two models can be apart on a unit."""
         return abs(self.highest - self.lowest)
 
+    @property
+    def decimals(self) -> int:
+        """How many decimals its numbers have in tables: ratings and their deviations have two."""
+        return 2 if self.span <= 10 else 1
+
     def statistic(self, mean: float) -> float:
         """The number that is shown for a mean of units; monotone."""
         return mean

@@ -255,6 +255,8 @@ def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(
     assert data["benchmark"]["grades"] == (1, 10)
     assert data["benchmark"]["metrics"][0] == {
         "name": "Overall Score",
+        "in_words": "the mean over all turns of Overall Score",
+        "decimals": 1,
         "aggregation": "micro",
         "low": 10.0,
         "high": 100.0,

@@ -77,6 +77,7 @@ def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
     return {
         "name": name,
         "in_words": f"the mean of {name}",
+        "decimals": 1,
         "aggregation": aggregation,
         "low": 10.0,
         "high": 100.0,

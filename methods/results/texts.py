@@ -184,7 +184,8 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
 
 def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
     if cell.number is not None:
-        shown = _decimal(cell)
+        # siunitx takes no infinite number.
+        shown = _decimal(cell) if math.isfinite(cell.number) else r"{$\infty$}"
         return f"\\bfseries {shown}" if cell.bold else shown
     text = latex_text(cell.text, room=NAMES if breaks else math.inf)
     if numeric:
@@ -204,7 +205,8 @@ def _shown(text: str) -> str:
 
 def _format(result: ResultTable, place: int) -> str:
     """Digits before and after the point of a column, with a sign where one has it."""
-    numbers = [_decimal(row[place]) for row in result.rows if row[place].number is not None]
+    cells = [row[place] for row in result.rows if row[place].number is not None]
+    numbers = [_decimal(cell) for cell in cells if math.isfinite(cell.number or 0)]
     parts = [number.lstrip("-").split(".") for number in numbers]
     before, after = (max((len(part[n]) for part in parts), default=1) for n in (0, 1))
     sign = "-" if any(number.startswith("-") for number in numbers) else ""

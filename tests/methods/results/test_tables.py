@@ -1,6 +1,7 @@
 """Tables of results: what is bold, how intervals and ranks stand, and texts that LaTeX would take as
 code."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -161,6 +162,14 @@ def test_every_metric_stands_with_its_interval_by_model() -> None:
         ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
         ["Richness", "4", 70.0, "~[68.0, 72.0]", None, None],
     ]
+
+
+def test_an_infinite_score_stands_in_latex() -> None:
+    infinite = {**model("steady", math.inf, 1), "ci_low": None}
+    text = latex(named("scores", results([infinite, model("fair", 60.0, 2)])))
+    assert r"{$\infty$}" in text and "table-format=2.1" in text
+    only = latex(named("scores", results([infinite])))
+    assert r"{$\infty$}" in only
 
 
 def test_ratings_have_two_decimals() -> None:

@@ -44,6 +44,7 @@ def bring_home_up_to_date() -> None:
             for path, kind in kinds.items():
                 open_store(kind, path).close()
             files = {}
+            home.home().mkdir(parents=True, exist_ok=True)
             remember_database()
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
@@ -80,12 +81,23 @@ def require_folder() -> None:
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
         raise StoreError(f"The workspace {home.home()} is a file: set LOOM_WORKSPACE to a folder.")
-    if database() is None and _database_file().exists():
-        raise StoreError(
-            f"The stores of {home.home()} are in {_database_file().read_text().strip()}, and "
-            f"{VARIABLE} is not set: set it to that database. To go on without what is there, and to "
-            f"pay for its answers again, remove {_database_file()}."
-        )
+    _require_remembered()
+
+
+def _require_remembered() -> None:
+    """Raise StoreError where the stores are in a database, and another one or none is to be used."""
+    if not _database_file().exists():
+        return
+    before, shown = _database_file().read_text().strip(), shown_database()
+    # A server may have several names.
+    if shown is not None and shown.rpartition("/")[2] == before.rpartition("/")[2]:
+        return
+    now = "is not set" if shown is None else f"names {shown}"
+    raise StoreError(
+        f"The stores of {home.home()} are in {before}, and {VARIABLE} {now}: set it to that database. "
+        "To go on without what is there, and to pay for its answers again, remove "
+        f"{_database_file()}."
+    )
 
 
 def remember_database() -> None:

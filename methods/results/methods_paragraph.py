@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.candidates import FILE, ablation_of, is_file, is_model
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
 from methods.naming import listed, number_of
 from methods.release_card import Card, benchmark_of
 from methods.results.results_table import COUNTS_BELOW, JudgeResults, MetricKey
@@ -236,8 +237,12 @@ def _compared(results: JudgeResults) -> list[str]:
         adjusted = f"p is adjusted by Holm's method over the {n}"
     elif len(pairs) > 1:
         adjusted = f"Holm's adjustment over the {n} changes no p"
-    methods = sorted({row["method"] for row in pairs if row.get("method")})
-    test = f"the test {' and '.join(methods)}" if methods else "one test"
+    methods = {row["method"] for row in pairs if row.get("method")}
+    test = f"the test {' and '.join(sorted(methods - {PSEUDO_CLUSTERS}))}"
+    if not methods - {PSEUDO_CLUSTERS}:
+        test = "one test"
+    if PSEUDO_CLUSTERS in methods:
+        test += f" ({PSEUDO_CLUSTERS}, where all differences are equal)"
     return [
         f"Every two models were compared on the units that both have ({n}) by {test}, which gives the "
         f"interval of the difference, too; {adjusted}. A difference counts where p after that is below "

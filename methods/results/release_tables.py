@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from methods.evaluation.statistics.estimates import mark_indicative
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
 from methods.naming import decimal_text
 from methods.results.results_table import Row, in_name
 from methods.results.table_cells import NOTHING, ResultTable, TableCell, interval_text, number_cell
@@ -13,11 +13,15 @@ SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
 AGREEMENT = {"raw": "Same letter", "cohen_kappa": "Cohen kappa"}
 """Agreement of two readers by its measure, with its name in the table."""
 READERS = (
-    "Readers: rule: the project's rules; extractor: the model that is asked where no rule reads; "
+    "Readers: rule: the project's rules; extractor: the model that is asked where no rule reads, and "
+    "about a sample of other answers; "
     "strict: both, as scores have it; compat_rule: VLMEvalKit's rules; compat: those, and strict "
     "where they read nothing; people: annotators."
 )
-_OVER = "Intervals are of 95 % over C clusters."
+_OVER = (
+    f"Intervals are of 95 % over C clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, which are "
+    "only indicative."
+)
 
 
 def release_tables(
@@ -88,7 +92,8 @@ def _letters(release_id: str, rows: Sequence[Row]) -> ResultTable:
     return ResultTable(
         "letters",
         release_id,
-        f"Letters that each model named by pass on {release_id}, in percent of its answers.",
+        f"Letters that each model named by pass on {release_id}, in percent of its answers. Z: no "
+        "choice is named.",
         ("Model", "Pass", "Answers", *letters),
         (False, False, False, *[True] * len(letters)),
         tuple(lines),

@@ -13,7 +13,7 @@ from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
 from methods.naming import listed
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
-from methods.release_card import card_markdown, edition_of, row_of
+from methods.release_card import card_markdown, card_of, edition_of, exported_card, row_of
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
@@ -252,7 +252,9 @@ def _require_same_release(
         if name != CARD
         and sha256 not in (written.get(name, sha256), _sha256(root / row["release_id"], name))
     ]
-    if stored != [row] or other:
+    # A card leaves without the seeds of right choices.
+    cards = [row_of(exported_card(card_of(each))) for each in (stored[0], row)]
+    if cards[0] != cards[1] or other:
         what = f"other files ({listed(other)})" if other else "another card"
         raise ReleaseFolderError(
             f"{row['release_id']} is in this workspace already, and {folder} has {what}: nothing was "

@@ -114,8 +114,8 @@ def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
     if not measured:
         return f"{people}; no bias test was made"
     led = sum(row["ci_low"] > 0 or row["ci_high"] < 0 for row in measured)
-    verb = "shift" if led > 1 else "shifts"
-    return f"{people}; {led or 'none'} of {block.count(len(measured), 'bias test')} {verb} a judge"
+    tests = block.count(len(measured), "bias test")
+    return f"{people}; {led or 'none'} of {tests} found a shift of a judge"
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:

@@ -192,15 +192,21 @@ def aligned(columns: Sequence[Sequence[Unit]]) -> list[Units]:
 
 
 def by_stratum(columns: Sequence[Units]) -> list[Units]:
-    """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
+    """The units that all have, weighted so that the mean of all is the mean m of the strata's means.
+
+    With the weight w = n / (L n_l) of a unit of the l-th of L strata its value x becomes m + w (x - m).
+    So equal values stay equal, and the weights of units are not taken for differences between them.
+    """
     shared = in_all(columns)
     first, *_ = common = [units.take(np.isin(units.numbers, shared)) for units in columns]
     sizes = Counter(first.stratum_names[place] for place in first.strata.tolist())
     weight_of = {name: len(shared) / (len(sizes) * size) for name, size in sizes.items()}
-    return [
-        replace(units, values=np.nan_to_num(units.values, nan=0.0) * _weights(units, weight_of))
-        for units in common
-    ]
+    weighted = []
+    for units in common:
+        values, weights = np.nan_to_num(units.values, nan=0.0), _weights(units, weight_of)
+        mean = float(np.mean(values * weights)) if len(values) else 0.0
+        weighted.append(replace(units, values=mean + weights * (values - mean)))
+    return weighted
 
 
 def _weights(units: Units, weight_of: dict[str, float]) -> Floats:

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from methods.ingest.image_check import ImageRejected
@@ -13,7 +14,7 @@ from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import TableWrite, Warehouse, WarehouseError, arrow_schema
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 
 pytestmark = pytest.mark.slow
@@ -267,6 +268,26 @@ def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: P
 
     assert rows_of(same.warehouse, FIRST) == before and same.current_releases() == current
     assert current["mmdu"] == SECOND
+
+
+def test_seeds_that_leave_no_workspace_are_no_other_card(made_in: Path, tmp_path: Path) -> None:
+    shutil.copytree(made_in, tmp_path / "home")
+    same = Empty(tmp_path / "home")
+    card = same.warehouse.sql(
+        "FROM release.releases WHERE release_id = $r", {"r": FIRST}
+    ).to_pylist()[0]
+    settings = {"choice.items": {"seed": 7, "per_ability": 3}}
+    stored = {**card, "settings": json.dumps(settings)}
+    table = pa.Table.from_pylist([stored], schema=arrow_schema("release.releases"))
+    same.warehouse.replace_all([TableWrite("release.releases", table, {"release_id": FIRST})])
+    write_release(tmp_path / "out", stored, rows_of_release(same.warehouse, FIRST), same.store)
+    exported = json.loads((tmp_path / "out" / FIRST / "card.json").read_text())
+    assert exported["settings"] == {"choice.items": {"per_ability": 3}}
+
+    shutil.copytree(
+        tmp_path / "out" / FIRST, tmp_path / "home/releases" / FIRST, dirs_exist_ok=True
+    )
+    assert same.take(tmp_path / "out" / FIRST) == FIRST
 
 
 FORMS = {

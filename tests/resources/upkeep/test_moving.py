@@ -16,6 +16,7 @@ from resources.images.store import open_images
 from resources.migrations import StoreError
 from resources.review.store import ReviewStore
 from resources.stores import copies
+from resources.stores.address import shown_database
 from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.moving import move
 from tests.doubles.one_colour import one_colour
@@ -131,6 +132,20 @@ def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
     assert str(noted) in str(refused.value)
     noted.unlink()
     bring_home_up_to_date()
+
+
+def test_a_workspace_knows_its_database_from_the_first_command_and_takes_no_other(
+    shared: str, loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = loom_home / "new"
+    monkeypatch.setenv("LOOM_WORKSPACE", str(new))
+    bring_home_up_to_date()
+    assert (new / "stores-database.txt").read_text().strip() == shown_database()
+    monkeypatch.setenv("LOOM_STORES", shared.replace("127.0.0.1", "localhost"))
+    bring_home_up_to_date()
+    monkeypatch.setenv("LOOM_STORES", shared + "_other")
+    with pytest.raises(StoreError, match="are in .* and LOOM_STORES names .*_other: set it"):
+        bring_home_up_to_date()
 
 
 def test_numbers_of_decisions_go_on(built: Path, shared: str) -> None:

@@ -2,7 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
+from methods.evaluation.metrics import Unit
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused
+from methods.evaluation.metrics.units import by_stratum, comparable
 from tests.methods.evaluation.metrics.numbers import number, scored, values
 
 GRADES = [
@@ -56,3 +60,18 @@ def test_the_upper_bound_takes_what_was_declined_for_the_best() -> None:
     assert number(bound, declined, floor=True) == (40 + 80 + 90 + 10 + 100 + 100) / 6
     assert number(mean(), declined, floor=True) == (40 + 80 + 90 + 10 + 10 + 10) / 6
     assert bound.refusals_are_right and not mean().refusals_are_right
+
+
+def test_weights_of_strata_are_no_differences_between_units() -> None:
+    # Two strata of three units and one: w = 4 / (2 * 3) = 2/3 and 4 / (2 * 1) = 2. The mean of the
+    # strata's means is m = (2 + 10) / 2 = 6; 1 becomes 6 + 2/3 (1 - 6) = 2.667, and 10 becomes 14.
+    def column(*values: float) -> list[Unit]:
+        return [
+            Unit((place,), str(place), value, stratum)
+            for place, (value, stratum) in enumerate(zip(values, "aaab", strict=True))
+        ]
+
+    weighted, equal = by_stratum(comparable([column(1, 2, 3, 10), column(5, 5, 5, 5)]))
+    assert weighted.values == pytest.approx([2.6667, 3.3333, 4, 14], abs=1e-4)
+    assert weighted.values.mean() == pytest.approx(6)
+    assert equal.values == pytest.approx([5, 5, 5, 5])

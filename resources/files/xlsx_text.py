@@ -17,8 +17,8 @@ MOST_INSIDE = 100_000
 """Elements of a row or a text: a row has up to 16,384 cells, each with its value."""
 MOST_DEPTH = 32
 """Elements inside each other."""
-_WHOLE = ("row", "si")
-"""Names of elements that are built as a whole."""
+_WHOLE = {"row": 3, "si": 2}
+"""Elements that are built as a whole and then dropped, with their depth; all others are kept."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
@@ -38,31 +38,34 @@ def unescaped(cell: Any) -> Any:
 
 
 def require_small_elements(xml: IO[bytes]) -> None:
-    """Raise PublishedError for a row or text with more elements than a spreadsheet can have.
+    """Raise PublishedError for more elements in a row or text, or outside of them, than there can be.
 
     openpyxl builds the whole of a row, or of a shared text, before anything of it can be counted.
 
     Args:
-        xml: A sheet, or the shared texts, unpacked.
+        xml: A part of the spreadsheet, unpacked.
     """
     parser = ParserCreate()
-    depth = n_inside = 0
+    depth = n_inside = n_outside = 0
     is_inside = False
 
     def start(name: str, _attributes: object) -> None:
-        nonlocal depth, n_inside, is_inside
+        nonlocal depth, n_inside, n_outside, is_inside
         depth += 1
-        n_inside += is_inside
-        if name.rpartition(":")[2] in _WHOLE:
+        if depth == _WHOLE.get(name.rpartition(":")[2]):
             n_inside, is_inside = 0, True
-        if n_inside > MOST_INSIDE or depth > MOST_DEPTH:
+        elif is_inside:
+            n_inside += 1
+        else:
+            n_outside += 1
+        if max(n_inside, n_outside) > MOST_INSIDE or depth > MOST_DEPTH:
             raise PublishedError(f"a row or text has more than {MOST_INSIDE:,} elements")
 
     def end(name: str) -> None:
         nonlocal depth, is_inside
-        depth -= 1
-        if name.rpartition(":")[2] in _WHOLE:
+        if depth == _WHOLE.get(name.rpartition(":")[2]):
             is_inside = False
+        depth -= 1
 
     def refuse(*_: object) -> None:
         raise PublishedError("its XML declares entities")

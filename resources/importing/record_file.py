@@ -212,7 +212,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
             if sum(part.file_size for part in parts) > most:
                 raise PublishedError(f"it is more than {most:,} bytes when unpacked")
             for part in parts:
-                if part.filename.startswith(_STREAMED):
+                if part.filename.endswith((".xml", ".rels")):
                     with archive.open(part) as xml:
                         require_small_elements(xml)
         book = open_workbook(data)

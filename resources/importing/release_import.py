@@ -246,11 +246,12 @@ def _require_same_release(
         return
     exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
     written = {Path(export["path"]).name: export["sha256"] for export in exports}
+    names = sorted({*files, *written} - {CARD, TABLES})
+    here = root / row["release_id"]
     other = [
         name
-        for name, sha256 in files.items()
-        if name != CARD
-        and sha256 not in (written.get(name, sha256), _sha256(root / row["release_id"], name))
+        for name in names
+        if name not in files or files[name] not in (written.get(name), _sha256(here, name))
     ]
     # A card leaves without the seeds of right choices.
     cards = [row_of(exported_card(card_of(each))) for each in (stored[0], row)]

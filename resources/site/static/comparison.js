@@ -14,6 +14,35 @@
     return terms.reduce((sum, term, place) => sum + term / degrees ** (place + 1), z);
   };
   const FEWEST_GROUPS = 5;
+  // methods/evaluation/statistics/intervals.py has the formulas.
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const fit = (clusters) => {
+    const n = sum(clusters.map(({ size }) => size));
+    const shares = clusters.map(({ size }) => size / n);
+    const residuals = clusters.map(({ residual }) => residual / n);
+    const squares = residuals.map((residual) => residual ** 2);
+    const leverages = shares.map((share) => share ** 2 / (1 - share));
+    const crossed = sum(leverages) ** 2 - sum(leverages.map((leverage) => leverage ** 2));
+    return {
+      error: Math.sqrt(sum(squares.map((square, place) => square / (1 - shares[place])))),
+      q: quantile(1 / (sum(shares.map((share) => share ** 2)) + crossed)),
+      skewness: sum(residuals.map((residual) => residual ** 3)) / sum(squares) ** 1.5,
+    };
+  };
+  // How far the interval reaches below and above the mean.
+  const reaches = (clusters, mean, most) => {
+    const { error, q, skewness } = fit(clusters);
+    if (error > 1e-9 * Math.max(1, Math.abs(mean)))
+      return [-skewness, skewness].map((against) => error * (q + (Math.max(against, 0) * (2 * q ** 2 + 1)) / 6));
+    if (!Number.isFinite(most)) return [0, 0];
+    // Equal differences: with a pseudo-cluster of mean size at each end of the scale the mean moves to 0.
+    const n = sum(clusters.map(({ size }) => size));
+    const size = n / clusters.length;
+    const moved = (2 * size * mean) / (n + 2 * size);
+    const ends = [-most, most].map((end) => ({ size, residual: size * (end - mean + moved) }));
+    const all = fit([...clusters.map((cluster) => ({ ...cluster, residual: cluster.size * moved })), ...ends]);
+    return [all.error * all.q + moved, all.error * all.q - moved];
+  };
   // The mean difference and its 95 % interval, as the leaderboard averages: over turns (micro), over items
   // (macro), or over the values of a label. `weights` are the units of each item, `groups` what belongs together.
   // `most` is the largest difference that the scale allows.
@@ -26,18 +55,23 @@
       sum.total += weights[number] * differences[number];
       sums.set(stratum, sum);
     }
-    const means = [...sums.values()].map(({ weight, total }) => total / weight);
-    const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
-    const residuals = new Map();
+    const mean = [...sums.values()].reduce((sum, { weight, total }) => sum + total / weight, 0) / sums.size;
+    const n = numbers.reduce((sum, number) => sum + weights[number], 0);
+    const clusters = new Map();
     for (const number of numbers) {
-      const { weight, total } = sums.get(strata ? strata[number] : 0);
-      const part = (weights[number] / weight / sums.size) * (differences[number] - total / weight);
-      residuals.set(groups[number], (residuals.get(groups[number]) ?? 0) + part);
+      const ofStratum = n / sums.size / sums.get(strata ? strata[number] : 0).weight;
+      const cluster = clusters.get(groups[number]) ?? { size: 0, residual: 0 };
+      cluster.size += weights[number];
+      cluster.residual += weights[number] * ofStratum * (differences[number] - mean);
+      clusters.set(groups[number], cluster);
     }
-    const n = residuals.size;
-    const variance = [...residuals.values()].reduce((sum, value) => sum + value ** 2, 0) * (n / (n - 1));
-    const half = n < FEWEST_GROUPS ? NaN : quantile(n - 1) * Math.sqrt(variance);
-    return { mean, low: Math.max(mean - half, -most), high: Math.min(mean + half, most), nGroups: n };
+    const half = clusters.size < FEWEST_GROUPS ? [NaN, NaN] : reaches([...clusters.values()], mean, most);
+    return {
+      mean,
+      low: Math.max(mean - half[0], -most),
+      high: Math.min(mean + half[1], most),
+      nGroups: clusters.size,
+    };
   };
   // How the leaderboard averages the metric that is shown, for two models.
   const averaging = async (first, second) => {

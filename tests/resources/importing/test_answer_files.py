@@ -152,6 +152,21 @@ SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006
         ),
         (
             "xl/worksheets/sheet1.xml",
+            SHEET + b"<row><row/>" + b"<c/>" * 200_000 + b"</row></sheetData></worksheet>",
+            "a row or text has more than 100,000 elements",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET + b"<c/>" * 200_000 + b"</sheetData></worksheet>",
+            "a row or text has more than 100,000 elements",
+        ),
+        (
+            "xl/styles.xml",
+            b"<styleSheet><fonts>" + b"<font/>" * 200_000 + b"</fonts></styleSheet>",
+            "a row or text has more than 100,000 elements",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
             b'<!DOCTYPE worksheet [<!ENTITY a "a">]>' + SHEET + b"</sheetData></worksheet>",
             "its XML declares entities",
         ),

@@ -158,6 +158,7 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
     [
         ({"provider": "openai", "created_at": "1999-01-01T00:00:00+00:00"}, {}, "another card"),
         ({}, {"dialogues.json": "[]"}, "other files (dialogues.json)"),
+        ({}, {"train.jsonl": "{}"}, "other files (train.jsonl)"),
     ],
 )
 def test_a_release_that_is_here_keeps_its_card_and_files(

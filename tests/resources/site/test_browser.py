@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from scipy import stats
 
+from methods.evaluation.statistics.intervals import difference_bounds
+from methods.evaluation.statistics.resampling import ClusterTotals
 from tests.resources.site.made_site import (
     HAN,
     HOSTILE,
@@ -286,11 +287,11 @@ def test_a_difference_has_the_interval_of_the_items_that_are_found(visit: Visit)
     numbers_found = range(1, 60, 3)
     differences = np.array([0 if n % 10 == 0 else -20 if n % 2 else 30 for n in numbers_found])
     weights = np.array([2 if n == 1 else 1 for n in numbers_found])
+    totals = ClusterTotals(np.array([differences * weights]), np.array([weights]).astype(float))
+    (bounds,) = difference_bounds(totals, np.array([100.0]), 0.95)
     mean = np.average(differences, weights=weights)
-    n, parts = len(differences), weights / weights.sum() * (differences - mean)
-    half = stats.t.ppf(0.975, n - 1) * np.sqrt(n / (n - 1) * np.square(parts).sum())
     page = visit.open("a=strong&b=weak&label.category=map")
-    low, high = (f"{end:+.1f}".replace("-", "−") for end in (mean - half, mean + half))
+    low, high = (f"{end:+.1f}".replace("-", "−") for end in bounds)
     expect(page.get_by_role("region", name="Comparison")).to_contain_text(
         f"Mean difference {round(mean, 1):+g} (95 % interval {low} to {high}, 20 independent groups) "
         "over 21 turns"

@@ -23,6 +23,7 @@ from resources.images.index import INDEX
 from resources.images.store import open_images
 from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
+from resources.llm.parsed_reply import MAX_REPAIRS
 from resources.llm.registry import active_profile, load_registry
 from resources.mock_server.process import MockServerProcess
 from resources.review.rules import read_rules
@@ -185,7 +186,8 @@ def _show(gateway: DryGateway) -> None:
         "are\nlike a real run's, not the same. An answer counts as many tokens as the mean of its "
         "stage and\nmodel in the ledger; without one, the words that are asked for, 10 where a letter "
         "is, or else\n500 tokens; a mock model's what it says. At most: every answer as long as it "
-        "may be."
+        f"may be,\nand read at once. A reply that cannot be read is asked for again, up to {MAX_REPAIRS} "
+        "times."
     )
 
 

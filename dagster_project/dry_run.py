@@ -186,8 +186,8 @@ def _show(gateway: DryGateway) -> None:
         "are\nlike a real run's, not the same. An answer counts as many tokens as the mean of its "
         "stage and\nmodel in the ledger; without one, the words that are asked for, 10 where a letter "
         "is, or else\n500 tokens; a mock model's what it says. At most: every answer as long as it "
-        f"may be,\nand read at once. A reply that cannot be read is asked for again, up to {MAX_REPAIRS} "
-        "times."
+        "may be,\nand read at once. A reply that cannot be read is asked for again, up to "
+        f"{MAX_REPAIRS} times."
     )
 
 

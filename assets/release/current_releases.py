@@ -109,7 +109,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
 
     Args:
         warehouse: The tables.
-        name: The name.
+        name: The name, or the id of its current release.
 
     Returns:
         The id of the release.
@@ -118,6 +118,8 @@ def retire(warehouse: Warehouse, name: str) -> str:
         ReleaseError: No release of the name is current.
     """
     current = current_releases(warehouse)
+    name_of_id = {release_id: current_name for current_name, release_id in current.items()}
+    name = name_of_id.get(name, name)
     if name not in current:
         there_are = f"current releases are {', '.join(current)}" if current else "no release is"
         raise ReleaseError(f"No release of {name} is current; {there_are}.")

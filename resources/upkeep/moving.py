@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.naming import listed
 from resources.files import home
 from resources.files import object_storage as shared_files
 from resources.files.atomic import write_atomically
@@ -112,8 +113,8 @@ def _stores_back() -> Iterator[str]:
     existing = [path for path in paths if path.exists()]
     if existing:
         raise StoreError(
-            f"{existing[0]} exists already and is not overwritten: set LOOM_WORKSPACE to a new folder, "
-            "to bring the database back there."
+            f"{listed([path.name for path in existing])} of {home.home()} exist already and are not "
+            "overwritten: move them into another folder, and run this again."
         )
     for path, kind in paths.items():
         draft = path.with_name(f"{path.name}.back")

@@ -17,7 +17,7 @@ from resources.migrations import StoreError
 from resources.review.store import ReviewStore
 from resources.stores import copies
 from resources.stores.address import shown_database
-from resources.stores_of_home import bring_home_up_to_date
+from resources.stores_of_home import SQLITE, bring_home_up_to_date
 from resources.upkeep.moving import move
 from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import PostgresServer, S3Server
@@ -208,9 +208,14 @@ def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) ->
     move(back=False, say=print)
     with pytest.raises(
         StoreError,
-        match="exists already and is not overwritten: set LOOM_WORKSPACE to a new folder",
+        match="exist already and are not overwritten: move them into another folder",
     ):
         move(back=True, say=print)
+    for name in SQLITE:
+        if (built / name).exists():
+            (built / name).rename(built / f"{name}.aside")
+    move(back=True, say=print)
+    assert not (built / "stores-database.txt").exists() and (built / "review.sqlite").exists()
 
 
 def test_a_damaged_picture_is_left_out_and_counted(built: Path, shared: str) -> None:

@@ -92,10 +92,10 @@ def _require_remembered() -> None:
     # A server may have several names.
     if shown is not None and shown.rpartition("/")[2] == before.rpartition("/")[2]:
         return
-    now = "is not set" if shown is None else f"names {shown}"
+    setting = "is not set" if shown is None else f"names {shown}"
     raise StoreError(
-        f"The stores of {home.home()} are in {before}, and {VARIABLE} {now}: set it to that database. "
-        "To go on without what is there, and to pay for its answers again, remove "
+        f"The stores of {home.home()} are in {before}, and {VARIABLE} {setting}: set it to that "
+        "database. To go on without what is there, and to pay for its answers again, remove "
         f"{_database_file()}."
     )
 

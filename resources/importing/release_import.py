@@ -247,11 +247,12 @@ def _require_same_release(
     exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
     written = {Path(export["path"]).name: export["sha256"] for export in exports}
     names = sorted({*files, *written} - {CARD, TABLES})
-    here = root / row["release_id"]
+    release_folder = root / row["release_id"]
     other = [
         name
         for name in names
-        if name not in files or files[name] not in (written.get(name), _sha256(here, name))
+        if name not in files
+        or files[name] not in (written.get(name), _sha256(release_folder, name))
     ]
     # A card leaves without the seeds of right choices.
     cards = [row_of(exported_card(card_of(each))) for each in (stored[0], row)]

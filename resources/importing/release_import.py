@@ -245,7 +245,12 @@ def _require_same_release(
     if not stored:
         return
     exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
-    written = {Path(export["path"]).name: export["sha256"] for export in exports}
+    # Its exports in other formats have folders of their own.
+    written = {
+        path.name: export["sha256"]
+        for export in exports
+        if (path := Path(export["path"])).parent == Path(row["release_id"])
+    }
     names = sorted({*files, *written} - {CARD, TABLES})
     release_folder = root / row["release_id"]
     other = [

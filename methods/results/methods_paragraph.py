@@ -1,11 +1,11 @@
 """How the scores of a release were made: a paragraph for a paper, and its citations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.evaluation.candidates import FILE, ablation_of, is_file, is_model
 from methods.evaluation.judging import PANEL, RULE
-from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
+from methods.evaluation.statistics.estimates import BINOMIAL, PAIRED_T, PSEUDO_CLUSTERS
 from methods.naming import listed, number_of
 from methods.release_card import Card, benchmark_of
 from methods.results.results_table import COUNTS_BELOW, JudgeResults, MetricKey
@@ -40,6 +40,63 @@ _PAPERS = {
     ),
 }
 """The first author, title and arXiv number of the paper of each benchmark."""
+
+
+class Source(NamedTuple):
+    """An article, for BibTeX."""
+
+    key: str
+    author: str
+    title: str
+    journal: str
+    year: int
+
+
+_SOURCES = {
+    PSEUDO_CLUSTERS: [
+        Source(
+            "agresti1998",
+            "Agresti, Alan and Coull, Brent A.",
+            "Approximate Is Better than ``Exact'' for Interval Estimation of Binomial Proportions",
+            "The American Statistician",
+            1998,
+        )
+    ],
+    BINOMIAL: [
+        Source(
+            "clopper1934",
+            "Clopper, C. J. and Pearson, E. S.",
+            "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial",
+            "Biometrika",
+            1934,
+        )
+    ],
+    PAIRED_T: [
+        Source(
+            "pustejovsky2018",
+            "Pustejovsky, James E. and Tipton, Elizabeth",
+            "Small-Sample Methods for Cluster-Robust Variance Estimation and Hypothesis Testing in "
+            "Fixed Effects Models",
+            "Journal of Business and Economic Statistics",
+            2018,
+        ),
+        Source(
+            "johnson1978",
+            "Johnson, Norman J.",
+            "Modified t Tests and Confidence Intervals for Asymmetrical Populations",
+            "Journal of the American Statistical Association",
+            1978,
+        ),
+        Source(
+            "holm1979",
+            "Holm, Sture",
+            "A Simple Sequentially Rejective Multiple Test Procedure",
+            "Scandinavian Journal of Statistics",
+            1979,
+        ),
+    ],
+}
+"""The articles of each method of an interval or a test."""
 
 
 class CallSettings(NamedTuple):
@@ -111,8 +168,16 @@ def methods_paragraph(
     return " ".join(sentences)
 
 
-def citations(card: Card) -> str:
-    """The paper of the benchmark, if it is known, and the release, as BibTeX."""
+def citations(card: Card, methods: Iterable[str]) -> str:
+    """Cite the benchmark, the release and the statistics.
+
+    Args:
+        card: The card of the release.
+        methods: The methods of intervals and tests, as the tables have them.
+
+    Returns:
+        BibTeX: the paper of the benchmark if it is known, the release, and the articles of the methods.
+    """
     name = benchmark_of(card) or ""
     entries = []
     if name in _PAPERS:
@@ -127,6 +192,12 @@ def citations(card: Card) -> str:
         f"  year = {{{card['created_at'][:4]}}},\n"
         f"  note = {{Release of a benchmark, {made_with}}}\n}}\n"
     )
+    entries += [
+        f"@article{{{source.key},\n  author = {{{source.author}}},\n  title = {{{{{source.title}}}}},\n"
+        f"  journal = {{{source.journal}}},\n  year = {{{source.year}}}\n}}\n"
+        for method in sorted(set(methods))
+        for source in _SOURCES.get(method, [])
+    ]
     return "\n".join(entries)
 
 

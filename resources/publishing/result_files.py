@@ -289,9 +289,15 @@ def write_results(
     files = {
         **dict(KINDS[kind](results)),
         METHODS: ("\n\n".join(paragraphs) + "\n").encode(),
-        CITATIONS: citations(card).encode(),
+        CITATIONS: citations(card, _methods(results)).encode(),
     }
     return write_files(folder, files.items())
+
+
+def _methods(results: ReleaseResults) -> set[str]:
+    """The methods of the intervals and tests of a release."""
+    tables = (results.scores, results.differences, results.findings)
+    return {method for table in tables for method in table["method"].to_pylist() if method}
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:

@@ -80,7 +80,7 @@ def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
 
 
 def run_step(revision: str) -> None:
-    """Run the SQL of a step.
+    """Run the SQL of a step; Postgres has its own where SQLite's does not fit.
 
     Args:
         revision: The path of the revision's module (`__file__`).
@@ -94,6 +94,7 @@ def run_step(revision: str) -> None:
             connection.exec_driver_sql(statement)
     else:
         script = path.parent / "postgres" / path.name
+        script = script if script.exists() else path
         connection.exec_driver_sql(script.read_text(encoding="utf-8"))
 
 

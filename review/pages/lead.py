@@ -70,7 +70,7 @@ class LeadFigures:
 @require("admin")
 def lead(request: Request) -> Response:
     """Show the figures and the holds."""
-    figures: Overview = request.app.state.figures.now()
+    figures: Overview = request.app.state.figures.current()
     store = _store(request)
     assignments, rules = store.assignments(), store.rules()
     most = max((n for person in figures.people for n in person["by_day"].values()), default=0)
@@ -166,7 +166,7 @@ async def make_gold(request: Request) -> Response:
 @require("admin")
 def lead_json(request: Request) -> Response:
     """Every figure of the page."""
-    figures = asdict(request.app.state.figures.now())
+    figures = asdict(request.app.state.figures.current())
     figures["forecast"]["end"] = figures["forecast"]["end"] and str(figures["forecast"]["end"])
     return JSONResponse(
         {

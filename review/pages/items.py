@@ -198,10 +198,10 @@ def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
     """The content of the draft if it has the keys of the item's, else the item's content."""
     if isinstance(content, dict) and content.keys() == item["content"].keys():
         try:
-            texts = KINDS[item["kind"]].texts(content)
+            KINDS[item["kind"]].texts(content)
         except (TypeError, KeyError, AttributeError, IndexError):
             return item["content"]
-        return content if all(isinstance(text, str) for text in texts) else item["content"]
+        return content
     return item["content"]
 
 

@@ -65,7 +65,7 @@ def test_the_former_name_of_the_mock_provider_is_read_with_a_warning_and_keys_st
     load, caplog: pytest.LogCaptureFixture
 ) -> None:
     model_spec._warn_of_former_provider.cache_clear()
-    registry = load(GOOD.replace("provider: mock", "provider: mock"))
+    registry = load(GOOD.replace("provider: mock", "provider: offline"))
 
     former, current = registry.model("stand-in"), load(GOOD).model("stand-in")
 

@@ -44,7 +44,6 @@ def bring_home_up_to_date() -> None:
             for path, kind in kinds.items():
                 open_store(kind, path).close()
             files = {}
-            home.home().mkdir(parents=True, exist_ok=True)
             remember_database()
         warehouse = warehouse_of_home()
         warehouses = [warehouse] if warehouse.is_there() else []
@@ -103,7 +102,8 @@ def _require_remembered() -> None:
 def remember_database() -> None:
     """Write down in the workspace which database has its stores, so that none is made beside it."""
     shown = shown_database()
-    if shown is not None and home.home().is_dir() and not _database_file().exists():
+    if shown is not None and not _database_file().exists():
+        home.home().mkdir(parents=True, exist_ok=True)
         write_atomically(_database_file(), f"{shown}\n".encode())
 
 

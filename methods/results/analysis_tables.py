@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 from methods.evaluation.candidates import is_model
 from methods.results.results_table import JudgeResults, Row, in_name, label_order
 from methods.results.table_cells import (
+    DIFFERENCE_HEADS,
     NOTHING,
     ResultTable,
     TableCell,
     caption_of,
     clusters_cell,
+    difference_cells,
     estimate_cells,
     number_cell,
-    p_text,
     printed_name,
 )
 
@@ -145,8 +146,8 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
         results.release_id,
         "Clusters of tasks on which models score alike (a task on which all models have one score is "
         "in none): the mean distance of their tasks, which is 1 less the correlation of the models' "
-        "scores, and scores over their tasks with "
-        f"intervals over C clusters of items. {caption_of(results, rows[0])}",
+        "scores, and scores over their tasks with intervals over C clusters of items. "
+        f"{caption_of(results, rows[0])}",
         ("Tasks", "Distance", *heads, "C"),
         (False, False, *[True, False] * len(models), False),
         tuple(lines),
@@ -160,9 +161,7 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
             TableCell(f"{row['metric']} ({row['aggregation']})"),
             number_cell(row, "value_before"),
             number_cell(row, "value_after"),
-            *estimate_cells({**row, "value": row["difference"]}),
-            *(TableCell(p_text(row[p])) for p in ("p", "p_holm")),
-            TableCell(str(row["n_clusters"])),
+            *difference_cells(row),
         )
         for row in rows
     ]
@@ -174,7 +173,7 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
         f"on {first['trained_on']}: the difference on the units that both have, its interval over C "
         f"clusters, p, and p after Holm's adjustment over all pairs of models. "
         f"{caption_of(results, {'metric': 'Every metric', 'aggregation': ''})}",
-        ("Metric", "Before", "After", "Difference", "Interval", "p", "p (Holm)", "C"),
+        ("Metric", "Before", "After", *DIFFERENCE_HEADS),
         (False, True, True, True, False, False, False, False),
         tuple(lines),
     )

@@ -309,9 +309,8 @@ def _compared(results: JudgeResults) -> list[str]:
     elif len(pairs) > 1:
         adjusted = f"Holm's adjustment over the {n} changes no p"
     methods = {row["method"] for row in pairs if row.get("method")}
-    test = f"the test {' and '.join(sorted(methods - {PSEUDO_CLUSTERS}))}"
-    if not methods - {PSEUDO_CLUSTERS}:
-        test = "one test"
+    tests = sorted(methods - {PSEUDO_CLUSTERS})
+    test = f"the test {' and '.join(tests)}" if tests else "one test"
     if PSEUDO_CLUSTERS in methods:
         test += f" ({PSEUDO_CLUSTERS}, where all differences are equal)"
     return [

@@ -2,21 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.naming import decimal_text
 from methods.results.results_table import Row, in_name
-from methods.results.table_cells import NOTHING, ResultTable, TableCell, interval_text, number_cell
+from methods.results.table_cells import (
+    ResultTable,
+    TableCell,
+    interval_text,
+    number_cell,
+    own_clusters_cell,
+)
 
 READING, JUDGING = "extraction_quality", "judge_quality"
 SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
 """Shares of answers by their measure, with their names in the table."""
 AGREEMENT = {"raw": "Same letter", "cohen_kappa": "Cohen kappa"}
 """Agreement of two readers by its measure, with its name in the table."""
+COEFFICIENT_DECIMALS = 3
 READERS = (
     "Readers: rule: the project's rules; extractor: the model that is asked where no rule reads, and "
-    "about a sample of other answers; "
-    "strict: both, as scores have it; compat_rule: VLMEvalKit's rules; compat: those, and strict "
-    "where they read nothing; people: annotators."
+    "about a sample of other answers; strict: both, as scores have it; compat_rule: VLMEvalKit's "
+    "rules; compat: those, and strict where they read nothing; people: annotators."
 )
 _OVER = (
     f"Intervals are of 95 % over C clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, which are "
@@ -154,9 +160,9 @@ def _judges(release_id: str, rows: Sequence[Row]) -> ResultTable:
             TableCell(row["unit"]),
             TableCell(row["measure"].replace("_", " ")),
             TableCell(str(row["n"])),
-            TableCell(decimal_text(row["value"], 3)),
-            TableCell(_coefficients(row)),
-            TableCell(str(row["n_clusters"] or NOTHING)),
+            TableCell(decimal_text(row["value"], COEFFICIENT_DECIMALS)),
+            TableCell(interval_text({**row, "decimals": COEFFICIENT_DECIMALS})),
+            own_clusters_cell(row),
         )
         for row in rows
     ]
@@ -170,21 +176,13 @@ def _judges(release_id: str, rows: Sequence[Row]) -> ResultTable:
     )
 
 
-def _coefficients(row: Row) -> str:
-    """The interval of a row with three decimals, marked if it is of few clusters; empty without one."""
-    if row["ci_low"] is None:
-        return ""
-    ends = ", ".join(decimal_text(row[end], 3) for end in ("ci_low", "ci_high"))
-    return mark_indicative(f"[{ends}]", row["n_clusters"])
-
-
 def _percent(row: Row) -> tuple[TableCell, TableCell, TableCell]:
     """A share or a coefficient times 100, its interval and its number of clusters."""
     ends = {end: None if row[end] is None else 100 * row[end] for end in ("ci_low", "ci_high")}
     return (
         TableCell(number=None if row["value"] is None else 100 * row["value"]),
         TableCell(interval_text({**row, **ends})),
-        TableCell(str(row["n_clusters"] or NOTHING)),
+        own_clusters_cell(row),
     )
 
 
@@ -196,7 +194,7 @@ def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
             TableCell(f"{row['judge']} less {row['other']}" if row["other"] else row["judge"]),
             number_cell(row),
             TableCell(interval_text(row)),
-            TableCell(str(row["n_clusters"] or NOTHING)),
+            own_clusters_cell(row),
         )
         for row in rows
         if row["subject"] and row["value"] is not None

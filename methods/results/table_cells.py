@@ -95,7 +95,7 @@ def printed_name(name: str) -> str:
 
 
 def meanings_of(names: Iterable[str]) -> str:
-    """What abbreviations of these names stand for, as a sentence after a space; none of none."""
+    """What abbreviations of these names stand for, as a sentence after a space; empty without any."""
     named = [
         f"{ABBREVIATIONS[name]}: {printed_name(name)}" for name in names if name in ABBREVIATIONS
     ]
@@ -130,6 +130,24 @@ def estimate_cells(row: Row | None) -> tuple[TableCell, TableCell]:
     is_difference = row.get("p_holm") is not None
     bold = is_difference and is_significant(row)
     return number_cell(row, bold=bold), TableCell(interval_text(row))
+
+
+def own_clusters_cell(row: Row) -> TableCell:
+    """The clusters that the interval of a row is over; a dash where there is none."""
+    return TableCell(str(row["n_clusters"] or NOTHING))
+
+
+DIFFERENCE_HEADS = ("Difference", "Interval", "p", "p (Holm)", "C")
+"""The heads of `difference_cells`, of which the first is numeric."""
+
+
+def difference_cells(row: Row) -> tuple[TableCell, ...]:
+    """A difference with its interval, p, p after Holm's adjustment and number of clusters."""
+    return (
+        *estimate_cells({**row, "value": row["difference"]}),
+        *(TableCell(p_text(row[p])) for p in ("p", "p_holm")),
+        own_clusters_cell(row),
+    )
 
 
 def clusters_cell(rows: Iterable[Row]) -> TableCell:

@@ -12,16 +12,18 @@ from methods.results.results_table import (
     pair_difference,
 )
 from methods.results.table_cells import (
+    DIFFERENCE_HEADS,
     NOTHING,
     ResultTable,
     TableCell,
     caption_of,
     clusters_cell,
+    difference_cells,
     estimate_cells,
     interval_text,
     meanings_of,
     number_cell,
-    p_text,
+    own_clusters_cell,
     printed_name,
     scores_caption,
     short_name,
@@ -75,7 +77,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
             TableCell(row["label"], bold=row["model"] == alone),
             number_cell(row, bold=row["model"] == alone),
             TableCell(interval_text(row)),
-            TableCell(str(row["n_clusters"] or NOTHING)),
+            own_clusters_cell(row),
             number_cell(row, "judged_only"),
             TableCell(str(row["n_judged"])),
             TableCell(str(row["n_refused"])),
@@ -114,7 +116,7 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
             TableCell(row["label"], bold=row["model"] == alone),
             number_cell(row, bold=row["model"] == alone),
             TableCell(interval_text(row)),
-            TableCell(str(row["n_clusters"] or NOTHING)),
+            own_clusters_cell(row),
         )
         for row in results.models
     ]
@@ -226,9 +228,7 @@ def _differences(results: JudgeResults, name: str) -> ResultTable:
         (
             TableCell(results.label(first)),
             TableCell(results.label(second)),
-            *estimate_cells({**row, "value": row["difference"]}),
-            *(TableCell(p_text(row[p])) for p in ("p", "p_holm")),
-            TableCell(str(row["n_clusters"] or NOTHING)),
+            *difference_cells(row),
         )
         for (first, second), row in results.pairs(results.leading).items()
         if row["difference"] is not None
@@ -238,7 +238,7 @@ def _differences(results: JudgeResults, name: str) -> ResultTable:
         results.release_id,
         "Differences of two models on the units that both have, with intervals over C clusters, p, and "
         f"p after Holm's adjustment, bold where that is below 0.05. {caption_of(results)}",
-        ("Model", "Less", "Difference", "Interval", "p", "p (Holm)", "C"),
+        ("Model", "Less", *DIFFERENCE_HEADS),
         (False, False, True, False, False, False, False),
         tuple(lines),
     )

@@ -113,18 +113,15 @@ def grouped_by_images(items: Sequence[Item]) -> list[Item]:
     Returns:
         The items in the same order. A new group has the id of its first item.
     """
-    first_of_images: dict[frozenset[str], str] = {}
-    n_items: Counter[frozenset[str]] = Counter()
+    ids_by_images: dict[frozenset[str], list[str]] = {}
     for item in items:
-        images = frozenset(item.image_ids)
-        first_of_images.setdefault(images, item.item_id)
-        n_items[images] += 1
-    return [
-        replace(item, group_id=first_of_images[images])
-        if (images := frozenset(item.image_ids)) and item.group_id is None and n_items[images] > 1
-        else item
-        for item in items
-    ]
+        ids_by_images.setdefault(frozenset(item.image_ids), []).append(item.item_id)
+    grouped = []
+    for item in items:
+        first, *others = ids_by_images[frozenset(item.image_ids)]
+        joins = item.image_ids and others and item.group_id is None
+        grouped.append(replace(item, group_id=first) if joins else item)
+    return grouped
 
 
 class _UnusableImage(Exception):

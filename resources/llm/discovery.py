@@ -152,8 +152,8 @@ async def _described(
             images=images if isinstance(images, bool) else None,
         )
         return ModelServer("llama.cpp", base_url, (model,))
-    _, of_studio = await _get(client, f"{root}/api/v0/models")
-    studio = _records(of_studio, "data", "id")
+    _, described = await _get(client, f"{root}/api/v0/models")
+    studio = _records(described, "data", "id")
     if any(entry.get("state") or entry.get("type") for entry in studio):
         chat = [entry for entry in studio if entry.get("type") not in _NO_CHAT]
         loaded = [entry for entry in chat if entry.get("state") == "loaded"]

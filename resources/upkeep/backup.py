@@ -422,7 +422,7 @@ def _copy_warehouse(source: Path, copy: Path) -> None:
         # Opening takes in what stands in the log.
         duckdb.connect(str(copy)).close()
     except duckdb.Error as error:
-        if "No space left" in str(error):
+        if is_full_disk(error):
             raise
         raise DamagedFile(str(error).splitlines()[0]) from error
 

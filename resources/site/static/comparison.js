@@ -55,8 +55,8 @@
       sum.total += weights[number] * differences[number];
       sums.set(stratum, sum);
     }
-    const mean = [...sums.values()].reduce((sum, { weight, total }) => sum + total / weight, 0) / sums.size;
-    const n = numbers.reduce((sum, number) => sum + weights[number], 0);
+    const mean = sum([...sums.values()].map(({ weight, total }) => total / weight)) / sums.size;
+    const n = sum(numbers.map((number) => weights[number]));
     const clusters = new Map();
     for (const number of numbers) {
       const ofStratum = n / sums.size / sums.get(strata ? strata[number] : 0).weight;

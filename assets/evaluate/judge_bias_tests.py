@@ -124,7 +124,7 @@ class JudgeBiasTestSettings(AssetConfig):
 class _BiasTest(NamedTuple):
     """One answer that a judge judges with something planted; `before` is its score without.
 
-    `request` is the request where it is none of the benchmark's.
+    `request` is the request if the benchmark does not make it.
     """
 
     release: EvaluatedRelease

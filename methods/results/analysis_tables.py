@@ -144,9 +144,9 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
     return ResultTable(
         name,
         results.release_id,
-        "Clusters of tasks on which models score alike (a task on which all models have one score is "
-        "in none): the mean distance of their tasks, which is 1 less the correlation of the models' "
-        "scores, and scores over their tasks with intervals over C clusters of items. "
+        "Clusters of tasks on which models have similar scores (a task on which all models have one "
+        "score is in none): the mean distance of their tasks, which is 1 less the correlation of the "
+        "models' scores, and scores over their tasks with intervals over C clusters of items. "
         f"{caption_of(results, rows[0])}",
         ("Tasks", "Distance", *heads, "C"),
         (False, False, *[True, False] * len(models), False),

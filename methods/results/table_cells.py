@@ -133,7 +133,7 @@ def estimate_cells(row: Row | None) -> tuple[TableCell, TableCell]:
 
 
 def own_clusters_cell(row: Row) -> TableCell:
-    """The clusters that the interval of a row is over; a dash where there is none."""
+    """The number of clusters that the interval of a row is over, or a dash."""
     return TableCell(str(row["n_clusters"] or NOTHING))
 
 
@@ -156,7 +156,7 @@ def clusters_cell(rows: Iterable[Row]) -> TableCell:
 
 
 def p_text(p: float | None) -> str:
-    """A p with three decimals; a dash where there is none."""
+    """A p with three decimals, or a dash."""
     if p is None:
         return NOTHING
     return "<0.001" if p < 0.001 else f"{p:.3f}"

@@ -44,7 +44,7 @@ SPATIAL_TEXT = TaskInfo(
 def jigsaw(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the shuffled quarters of an image; refused if two of them look alike."""
+    """Make a sample of the shuffled quarters of an image; refused if two of them look the same."""
     tiles = drawing.quarters(drawing.fitted(pictures.open(subject.image_id)))
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")

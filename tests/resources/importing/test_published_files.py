@@ -18,7 +18,12 @@ from methods.evaluation.published import PublishedItem
 from methods.ingest.image_check import ImageRejected
 from methods.mmdu import published
 from resources.images.store import ImageStore
-from resources.importing.published_files import PublishedFileError, picture_in, read_items
+from resources.importing.published_files import (
+    PublishedFileError,
+    grouped_by_images,
+    picture_in,
+    read_items,
+)
 from tests.doubles.one_colour import one_colour
 
 
@@ -268,3 +273,15 @@ def test_a_name_of_a_pipe_a_device_or_a_link_out_of_the_folder_is_refused(
     with pytest.raises(ImageRejected) as refused:
         picture_in(folder, "a.png")
     assert refused.value.reason == reason
+
+
+def test_items_with_the_same_images_are_one_group_and_a_group_of_their_own_stays() -> None:
+    def item(name: str, images: tuple[str, ...], group: str | None = None) -> Item:
+        return Item(name, (), images, group_id=group)
+
+    items = [
+        *(item("a", ("x",)), item("b", ("y",)), item("c", ("x",)), item("d", ("x",), "own")),
+        *(item("e", ("y", "z")), item("f", ("z", "y")), item("g", ()), item("h", ())),
+    ]
+    groups = [grouped.group_id for grouped in grouped_by_images(items)]
+    assert groups == ["a", None, "a", "own", "e", "e", None, None]

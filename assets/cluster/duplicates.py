@@ -1,19 +1,15 @@
 """Deduplication, `cluster.duplicates`: images behind several URLs and near-duplicates of all shards."""
 
-from collections.abc import Iterable, Mapping
-
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.picture_copies import MINIATURES, PAIRS, Ids, ImageCopyFinder, candidate_columns
+from assets.common.picture_copies import PAIRS, THUMBNAILS, ImageCopyFinder, candidate_columns
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWorkSettings
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.ingest import corpus_files, images
-from methods.ingest.near_duplicates import NearDuplicatePair, duplicate_groups, near_duplicates
-from methods.ingest.picture_candidates import candidates, codes
-from methods.ingest.picture_match import Miniature
-from resources.corpus.corpus import Corpus
+from assets.ingest import images
+from methods.ingest.near_duplicates import duplicate_groups
+from methods.ingest.picture_candidates import candidates
 from resources.images.store import ImageStore
 from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
@@ -23,9 +19,9 @@ TABLE = "cluster.duplicates"
 
 @table_asset(
     TABLE,
-    side_tables=[MINIATURES, PAIRS],
+    side_tables=[THUMBNAILS, PAIRS],
     kinds={"image"},
-    deps=[images, corpus_files.key],
+    deps=[images],
     automation_condition=WHEN_READY,
     pool="memory",
 )
@@ -33,7 +29,6 @@ def duplicates(
     context: dg.AssetExecutionContext,
     config: RowWorkSettings,
     warehouse: dg.ResourceParam[Warehouse],
-    corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
@@ -41,24 +36,21 @@ def duplicates(
     marked, mirrored or rotated copies.
     """
     hashes = warehouse.read("cluster/image_hashes").to_pylist()
-    bits = corpus.settings.images.near_duplicate_bits
     phash = {image["image_id"]: int(image["phash"], 16) for image in hashes}
-    pictures = ImageCopyFinder(
+    finder = ImageCopyFinder(
         warehouse,
         image_store,
         RowsOnRay(context, ray) if config.runner == "ray" else None,
     )
-    miniatures = pictures.miniatures(phash, StepProgress(context, "pictures").update)
-    proposed = _proposed(miniatures, near_duplicates(list(phash), list(phash.values()), bits))
-    pairs = [
-        NearDuplicatePair(*ids, (phash[ids[0]] ^ phash[ids[1]]).bit_count())
-        for ids in pictures.copies(miniatures, proposed, StepProgress(context, "pairs").update)
-    ]
-    groups = duplicate_groups(list(phash), pairs)
+    coded = finder.coded(phash, StepProgress(context, "pictures").update)
+    proposed = candidate_columns(coded.ids, candidates(coded.codes))
+    pairs = finder.copies(coded, proposed, StepProgress(context, "pairs").update)
+    groups = duplicate_groups(pairs)
     distance: dict[str, int] = {}
-    for pair in pairs:
-        for image_id in (pair.first_id, pair.second_id):
-            distance[image_id] = min(pair.distance, distance.get(image_id, pair.distance))
+    for first, second in pairs:
+        bits = (phash[first] ^ phash[second]).bit_count()
+        for image_id in (first, second):
+            distance[image_id] = min(bits, distance.get(image_id, bits))
     rows = [
         {
             "image_id": image["image_id"],
@@ -79,19 +71,6 @@ def duplicates(
             "pairs compared": len(proposed),
             "near: look like another": len(groups),
             "groups that look alike": len(set(groups.values())),
-            "bits": bits,
         },
         images=image_store,
     )
-
-
-def _proposed(
-    miniatures: Mapping[str, Miniature], by_hash: Iterable[NearDuplicatePair]
-) -> set[Ids]:
-    """Pairs to compare, by their ids in order: near by code, or by perceptual hash."""
-    near = {
-        (pair.first_id, pair.second_id)
-        for pair in by_hash
-        if pair.first_id in miniatures and pair.second_id in miniatures
-    }
-    return near | candidate_columns(list(miniatures), candidates(codes(list(miniatures.values()))))

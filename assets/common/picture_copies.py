@@ -4,9 +4,11 @@ answer, whoever asks first. What a killed run had found is kept, but for its las
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,18 +24,19 @@ from methods.ingest.picture_candidates import (
     codes,
     nearest_ways,
 )
-from methods.ingest.picture_match import VERSION, Miniature
-from resources.images.picture_comparison import ImageComparison, SquareImageCache, miniature_of
+from methods.ingest.picture_match import VERSION
+from methods.ingest.picture_thumbnail import square
+from resources.images.picture_comparison import ImageComparison, compare, thumbnail_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
-MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
+THUMBNAILS, PAIRS = "cluster.picture_thumbnails", "cluster.picture_pairs"
 LOOK_ON_WORKER = "resources.images.picture_comparison:look_on_worker"
 COMPARE_ON_WORKER = "resources.images.picture_comparison:compare_on_worker"
-PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
-"""Pictures and pairs of a portion: seconds of work."""
-PAIRS_PER_JOB = 50_000
-"""Pairs sent to a cluster at once, with the miniatures of both."""
+PICTURES_AT_ONCE, PAIRS_AT_ONCE = 1_000, 10_000
+"""Images and pairs of a portion: less than a minute of work."""
+PAIRS_PER_JOB, PAIRS_PER_BLOCK = 20_000, 1_000
+"""Pairs sent to a cluster at once, with the thumbnails of both, and those that a worker takes."""
 
 Ids = tuple[str, str]
 Row = dict[str, Any]
@@ -45,64 +48,76 @@ def _silent(done: int, total: int) -> None:
     pass
 
 
+class CodedImages(NamedTuple):
+    """Ids of images, in order, and their codes."""
+
+    ids: list[str]
+    codes: Codes
+
+
 class ImageCopyFinder:
-    """Stored pictures as they are compared."""
+    """Finds copies among stored images."""
 
     def __init__(
         self, warehouse: Warehouse, image_store: ImageStore, on_ray: RowsOnRay | None = None
     ):
         self._warehouse = warehouse
         self._on_ray = on_ray
-        self._squares = SquareImageCache(image_store)
+        self._store = image_store
 
-    def miniatures(
-        self, image_ids: Iterable[str], progress: Progress = _silent
-    ) -> dict[str, Miniature]:
-        """Return the miniatures of images by id, in order, without images that cannot be decoded.
+    def coded(self, image_ids: Iterable[str], progress: Progress = _silent) -> CodedImages:
+        """Give images their codes, from thumbnails, which are made first where there are none.
 
         Args:
             image_ids: The images.
-            progress: Reports the progress.
+            progress: Is told how many of how many are done.
+
+        Returns:
+            The images that can be decoded, with their codes.
 
         Raises:
-            ImageNotStored: An image is not in the store.
-            ImageDamaged: A stored file is damaged.
+            ImageNotStored, ImageDamaged: An image of the store is missing or damaged.
         """
         wanted = sorted(set(image_ids))
         if self._on_ray is not None:
             self._look_on_ray(self._on_ray, wanted)
-        miniatures: dict[str, Miniature] = {}
+        ids: list[str] = []
+        parts = [codes([])]
+        done = 0
         for portion in batched(wanted, PICTURES_AT_ONCE):
-            rows = self._warehouse.select(
-                MINIATURES, "image_id", "grey", version=VERSION, image_id=portion
-            ).to_pylist()
-            grey_of = {row["image_id"]: row["grey"] for row in rows}
-            rows_to_keep: list[Row] = []
+            thumbnails = self._thumbnails(portion)
+            new = {}
             for image_id in portion:
-                if image_id not in grey_of:
-                    try:
-                        grey = self._squares.get(image_id).miniature().tobytes()
-                    except ImageRejected:
-                        continue
-                    rows_to_keep.append({"image_id": image_id, "version": VERSION, "grey": grey})
-                    grey_of[image_id] = grey
-            self._keep(MINIATURES, "image_id", rows_to_keep)
-            for image_id in sorted(grey_of):
-                miniatures[image_id] = miniature_of(grey_of[image_id])
-            progress(min(len(wanted), len(miniatures)), len(wanted))
-        return miniatures
+                if image_id not in thumbnails:
+                    with suppress(ImageRejected):
+                        new[image_id] = thumbnail_of(self._store, image_id)
+            self._keep(
+                THUMBNAILS,
+                "image_id",
+                [
+                    {"image_id": image_id, "version": VERSION, "thumbnail": data}
+                    for image_id, data in new.items()
+                ],
+            )
+            thumbnails |= new
+            decodable = sorted(thumbnails)
+            ids += decodable
+            parts.append(codes([square(thumbnails[one]).miniature() for one in decodable]))
+            done += len(portion)
+            progress(done, len(wanted))
+        return CodedImages(ids, np.concatenate(parts))
 
     def _look_on_ray(self, on_ray: RowsOnRay, wanted: Sequence[str]) -> None:
-        """Have the pictures looked at that have no miniature; what are too few for a job stay so."""
+        """Have thumbnails made that are missing; what are too few for a job stay so."""
         stored_ids: set[str] = set()
         for portion in batched(wanted, 16 * PICTURES_AT_ONCE):
-            rows = self._warehouse.select(MINIATURES, "image_id", version=VERSION, image_id=portion)
+            rows = self._warehouse.select(THUMBNAILS, "image_id", version=VERSION, image_id=portion)
             stored_ids.update(rows["image_id"].to_pylist())
         todo = pa.table({"image_id": [one for one in wanted if one not in stored_ids]})
 
         def store(looks: pa.Table) -> None:
-            new_rows = looks.filter(pc.is_valid(looks["grey"])).to_pylist()
-            self._keep(MINIATURES, "image_id", [{**row, "version": VERSION} for row in new_rows])
+            new_rows = looks.filter(pc.is_valid(looks["thumbnail"])).to_pylist()
+            self._keep(THUMBNAILS, "image_id", [{**row, "version": VERSION} for row in new_rows])
 
         on_ray.run(
             RowWork(LOOK_ON_WORKER, {"version": VERSION}, PICTURES_AT_ONCE),
@@ -111,35 +126,29 @@ class ImageCopyFinder:
         )
 
     def copies(
-        self,
-        miniatures: Mapping[str, Miniature],
-        proposed: Collection[Ids],
-        progress: Progress = _silent,
+        self, coded: CodedImages, proposed: Collection[Ids], progress: Progress = _silent
     ) -> list[Ids]:
-        """Return the pairs of ids that are copies of one image, the smaller id first.
+        """Find the pairs that are copies of one image.
 
         Args:
-            miniatures: The miniatures by id.
-            proposed: The pairs to compare.
-            progress: Reports the progress.
+            coded: All images of the pairs.
+            proposed: The pairs to compare, each with the smaller id first.
+            progress: Is told how many of how many are done.
+
+        Returns:
+            The pairs that are copies.
         """
         copies: list[Ids] = []
         done = 0
-        ids = sorted({image_id for pair in proposed for image_id in pair})
-        of_pictures = codes([miniatures[image_id] for image_id in ids])
         if self._on_ray is not None:
-            self._compare_on_ray(self._on_ray, miniatures, proposed, ids, of_pictures)
+            self._compare_on_ray(self._on_ray, coded, proposed)
         for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
-            way_of = _ways(ids, of_pictures, portion)
-            key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
+            geometry_of = _geometries(coded, portion)
+            key = {pair: content_id(*pair, *geometry) for pair, geometry in geometry_of.items()}
             is_same = self._known_pairs(key.values())
             rest = [pair for pair in portion if key[pair] not in is_same]
-            compared = [way_of[pair] for pair in rest]
-            matches = self._squares.matches(
-                compared,
-                [miniatures[pair.whole] for pair in compared],
-                [miniatures[pair.part] for pair in compared],
-            )
+            thumbnails = self._thumbnails({image_id for pair in rest for image_id in pair})
+            matches = compare([geometry_of[pair] for pair in rest], thumbnails)
             comparisons = [
                 {
                     "pair_id": key[pair],
@@ -159,12 +168,7 @@ class ImageCopyFinder:
         return copies
 
     def _compare_on_ray(
-        self,
-        on_ray: RowsOnRay,
-        miniatures: Mapping[str, Miniature],
-        proposed: Collection[Ids],
-        ids: Sequence[str],
-        of_pictures: Codes,
+        self, on_ray: RowsOnRay, coded: CodedImages, proposed: Collection[Ids]
     ) -> None:
         """Have the pairs compared that are not known; what are too few for a job stay so."""
 
@@ -175,28 +179,35 @@ class ImageCopyFinder:
             self._keep(PAIRS, "pair_id", [{**row, "version": VERSION} for row in comparisons])
 
         for of_job in batched(sorted(proposed), PAIRS_PER_JOB):
-            way_of: dict[str, ImageComparison] = {}
-            for portion in batched(of_job, PAIRS_AT_ONCE):
-                ways = {
-                    content_id(*pair, *way): way
-                    for pair, way in _ways(ids, of_pictures, portion).items()
-                }
-                is_same = self._known_pairs(ways)
-                way_of |= {key: way for key, way in ways.items() if key not in is_same}
+            geometries = {
+                content_id(*pair, *geometry): geometry
+                for pair, geometry in _geometries(coded, of_job).items()
+            }
+            known = self._known_pairs(geometries)
+            unknown = {key: each for key, each in geometries.items() if key not in known}
+            thumbnails = self._thumbnails(
+                {image_id for each in unknown.values() for image_id in (each.whole, each.part)}
+            )
             rows = [
                 {
                     "pair_id": key,
-                    **way._asdict(),
-                    "whole_grey": miniatures[way.whole].tobytes(),
-                    "part_grey": miniatures[way.part].tobytes(),
+                    **each._asdict(),
+                    "whole_thumbnail": thumbnails[each.whole],
+                    "part_thumbnail": thumbnails[each.part],
                 }
-                for key, way in way_of.items()
+                for key, each in unknown.items()
             ]
             on_ray.run(
-                RowWork(COMPARE_ON_WORKER, {"version": VERSION}, PAIRS_AT_ONCE),
+                RowWork(COMPARE_ON_WORKER, {"version": VERSION}, PAIRS_PER_BLOCK),
                 pa.Table.from_pylist(rows, _COMPARED),
                 store,
             )
+
+    def _thumbnails(self, image_ids: Iterable[str]) -> dict[str, bytes]:
+        rows = self._warehouse.select(
+            THUMBNAILS, "image_id", "thumbnail", version=VERSION, image_id=list(image_ids)
+        )
+        return dict(zip(rows["image_id"].to_pylist(), rows["thumbnail"].to_pylist(), strict=True))
 
     def _known_pairs(self, pair_ids: Iterable[str]) -> dict[str, bool]:
         rows = self._warehouse.select(
@@ -218,18 +229,17 @@ _COMPARED = pa.schema(
         "part": pa.string(),
         "scale": pa.float64(),
         "turn": pa.string(),
-        "whole_grey": pa.binary(),
-        "part_grey": pa.binary(),
+        "whole_thumbnail": pa.binary(),
+        "part_thumbnail": pa.binary(),
     }
 )
 
 
-def _ways(
-    ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]
-) -> dict[Ids, ImageComparison]:
-    """How each of these pairs is compared; `of_pictures` are codes of the ids, which are in order."""
+def _geometries(coded: CodedImages, pairs: Sequence[Ids]) -> dict[Ids, ImageComparison]:
+    """How each of these pairs is compared."""
+    ids = coded.ids
     rows = [(bisect_left(ids, first), bisect_left(ids, second)) for first, second in pairs]
-    ways = nearest_ways(of_pictures, rows)
+    ways = nearest_ways(coded.codes, rows)
     return {
         pair: ImageComparison(ids[way.whole], ids[way.part], way.scale, way.turn)
         for pair, way in zip(pairs, ways, strict=True)
@@ -268,14 +278,16 @@ def copies_of(
     Returns:
         For each image of `first` that is in `second` or has copies there: these images of `second`.
     """
-    pictures = ImageCopyFinder(warehouse, image_store)
-    miniatures = pictures.miniatures([*first, *second])
+    finder = ImageCopyFinder(warehouse, image_store)
+    coded = finder.coded([*first, *second])
     mine, theirs = set(first), set(second)
-    ones, others = (sorted(ids & miniatures.keys()) for ids in (mine, theirs))
-    of_ones, of_others = (codes([miniatures[i] for i in ids]) for ids in (ones, others))
-    near = candidates_between(of_ones, of_others)
+    own_rows, their_rows = (
+        [row for row, image_id in enumerate(coded.ids) if image_id in ids] for ids in (mine, theirs)
+    )
+    near = candidates_between(coded.codes[own_rows], coded.codes[their_rows])
+    proposed = candidate_columns([coded.ids[row] for row in own_rows + their_rows], near)
     by_image = {image_id: [image_id] for image_id in mine & theirs}
-    for pair in pictures.copies(miniatures, candidate_columns([*ones, *others], near)):
+    for pair in finder.copies(coded, proposed):
         for own_id, their_id in (pair, pair[::-1]):
             if own_id in mine and their_id in theirs:
                 by_image.setdefault(own_id, []).append(their_id)

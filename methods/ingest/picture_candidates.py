@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.ingest.picture_match import MINIATURE_SIDE, TURNS, Miniature, Turn
+from methods.ingest.picture_thumbnail import MINIATURE_SIDE, TURNS, Miniature, Turn
 
 Codes = NDArray[np.float32]
 """Codes of the windows of pictures, shape (pictures, windows, 63)."""
@@ -26,7 +26,7 @@ NEAREST = 3
 """Other pictures that a picture is paired with, at most, for each way of looking at it."""
 MIN_SIMILARITY, MIN_SIMILARITY_TURNED = 0.65, 0.85
 """Least cosine of the codes of a pair, and of one whose pictures are turned."""
-EXACT_UP_TO = 10_000
+EXACT_UP_TO = 2_000
 """More pictures are searched by cells (FAISS's inverted file)."""
 
 _FREQUENCIES = 8
@@ -151,7 +151,7 @@ def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
 
 
 def turned_codes(windows: NDArray[np.float32], turn: Turn) -> NDArray[np.float32]:
-    """The codes that pictures turned so have, shape (n, 63): as `picture_match.turned` turns them."""
+    """The codes that pictures have if `picture_thumbnail.turned` turns them, shape (n, 63)."""
     exchanged, signs = _TURNED[turn]
     return np.ascontiguousarray(windows[:, exchanged] * signs)
 

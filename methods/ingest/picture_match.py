@@ -1,105 +1,109 @@
-"""Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked, mirrored or
-turned copies.
+"""Whether two images are copies of one image, by their thumbnails.
 
-A perceptual hash keeps coarse brightness, in which dark pictures with something bright in the
-middle are alike. Here a picture is moved and stretched onto the other one (gain and offset of
-brightness are free), and then fine detail is compared, which different pictures do not share. Two
-kinds of pictures carry little evidence, so that more of it is asked for. In a dark sky the detail is
-in a few places: the fewer they are, the higher must its correlation be. Drawings of one template share
-their lines (flags, charts, playing cards): what differs in brightness or colour must be little,
-measured by what is not flat.
+OpenCV's ECC (Evangelidis and Psarakis, TPAMI 2008) aligns one image with the other, on images whose
+contrast is the same everywhere. Then the structure around each pixel is compared. Copies differ in one
+region at most, a mark on one of them. A mark may hide structure in a photograph, which has enough other
+structure. Graphics of one template (charts, clocks, screens) also differ in one region, but there each
+of the two has something where the other one has nothing. So a mark in a graphic must add structure to
+one of the two, and the rest must agree.
 
-Most pairs are told apart by miniatures, many at a time (`best_alignment`); the rest one by one.
+Last, the colours of one image must follow from the other's by one global change, such as a cast, grey
+or sepia. Those of graphics must follow closely, because a recoloured icon has the same structure.
 """
 
-import io
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from methods.ingest.picture import on_white, upright_transpose
-from methods.ingest.picture_alignment import (
-    Places,
-    Stack,
-    aligned,
-    correlations,
-    in_the_middle,
-    moved,
-    reduced,
+from methods.ingest.picture_thumbnail import (
+    COLOUR_SIDE,
+    MINIATURE_SIDE,
+    SIDE,
+    Grey,
+    Miniature,
+    SquareImage,
+    Turn,
+    turned,
 )
 
-Grey = NDArray[np.float32]
-"""Grey levels 0 to 255 of pictures stretched to squares, shape (side, side)."""
-Colour = NDArray[np.float32]
-"""Their chroma (Cb and Cr less 128), shape (2, COLOUR_SIDE, COLOUR_SIDE)."""
-Miniature = NDArray[np.uint8]
-"""Grey levels of a small square, shape (MINIATURE_SIDE, MINIATURE_SIDE)."""
-Box = tuple[float, float, float, float]
-"""Left, upper, right and lower edge, in pixels."""
-Turn = Literal["none", "mirrored", "quarter", "half", "three quarters"]
-"""How a picture is turned: left and right exchanged, or by quarters of a turn, counterclockwise."""
-TURNS: tuple[Turn, ...] = get_args(Turn)
+Affine = NDArray[np.float32]
+"""Where on one image a point of the other one lies, in pixels, shape (2, 3)."""
+Mask = NDArray[np.bool_]
+Vector = NDArray[np.floating[Any]]
 
-VERSION = 2
-"""Raised when the same files give other miniatures or another match: all are compared again."""
-SIDE, MINIATURE_SIDE = 128, 32
-"""Pixels of the squares that pictures are compared at: finer detail is lost in small copies."""
-MIN_COARSE, MIN_FIRST_DETAIL = 0.6, 0.6
-"""Least correlations of two miniatures, of brightness and of detail: with less, their squares are not
-compared."""
-MIN_EVIDENCE = 0.5
-"""Least lower bound of the correlation of fine detail in two pictures that are the same."""
+VERSION = 3
+"""Raised when the same files give other thumbnails or another match: all are compared again."""
+
+MIN_FIRST_CORRELATION, MIN_CORRELATION = 0.5, 0.3
+"""Least correlation of aligned miniatures, and of aligned thumbnails."""
 MIN_COMMON = 0.5
-"""Least share of the square that both pictures show."""
-MAX_DIFFERING = 0.2
-"""Largest share in which two pictures that are the same differ, a mark on one of them, at an evidence
-of 1; it grows with the fourth power of that."""
+"""Least share of the thumbnail that both images show."""
+MIN_EVIDENCE = 0.65
+"""Least correlation of structure, less three standard errors."""
+MANY_COARSE_LEVELS, MANY_LEVELS = 6.5, 10
+"""Grey levels of photographs: of the reduced image, and of the thumbnail without its background."""
+MAX_DIFFERING, MAX_DIFFERING_GRAPHIC = 0.026, 0.008
+"""Largest share of structure that differs next to a mark, in photographs and in graphics."""
+MAX_OTHER_COLOUR, MAX_OTHER_COLOUR_GRAPHIC = 24, 14
+"""Largest distance of colours, in levels, in images with many grey levels and in others."""
 
-_QUARTERS = {"quarter": 1, "half": 2, "three quarters": 3}
-_FIRST_SIDE, _FIRST_STEPS, _SECOND_STEPS = 16, 5, 4
-"""Miniatures are aligned at this side first; steps then, and at their own side."""
-_LOOKS_AT_ONCE = 64
-"""Pairs of miniatures, each laid in two ways."""
-_STEPS = ((64, 3), (SIDE, 1))
-"""Sides at which squares are aligned after that, and steps at each."""
-_NEIGHBOURHOOD = 9
-"""Detail is what differs from the mean of a square of so many pixels a side."""
 _EVENED, _FAINT = 11, 4
 """Pixels of a side over which contrast is evened, and levels that stay faint."""
-_BLOCK, _ENOUGH = 16, 6
-"""Pixels of a side of the blocks in which detail is compared, and the standard deviation of detail, in
-levels, with which a block counts in full."""
-_SMOOTH, _EDGE = 7, 3
-"""Pixels of a side over which brightness is averaged before it is compared, and those left out at the
-edge of what both show: what is aligned is so to about a pixel."""
-_OTHER_GREY, _OTHER_COLOUR = 24, 30
-"""Levels, of 255, from which brightness or colour differs."""
-_FLAT, _LEAST_STRUCTURED = 8, 0.1
-"""Standard deviation, in levels, up to which a place is flat; what is not counts as this share at
-least."""
-COLOUR_SIDE = 32
-_COLOURED = 6
-"""Mean chroma of a picture that is not in grey alone."""
-_FRAME_SIDE = 512
-"""Pixels of the square in which a frame is looked for."""
-_FRAME_LEVELS = 24
-"""A pixel that differs less from the corners' grey is of the frame; what JPEG adds stays below."""
-_MAX_STRAY = 0.02
-"""Share of a line's pixels that may differ in the frame."""
-_MIN_EDGE = 0.25
-"""Share of a line's pixels that differ where the picture begins, at least."""
-_FRAME_EDGE = 6
-"""Lines over which an edge may be blurred by scaling and compression."""
-_MIN_INSIDE = 0.5
-"""Share of each side that is inside, at least."""
+_STEPS = ((SIDE // 2, 25), (SIDE, 8))
+"""Sides at which thumbnails are aligned, and the most iterations at each."""
+_FIRST_ITERATIONS, _ENOUGH, _DOTS = 25, 1e-3, 28
+"""Most iterations on miniatures, the change of the correlation that ends them, and the contrast of the
+dots that are added, in levels."""
+_SCALES, _SHEAR, _SHIFT = (0.5, 1.7), 0.35, 0.25
+"""Limits of an alignment: scale, shear, and shift as a share of the side."""
+_SMOOTH = 1.5
+"""Standard deviation, in pixels, of the smoothing before structure is compared."""
+_WINDOW, _GAP = 9, 15
+"""Pixels of a side of the window around each pixel in which structure is compared, and of the gaps that
+a mark, such as a line of text, may have."""
+_EDGE = 7
+"""Pixels of a side around which both images must show something."""
+_FLAT, _NOISE = 6, 30
+"""Standard deviation up to which a window is flat, and variance that is noise, in levels."""
+_MIN_WINDOW_CORRELATION = 0.4
+"""A window with less differs."""
+_FULL_WEIGHT = 24
+"""Standard deviation, in levels, from which windows count the same."""
+_STRAY, _MAX_MARK = 0.004, 0.2
+"""Share of structure that differs without a mark, and the largest share of the thumbnail in its box."""
+_HIDDEN, _ADDED = 0.05, 0.2
+"""Most of a mark that hides structure, and least that adds some, in a graphic."""
+_ALL_HIDDEN, _ALL_ADDED, _MAX_ADDED = 0.02, 0.85, 0.25
+"""Limits between which all that differs is one mark, such as a caption of several words or corners, and
+the largest share of structure that it may be."""
+_MARGIN, _LARGE = 0.12, 0.05
+"""A mark in a graphic is as near to an edge, as a share of the side, or as large, as a share of the
+thumbnail: hands of a clock are not."""
+_EVEN, _MIN_EVEN = 8, 0.1
+"""Standard deviation around a pixel up to which its colour is compared, and the least share of such
+pixels: with less all are compared."""
+_MAX_TINT, _NEUTRAL, _SOME_LEVELS = 80, 30, 7
+"""Largest difference of the channels in a tinted image and in one without colours, and least grey
+levels of such an image whose tint is known from another one."""
+_FITTED, _FIXED = 1.75, 5.5
+"""How much distances count in images with few grey levels if the change has a parameter, and if it
+removes colours."""
+_CLIPPED, _DARK = 248, 48
+"""Levels that may be clipped, and levels that are too dark for a ratio."""
+_GAINS, _BLENDS, _GAMMAS = (0.72, 1.35), (0.6, 1.0), (0.55, 1.9)
+"""Limits of global changes of colour: the factor of a channel, the share of an image that is blended
+with one colour, and the exponent."""
+_LUMA = np.array([0.299, 0.587, 0.114])
+_SEPIA = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
+"""The usual matrix of sepia, which the W3C's Filter Effects define, too."""
 
 
 class CopyGeometry(NamedTuple):
-    """How one picture may be a copy of another: the share of each side that it shows, and its turn."""
+    """How one image may be a copy of another: the share of each side that it shows, and its turn."""
 
     scale: float
     turn: Turn
@@ -108,308 +112,413 @@ class CopyGeometry(NamedTuple):
 UPRIGHT = CopyGeometry(1.0, "none")
 
 
-class MiniatureMatch(NamedTuple):
-    """What two miniatures tell: correlations of coarse brightness and of detail, -1 to 1, the share of
-    the square that both show, and where, turned so, one lies on the other, shape (2, 3)."""
+class Alignment(NamedTuple):
+    """Where a turned image lies on another one, and the correlation of the two miniatures."""
 
-    coarse: float
-    detail: float
-    common: float
+    correlation: float
     turn: Turn
-    place: NDArray[np.float64]
-
-    @property
-    def may_be_same(self) -> bool:
-        """Whether it is worth comparing the squares."""
-        return (
-            self.coarse >= MIN_COARSE
-            and self.detail >= MIN_FIRST_DETAIL
-            and self.common >= MIN_COMMON
-        )
-
-    def as_match(self) -> "Match":
-        """The match of a pair that is not worth more."""
-        return Match(self.coarse, 0.0, self.common)
+    place: Affine
 
 
 class Match(NamedTuple):
-    """Correlations of two aligned pictures, -1 to 1, the share of the square that both show, the number
-    of blocks that the detail is in, and the share of what is not flat in which they differ."""
+    """The comparison of two aligned images.
 
-    coarse: float
-    detail: float
-    common: float
-    blocks: float = 0.0
+    Attributes:
+        common: Share of the thumbnail that both images show.
+        correlation: Mean correlation of structure next to the mark, -1 to 1.
+        windows: Windows with structure that do not overlap.
+        differing: Share of the structure next to the mark that differs.
+        mark: Share of the structure that is in the mark.
+        is_added: Whether the mark adds structure to one of the two, and is where marks are.
+        coarse_levels: Grey levels, of 16, of the reduced image: few in line drawings and graphics.
+        levels: Grey levels, of 64, without the background: few in drawings of flat colours.
+        other_colour: Distance of the colours, in levels, from what follows from the other image's.
+    """
+
+    common: float = 0.0
+    correlation: float = 0.0
+    windows: float = 0.0
     differing: float = 1.0
+    mark: float = 0.0
+    is_added: bool = False
+    coarse_levels: float = 1.0
+    levels: float = 1.0
+    other_colour: float = 255.0
 
     @property
     def evidence(self) -> float:
-        """The correlation of detail less its standard error, sqrt((1 - detail^2) / blocks)."""
-        return self.detail - math.sqrt(max(0.0, 1 - self.detail**2) / max(1.0, self.blocks))
+        """The correlation less three standard errors, each sqrt((1 - correlation^2) / windows)."""
+        error = math.sqrt(max(0.0, 1 - self.correlation**2) / max(1.0, self.windows))
+        return self.correlation - 3 * error
+
+    @property
+    def has_same_structure(self) -> bool:
+        """Whether the structure is that of copies."""
+        if self.common < MIN_COMMON or self.evidence < MIN_EVIDENCE:
+            return False
+        if self.coarse_levels >= MANY_COARSE_LEVELS:
+            return self.differing <= MAX_DIFFERING
+        return self.differing <= MAX_DIFFERING_GRAPHIC and (self.is_added or not self.mark)
 
     @property
     def is_same(self) -> bool:
-        """Whether the two are copies of one picture."""
-        return (
-            self.evidence >= MIN_EVIDENCE
-            and self.common >= MIN_COMMON
-            and self.differing <= MAX_DIFFERING * self.evidence**4
-        )
+        """Whether the two are copies of one image."""
+        has_many_levels = self.levels >= MANY_LEVELS
+        limit = MAX_OTHER_COLOUR if has_many_levels else MAX_OTHER_COLOUR_GRAPHIC
+        return self.has_same_structure and self.other_colour <= limit
 
 
-class SquareImage(NamedTuple):
-    """What is inside the frame of a picture, upright, on white, stretched to a square."""
-
-    grey: Grey
-    colour: Colour
-
-    def turned(self, turn: Turn) -> "SquareImage":
-        """As it is when the picture is turned."""
-        return SquareImage(turned(self.grey, turn), turned(self.colour, turn))
-
-    def miniature(self) -> Miniature:
-        """The grey levels of the small square."""
-        return np.rint(reduced(self.grey[None], MINIATURE_SIDE)[0]).astype(np.uint8)
-
-
-def turned(planes: NDArray[Any], turn: Turn) -> NDArray[Any]:
-    """Pictures turned; their rows and columns are the last two axes."""
-    if turn == "mirrored":
-        return planes[..., ::-1]
-    return np.rot90(planes, _QUARTERS.get(turn, 0), axes=(-2, -1))
-
-
-def square(data: bytes) -> SquareImage:
-    """The square of SIDE pixels of a picture's file, and of COLOUR_SIDE pixels for its colours."""
-    with Image.open(io.BytesIO(data)) as image:
-        # Lets the JPEG decoder skip detail that resizing would drop.
-        image.draft("RGB", (2 * SIDE, 2 * SIDE))
-        shown = on_white(image, "RGB")
-        turn = upright_transpose(image)
-        if turn is not None:
-            shown = shown.transpose(turn)
-    box = inside_frame(shown.convert("L"))
-    shown = shown.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box, reducing_gap=2.0)
-    small = shown.convert("YCbCr").reduce(SIDE // COLOUR_SIDE)
-    colour = np.moveaxis(np.asarray(small, dtype=np.float32)[:, :, 1:] - 128, 2, 0)
-    return SquareImage(np.asarray(shown.convert("L"), dtype=np.float32), colour)
-
-
-def inside_frame(grey: Image.Image) -> Box:
-    """The part of a grey picture that is inside its frame; all of it if it has none.
-
-    A frame is a border of one brightness on all four sides, with a sharp inner edge. The dark sky
-    around a nebula, or the paper around a drawing, is none: it has no edge.
-    """
-    small = np.asarray(
-        grey.resize((_FRAME_SIDE, _FRAME_SIDE), Image.Resampling.BOX), dtype=np.int16
-    )
-    corners = small[[0, 0, -1, -1], [0, -1, 0, -1]]
-    differs = np.abs(small - np.median(corners)) > _FRAME_LEVELS
-    if not differs[[0, 0, -1, -1], [0, -1, 0, -1]].any():
-        rows = _between_edges(differs)
-        columns = _between_edges(differs[slice(*rows)].T) if rows else None
-        if rows and columns:
-            (upper, lower), (left, right) = rows, columns
-            across, down = grey.width / _FRAME_SIDE, grey.height / _FRAME_SIDE
-            return left * across, upper * down, right * across, lower * down
-    return 0, 0, *grey.size
-
-
-def _between_edges(differs: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """The lines between a frame's two edges, first and end; None if it has not both."""
-    share = differs.mean(axis=1)
-    before, behind = _first_inside(share), _first_inside(share[::-1])
-    if before is None or behind is None or len(share) - behind - before < _MIN_INSIDE * len(share):
-        return None
-    return before, len(share) - behind
-
-
-def _first_inside(share: NDArray[np.float64]) -> int | None:
-    """The first line behind a frame's edge; None if there is no frame or its edge is not sharp."""
-    other = np.flatnonzero(share > _MAX_STRAY)
-    if not len(other) or other[0] == 0:
-        return None
-    sharp = np.flatnonzero(share[other[0] : other[0] + _FRAME_EDGE] >= _MIN_EDGE)
-    # A line of the frame that is left would be detail that all pictures in such a frame share.
-    return int(other[0] + sharp[0]) + _FRAME_EDGE if len(sharp) else None
-
-
-def best_alignment(
-    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
-) -> list[MiniatureMatch]:
-    """Align the miniatures of each pair as their codes suggest, and as they are; keep the better one.
+def best_alignment(whole: Miniature, part: Miniature, geometry: CopyGeometry) -> Alignment | None:
+    """Align two miniatures, from the suggested geometry and upright; keep the better alignment.
 
     Args:
-        wholes: The whole image of each pair.
-        parts: The image of each pair that may be a part.
-        ways: The geometry of each pair.
+        whole: The miniature of the whole image.
+        part: The miniature of the image that may be a part.
+        geometry: The suggested geometry.
 
     Returns:
-        The best alignment of each pair.
+        The alignment, or None if the miniatures are too different for a copy.
     """
-    looks = []
-    for start in range(0, len(ways), _LOOKS_AT_ONCE):
-        some = slice(start, start + _LOOKS_AT_ONCE)
-        looks += _best_looks(wholes[some], parts[some], ways[some])
-    return looks
+    best: Alignment | None = None
+    evened = _evened(whole)
+    for scale, turn in dict.fromkeys([geometry, UPRIGHT]):
+        start = _in_the_middle(scale, MINIATURE_SIDE)
+        other = _evened(turned(part, turn))
+        correlation, place = _aligned(evened, other, start, _FIRST_ITERATIONS)
+        if correlation >= MIN_FIRST_CORRELATION and (
+            best is None or correlation > best.correlation
+        ):
+            best = Alignment(correlation, turn, place)
+    return best
 
 
-def _best_looks(
-    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[CopyGeometry]
-) -> list[MiniatureMatch]:
-    tries = [
-        (row, way) for row, of_pair in enumerate(ways) for way in dict.fromkeys([of_pair, UPRIGHT])
-    ]
-    rows = [row for row, _ in tries]
-    whole_batch = np.array([wholes[row] for row in rows], dtype=np.float32)
-    part_batch = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)
-    suggested = in_the_middle(np.array([way.scale for _, way in tries]))
-    small, other_small = reduced(whole_batch, _FIRST_SIDE), reduced(part_batch, _FIRST_SIDE)
-    other_evened = _evened(part_batch)
-    places = (
-        aligned(
-            whole_batch,
-            part_batch,
-            aligned(small, other_small, suggested, _FIRST_STEPS),
-            _SECOND_STEPS,
-        ),
-        aligned(_evened(whole_batch), other_evened, suggested, _SECOND_STEPS),
-    )
-    best: dict[int, MiniatureMatch] = {}
-    for place in places:
-        moved_wholes, common = moved(whole_batch, place)
-        coarse = correlations(moved_wholes, part_batch, common)
-        detail = correlations(_evened(moved_wholes), other_evened, common)
-        of_tries = zip(tries, coarse, detail, common.mean(axis=(1, 2)), place, strict=True)
-        for (row, way), of_coarse, of_detail, share, of_place in of_tries:
-            look = MiniatureMatch(
-                float(of_coarse), float(of_detail), float(share), way.turn, of_place
-            )
-            if row not in best or look.detail > best[row].detail:
-                best[row] = look
-    return [best[row] for row in range(len(ways))]
-
-
-def match(square: SquareImage, other: SquareImage, look: MiniatureMatch) -> Match:
+def match(square: SquareImage, other: SquareImage, alignment: Alignment) -> Match:
     """Compare two images, aligned from where their miniatures matched.
 
     Args:
         square: The first image.
         other: The second image, which is turned first.
-        look: The turn and the alignment of the miniatures.
+        alignment: The turn and the alignment of the miniatures.
 
     Returns:
-        The result of the comparison.
+        The result of the comparison; an empty one if the images cannot be aligned.
     """
-    other = other.turned(look.turn)
-    by_brightness = by_detail = look.place[None]
-    ones, others = square.grey[None], other.grey[None]
-    for side, n_steps in _STEPS:
-        a, b = reduced(ones, side), reduced(others, side)
-        by_brightness = aligned(a, b, by_brightness, n_steps)
-        by_detail = aligned(_evened(a), _evened(b), by_detail, n_steps)
-    matches = [_compared(square, other, place) for place in (by_brightness, by_detail)]
-    return max(matches, key=lambda candidate: (candidate.is_same, candidate.evidence))
+    import cv2
 
-
-def _compared(square: SquareImage, other: SquareImage, place: Places) -> Match:
-    """The match of two squares, one at its place on the other."""
-    ones, others = square.grey[None], other.grey[None]
-    moved_square, common = moved(ones, place)
-    detail, blocks = _correlation_of_detail(moved_square[0], other.grey, common[0])
-    compared = Match(
-        float(correlations(moved_square, others, common)[0]), detail, float(common.mean()), blocks
-    )
-    if compared.evidence < MIN_EVIDENCE:
-        return compared
-    return compared._replace(
-        differing=max(
-            _differing_in_grey(moved_square[0], other.grey, common[0]),
-            _differing_in_colour(square.colour, other.colour, place),
+    other = other.turned(alignment.turn)
+    place, side = alignment.place, MINIATURE_SIDE
+    for next_side, iterations in _STEPS:
+        place, side = _scaled(place, next_side / side), next_side
+        first, second = (
+            cv2.resize(each.grey, (side, side), interpolation=cv2.INTER_AREA)
+            for each in (square, other)
         )
+        correlation, place = _aligned(_evened(first), _evened(second), place, iterations)
+        if correlation < MIN_CORRELATION:
+            return Match()
+    small = _scaled(place, COLOUR_SIDE / SIDE)
+    moved = SquareImage(
+        _moved(square.grey, place), np.stack([_moved(plane, small) for plane in square.colour])
+    )
+    shown = cv2.warpAffine(
+        np.ones((SIDE, SIDE), np.uint8),
+        place,
+        (SIDE, SIDE),
+        flags=cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP,
+    )
+    return _compared(moved, other, shown)
+
+
+def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8]) -> Match:
+    """The match of two aligned images; `shown` is 1 where both have pixels."""
+    import cv2
+
+    common = float(shown.mean())
+    inner = cv2.erode(shown, np.ones((_EDGE, _EDGE), np.uint8), borderValue=0).astype(bool)
+    greys = square.grey, other.grey
+    correlation, deviations = _window_correlations(
+        *(cv2.GaussianBlur(plane, (0, 0), _SMOOTH) for plane in greys), inner
+    )
+    deviation = np.maximum(*deviations)
+    structured = inner & (deviation > _FLAT)
+    if common < MIN_COMMON or not structured.any():
+        return Match(common)
+    differs = structured & (correlation < _MIN_WINDOW_CORRELATION)
+    in_mark, is_added = _mark(differs, structured, deviations)
+    rest = structured & ~in_mark
+    reduced = [_resized(plane, COLOUR_SIDE) for plane in greys]
+    compared = _resized(inner & ~_grown(differs), COLOUR_SIDE) > 0.5
+    found = Match(
+        common=common,
+        correlation=_mean(correlation, np.minimum(deviation, _FULL_WEIGHT) * rest),
+        windows=float(structured.sum()) / _WINDOW**2,
+        differing=float((differs & rest).sum()) / max(1, int(rest.sum())),
+        mark=float((differs & in_mark).sum() / structured.sum()),
+        is_added=is_added,
+        coarse_levels=min(_variety(plane[compared], 16) for plane in reduced),
+        levels=min(_variety(grey[inner], 64, 1) for grey in greys),
+    )
+    if not found.has_same_structure:
+        return found
+    colours = (
+        _rgb(grey[compared], colour[:, compared])
+        for grey, colour in zip(reduced, (square.colour, other.colour), strict=True)
+    )
+    even = (_resized(deviation, COLOUR_SIDE) < _EVEN)[compared]
+    return found._replace(other_colour=_other_colour(*colours, even, found.levels))
+
+
+def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tuple[Mask, bool]:
+    """Find the region in which two images differ, if it can be a mark on one of them.
+
+    Args:
+        differs: Where structure differs.
+        structured: Where there is structure.
+        deviations: The standard deviation around each pixel, of each image.
+
+    Returns:
+        The pixels of the mark, and whether it adds structure to one of the two.
+    """
+    import cv2
+
+    n_differing = int(differs.sum())
+    share = n_differing / int(structured.sum())
+    if share <= _STRAY:
+        return np.zeros_like(differs), False
+    closed = cv2.morphologyEx(
+        differs.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((_GAP, _GAP), np.uint8)
+    )
+    _, labels, boxes, _ = cv2.connectedComponentsWithStats(closed)
+    largest = 1 + int(boxes[1:, cv2.CC_STAT_AREA].argmax())
+    left, upper, width, height, _ = (int(each) for each in boxes[largest])
+    margin = min(left, upper, SIDE - left - width, SIDE - upper - height) / SIDE
+    box = width * height / SIDE**2
+    hidden, added = sorted(
+        int((differs & (one < other / 2)).sum()) / n_differing
+        for one, other in (deviations, deviations[::-1])
+    )
+    is_there = margin <= _MARGIN or _LARGE <= box <= _MAX_MARK
+    if is_there and hidden <= _ALL_HIDDEN and added >= _ALL_ADDED and share <= _MAX_ADDED:
+        return differs, True
+    if box > _MAX_MARK:
+        return np.zeros_like(differs), False
+    return labels == largest, is_there and hidden <= _HIDDEN and added >= _ADDED
+
+
+def _window_correlations(grey: Grey, other: Grey, inner: Mask) -> tuple[Grey, tuple[Grey, Grey]]:
+    """The correlation of two images in the window around each pixel, and the deviations of both there.
+
+    The contrast of the first image is fitted to that of the other one.
+    """
+    import cv2
+
+    def mean(levels: Grey) -> Grey:
+        return cv2.blur(levels, (_WINDOW, _WINDOW), borderType=cv2.BORDER_REPLICATE)
+
+    means = mean(grey), mean(other)
+    variance = np.maximum(mean(grey * grey) - means[0] ** 2, 0)
+    other_variance = np.maximum(mean(other * other) - means[1] ** 2, 0)
+    covariance = mean(grey * other) - means[0] * means[1]
+    structured = inner & (np.maximum(variance, other_variance) > _FLAT**2)
+    if structured.any():
+        ratio = (other_variance[structured] + 4) / (variance[structured] + 4)
+        gain = float(np.clip(np.median(np.sqrt(ratio)), 0.25, 4))
+        variance, covariance = variance * gain**2, covariance * gain
+    correlation = covariance / np.sqrt(variance * other_variance + _NOISE)
+    return correlation, (np.sqrt(variance), np.sqrt(other_variance))
+
+
+def _other_colour(colours: Vector, other: Vector, even: Mask, levels: float) -> float:
+    """Measure how far colours are from what a global change makes of the other image's.
+
+    Args:
+        colours: RGB levels of the first image, shape (pixels, 3).
+        other: Those of the other image.
+        even: Which pixels have no edges near them; all are taken if these are too few.
+        levels: The number of grey levels.
+
+    Returns:
+        The distance in levels, the smallest of all changes in both directions.
+    """
+    if not len(colours):
+        return 255.0
+    if even.mean() < _MIN_EVEN:
+        even[:] = True
+    distances = []
+    for old, new in ((colours, other), (other, colours)):
+        for change, weight in _changes(old[even], new[even], levels):
+            rest = np.abs(new - change(old)).max(axis=1)
+            of_even = np.percentile(rest[even], 90) * (1 if levels >= MANY_LEVELS else weight)
+            distances.append(max(of_even, np.percentile(rest, 80) / 2))
+    return float(min(distances))
+
+
+def _changes(
+    colours: Vector, changed: Vector, levels: float
+) -> Iterator[tuple[Callable[[Vector], Vector], float]]:
+    """Global changes of colour, fitted to pixels, and the weight of distances from their result."""
+    # None, but for compression.
+    yield lambda pixels: pixels, 1
+    # Warmer or cooler: a factor for each channel, clipped.
+    factors = []
+    for old, new in zip(colours.T, changed.T, strict=True):
+        ratios = new / np.maximum(old, 1)
+        clear = (old > _DARK) & (new < _CLIPPED)
+        factors.append(
+            np.median(ratios[clear]) if clear.mean() > 0.02 else np.percentile(ratios, 90)
+        )
+    gains = np.clip(factors, *_GAINS)
+    yield lambda pixels: np.minimum(255, gains * pixels), _FITTED
+    # A cast: blended with one colour.
+    centred = colours - colours.mean(axis=0)
+    share = np.clip((centred * changed).sum() / max((centred**2).sum(), 1e-6), *_BLENDS)
+    cast = np.clip(np.median(changed - share * colours, axis=0), 0, 255 * (1 - share) + 2)
+    yield lambda pixels: share * pixels + cast, _FITTED
+    # Lighter or darker: one exponent.
+    clear = (np.minimum(colours, changed) > _DARK) & (np.maximum(colours, changed) < _CLIPPED)
+    logs = np.log(changed[clear] / 255) / np.log(colours[clear] / 255)
+    exponent = np.clip(np.median(logs) if len(logs) else 1.0, *_GAMMAS)
+    yield lambda pixels: 255 * (pixels / 255) ** exponent, _FITTED
+    # Grey and sepia have no parameter, so less is accepted.
+    yield lambda pixels: (pixels @ _LUMA)[:, None], _FIXED
+    yield lambda pixels: np.minimum(255, pixels @ _SEPIA.T), _FIXED
+    # Any other tint: a curve of brightness for each channel.
+    spread, tint = (np.percentile(np.ptp(each, axis=1), 95) for each in (colours, changed))
+    moved = (np.abs(changed - colours).max(axis=1) > 8).mean()
+    is_neutral = levels >= _SOME_LEVELS and spread < _NEUTRAL and moved > 0.95
+    if tint < _MAX_TINT and (levels >= MANY_LEVELS or is_neutral):
+        curve = _curve(colours)
+        weights = np.ones(len(curve))
+        for _ in range(3):
+            weighted = curve.T * weights
+            fit = np.linalg.solve(weighted @ curve + 1e-3 * np.eye(3), weighted @ changed)
+            weights = 1 / (1 + (np.abs(changed - curve @ fit).max(axis=1) / 20) ** 2)
+        yield lambda pixels: _curve(pixels) @ fit, 1
+
+
+def _curve(pixels: Vector) -> Vector:
+    """The powers of brightness of each pixel."""
+    return np.vander(pixels @ _LUMA / 255, 3)
+
+
+def _rgb(grey: Vector, colour: Vector) -> Vector:
+    """RGB levels of pixels, shape (pixels, 3)."""
+    blue, red = colour
+    channels = grey + 1.402 * red, grey - 0.344 * blue - 0.714 * red, grey + 1.772 * blue
+    return np.clip(np.stack(channels, axis=1), 0, 255).astype(float)
+
+
+def _variety(grey: Grey, n_levels: int, background: int = -1) -> float:
+    """The number of grey levels, weighted by their frequency: exp of the entropy.
+
+    Args:
+        grey: The pixels.
+        n_levels: The number of levels that are told apart.
+        background: How far from the most frequent level pixels are left out.
+
+    Returns:
+        The number of levels, 1 to n_levels.
+    """
+    counts = np.bincount((grey * n_levels / 256).astype(int), minlength=n_levels).astype(float)
+    middle = int(counts.argmax())
+    counts[max(0, middle - background) : middle + background + 1] = 0
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def _mean(values: Grey, weights: Grey) -> float:
+    return float((values * weights).sum() / max(float(weights.sum()), 1e-6))
+
+
+def _resized(plane: NDArray[Any], side: int) -> Grey:
+    """Means of blocks of pixels."""
+    import cv2
+
+    resized: Grey = cv2.resize(plane.astype(np.float32), (side, side), interpolation=cv2.INTER_AREA)
+    return resized
+
+
+def _grown(mask: Mask) -> Mask:
+    """A mask with the windows around its pixels."""
+    import cv2
+
+    window = np.ones((_WINDOW, _WINDOW), np.uint8)
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), window).astype(bool))
+
+
+def _evened(grey: Grey) -> Grey:
+    """What differs from the neighbourhood, with the same contrast everywhere."""
+    import cv2
+
+    window = (_EVENED, _EVENED)
+    detail = grey - cv2.blur(grey, window, borderType=cv2.BORDER_REPLICATE)
+    variance = cv2.blur(detail * detail, window, borderType=cv2.BORDER_REPLICATE)
+    evened: Grey = detail / (np.sqrt(np.maximum(variance, 0)) + _FAINT) * 64
+    return evened
+
+
+def _aligned(grey: Grey, other: Grey, start: Affine, iterations: int) -> tuple[float, Affine]:
+    """The correlation of two images, and where they lie on each other; -1 if they do not."""
+    import cv2
+
+    # Stripes leave one direction free: faint dots that are the same in both images keep it.
+    dots = _dots(len(grey))
+    grey = grey + cv2.warpAffine(dots, start, dots.shape, borderMode=cv2.BORDER_REFLECT)
+    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, iterations, _ENOUGH)
+    try:
+        correlation, place = cv2.findTransformECC(
+            other + dots, grey, start.copy(), cv2.MOTION_AFFINE, criteria, None, 3
+        )
+    except cv2.error:  # it does not converge, or one of the two is uniform
+        return -1.0, start
+    return (float(correlation) if _is_within_limits(place, len(grey)) else -1.0), place
+
+
+@cache
+def _dots(side: int) -> Grey:
+    """Smooth random dots."""
+    import cv2
+
+    dots = np.random.default_rng(0).normal(0, _DOTS, (side, side)).astype(np.float32)
+    blurred: Grey = cv2.GaussianBlur(dots, (0, 0), 1)
+    return blurred
+
+
+def _is_within_limits(place: Affine, side: int) -> bool:
+    middle = (side - 1) / 2
+    shift = place @ np.array([middle, middle, 1]) - middle
+    scales, shears = place[[0, 1], [0, 1]], place[[0, 1], [1, 0]]
+    return bool(
+        (scales > _SCALES[0]).all()
+        and (scales < _SCALES[1]).all()
+        and (np.abs(shears) < _SHEAR).all()
+        and (np.abs(shift) < _SHIFT * side).all()
     )
 
 
-def _correlation_of_detail(
-    grey: Grey, other: Grey, common: NDArray[np.bool_]
-) -> tuple[float, float]:
-    """Mean of the blocks' correlations, each weighted by the smaller of the detail's two variances, and
-    the number of blocks that it rests on: (sum of weights)^2 / sum of squared weights.
-
-    So a block counts only if both pictures have detail there: a mark on one of them counts little. None
-    counts for more than one with `_ENOUGH`: the edges of a common frame must not outweigh all else.
-    """
-    whole = _blocks(common).all(axis=1)
-    if not whole.any():
-        return 0.0, 0.0
-    a, b = _blocks(_detail(grey))[whole], _blocks(_detail(other))[whole]
-    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-    of_a, of_b = (a * a).mean(axis=1), (b * b).mean(axis=1)
-    # Copies may have another contrast.
-    gain = np.clip(np.median(of_b / (of_a + 1e-6)), 1 / 16, 16)
-    weight = np.minimum(np.minimum(of_a * gain, of_b), _ENOUGH**2)
-    correlation = (a * b).mean(axis=1) / np.sqrt(of_a * of_b + 1e-9)
-    detail = float((correlation * weight).sum() / (weight.sum() + 1e-6))
-    return detail, float(weight.sum() ** 2 / ((weight * weight).sum() + 1e-9))
+def _in_the_middle(scale: float, side: int) -> Affine:
+    """The place of an image that shows this share of each side of the other one, in its middle."""
+    shift = (1 - scale) * (side - 1) / 2
+    return np.array([[scale, 0, shift], [0, scale, shift]], dtype=np.float32)
 
 
-def _differing_in_grey(first: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
-    """What differs in brightness, gain and offset fitted, as a share of what is not flat."""
-    from scipy.ndimage import binary_erosion, uniform_filter
-
-    inner = binary_erosion(common, iterations=_EDGE)
-    if not inner.any():
-        return 1.0
-    means, variances = [], []
-    for brightness in (first, other):
-        mean = uniform_filter(brightness, _SMOOTH)
-        means.append(mean[inner].astype(np.float64))
-        variances.append((uniform_filter(brightness * brightness, _SMOOTH) - mean * mean)[inner])
-    structured = float((np.maximum(*variances) > _FLAT**2).mean())
-    a, b = means
-    columns = np.stack([a, np.ones_like(a)], axis=1)
-    rest = b - columns @ np.linalg.lstsq(columns, b, rcond=None)[0]
-    for _ in range(5):
-        weighted = columns / _outlying(rest)[:, None]
-        fitted = np.linalg.solve(weighted.T @ columns + 1e-6 * np.eye(2), weighted.T @ b)
-        rest = b - columns @ fitted
-    return float((np.abs(rest) > _OTHER_GREY).mean() / max(structured, _LEAST_STRUCTURED))
+def _scaled(place: Affine, factor: float) -> Affine:
+    """The place in images that are larger by a factor; (0, 0) is the middle of the first pixel."""
+    half = np.array([0.5, 0.5])
+    linear = place[:, :2]
+    shift = (place[:, 2] + half - linear @ half) * factor - half + linear @ half
+    return np.column_stack([linear, shift]).astype(np.float32)
 
 
-def _differing_in_colour(first: Colour, other: Colour, places: Places) -> float:
-    """Share of the common pixels whose colour differs, saturation fitted; 0 if one is in grey alone."""
-    moved_first, shown = moved(first, np.repeat(places, 2, axis=0))
-    common = shown[0]
-    a, b = moved_first[:, common], other[:, common]
-    if min(np.hypot(*a).mean(), np.hypot(*b).mean()) < _COLOURED:
-        return 0.0
-    gain = np.clip((a * b).sum() / (a * a).sum(), 0.5, 2)
-    return float((np.hypot(*(b - gain * a)) > _OTHER_COLOUR).mean())
+def _moved(plane: Grey, place: Affine) -> Grey:
+    """An image at its place on another one."""
+    import cv2
 
-
-def _outlying(rest: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1 + (rest / (3 * np.median(np.abs(rest)) + 1e-6)) ** 2)
-
-
-def _detail(grey: NDArray[np.float32], neighbourhood: int = _NEIGHBOURHOOD) -> NDArray[np.float32]:
-    """What differs from the mean of the neighbourhood."""
-    from scipy.ndimage import uniform_filter
-
-    difference: Grey = grey - uniform_filter(grey, neighbourhood, mode="nearest", axes=(-2, -1))
-    return difference
-
-
-def _evened(greys: Stack) -> Stack:
-    """The detail with the same contrast everywhere, so that faint and bright parts count alike."""
-    from scipy.ndimage import uniform_filter
-
-    detail = _detail(greys, _EVENED)
-    variance = uniform_filter(detail * detail, _EVENED, mode="nearest", axes=(-2, -1))
-    return np.asarray(detail / (np.sqrt(np.maximum(variance, 0)) + _FAINT) * 64)
-
-
-def _blocks(values: NDArray[Any]) -> NDArray[Any]:
-    """The values of each block, shape (blocks, pixels)."""
-    n = len(values) // _BLOCK
-    return values.reshape(n, _BLOCK, n, _BLOCK).swapaxes(1, 2).reshape(n * n, -1)
+    moved: Grey = cv2.warpAffine(
+        plane,
+        place,
+        plane.shape[::-1],
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return moved

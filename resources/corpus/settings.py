@@ -85,8 +85,6 @@ class ImageSettings(_Part):
     limits: ImageLimits = ImageLimits()
     exclude: list[str] = []
     """Files with MD5 or SHA-256 digests of images in other benchmarks or training sets."""
-    near_duplicate_bits: Annotated[int, Field(ge=0, le=8)] = 4
-    """Images whose perceptual hashes differ in no more bits are near-duplicates."""
 
     @field_validator("width")
     @classmethod

@@ -200,24 +200,29 @@ CREATE TABLE IF NOT EXISTS cluster.splits (
     CHECK ((split IS NULL) = (reason IN ('bridges_splits', 'in_imported_benchmark')))
 );
 
--- Each picture in grey, 32 pixels a side, by which pictures are found that may be copies.
-CREATE TABLE IF NOT EXISTS cluster.picture_miniatures (
+-- Each image as a JPEG of 128 pixels a side without its frame: what is compared, as defined in
+-- methods/ingest/picture_thumbnail.py.
+CREATE TABLE IF NOT EXISTS cluster.picture_thumbnails (
     image_id VARCHAR PRIMARY KEY,
     version INTEGER NOT NULL,
-    grey BLOB NOT NULL CHECK (octet_length(grey) = 1024)
+    thumbnail BLOB NOT NULL
 );
 
--- Pairs of pictures that were aligned and compared, as defined in methods/ingest/picture_match.py.
+-- Pairs of images that were aligned and compared, as defined in methods/ingest/picture_match.py.
 CREATE TABLE IF NOT EXISTS cluster.picture_pairs (
     pair_id VARCHAR PRIMARY KEY,
     first_id VARCHAR NOT NULL,
     second_id VARCHAR NOT NULL,
     version INTEGER NOT NULL,
-    coarse DOUBLE NOT NULL CHECK (coarse BETWEEN -1.001 AND 1.001),
-    detail DOUBLE NOT NULL CHECK (detail BETWEEN -1.001 AND 1.001),
     common DOUBLE NOT NULL CHECK (common BETWEEN 0 AND 1),
-    blocks DOUBLE NOT NULL CHECK (blocks >= 0),
-    differing DOUBLE NOT NULL CHECK (differing >= 0),
+    correlation DOUBLE NOT NULL CHECK (correlation BETWEEN -1.001 AND 1.001),
+    windows DOUBLE NOT NULL CHECK (windows >= 0),
+    differing DOUBLE NOT NULL CHECK (differing BETWEEN 0 AND 1),
+    mark DOUBLE NOT NULL CHECK (mark BETWEEN 0 AND 1),
+    is_added BOOLEAN NOT NULL,
+    coarse_levels DOUBLE NOT NULL CHECK (coarse_levels BETWEEN 0.999 AND 16.001),
+    levels DOUBLE NOT NULL CHECK (levels BETWEEN 0.999 AND 64.001),
+    other_colour DOUBLE NOT NULL CHECK (other_colour >= 0),
     is_same BOOLEAN NOT NULL,
     CHECK (first_id < second_id)
 );

@@ -202,7 +202,7 @@ def test_a_home_without_an_instruction_set_passes(releases: Releases) -> None:
 
 def test_pictures_are_looked_at_once(releases: Releases) -> None:
     releases.check()
-    assert releases.warehouse.count("cluster.picture_miniatures") == 2
+    assert releases.warehouse.count("cluster.picture_thumbnails") == 2
     releases.store = ImageStore(releases.store.root.with_name("elsewhere"))
     # Nothing is read again.
     assert releases.check().passed

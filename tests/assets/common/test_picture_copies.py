@@ -33,20 +33,21 @@ class Home:
         self.proposed = list(combinations(sorted(self.ids), 2))
         self.compared: list[int] = []
         self.killed_at = 99
-        look = picture_comparison.best_alignment
+        compare = picture_comparison.compare
 
-        def counted(wholes, parts, ways):
+        def counted(comparisons, thumbnails):
             if len(self.compared) == self.killed_at:
                 raise KeyboardInterrupt
-            self.compared.append(len(ways))
-            return look(wholes, parts, ways)
+            self.compared.append(len(comparisons))
+            return compare(comparisons, thumbnails)
 
-        monkeypatch.setattr(picture_comparison, "best_alignment", counted)
+        for module in (picture_copies, picture_comparison):
+            monkeypatch.setattr(module, "compare", counted)
 
     def copies(self) -> list[tuple[str, str]]:
         self.compared.clear()
         pictures = ImageCopyFinder(self.warehouse, self.store)
-        return pictures.copies(pictures.miniatures(self.ids), self.proposed)
+        return pictures.copies(pictures.coded(self.ids), self.proposed)
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_a_kill_loses_a_portion(home: Home, monkeypatch: pytest.MonkeyPatch) -> 
     home.killed_at = 2
     with pytest.raises(KeyboardInterrupt):
         home.copies()
-    assert home.warehouse.count("cluster.picture_miniatures") == 4
+    assert home.warehouse.count("cluster.picture_thumbnails") == 4
     assert home.warehouse.count("cluster.picture_pairs") == 4
     home.killed_at = 99
     assert home.copies() == [home.copy] and sum(home.compared) == 2
@@ -90,15 +91,16 @@ def test_workers_look_and_compare_as_is_done_here(
 ) -> None:
     home.copies()
     monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(picture_copies, "PAIRS_PER_BLOCK", 2)
     monkeypatch.setattr(picture_copies, "PAIRS_PER_JOB", 4)
     store = open_images()
     assert home.ids == [store.put(home.store.read(one)).image_id for one in home.ids]
     on_workers = Warehouse(loom_home / "warehouse.duckdb")
     pictures = ImageCopyFinder(on_workers, store, Workers())
 
-    assert pictures.copies(pictures.miniatures(home.ids), home.proposed) == [home.copy]
+    assert pictures.copies(pictures.coded(home.ids), home.proposed) == [home.copy]
 
-    for table in ("cluster.picture_miniatures", "cluster.picture_pairs"):
+    for table in ("cluster.picture_thumbnails", "cluster.picture_pairs"):
         query = f"FROM {table} ORDER BY ALL"
         rows = on_workers.sql(query).to_pylist()
         assert rows and rows == home.warehouse.sql(query).to_pylist()
@@ -113,21 +115,21 @@ def test_another_version_of_the_methods_compares_anew(
     monkeypatch.setattr(picture_copies, "VERSION", picture_copies.VERSION + 1)
     assert home.copies() == [home.copy] and sum(home.compared) == len(home.proposed)
     assert home.warehouse.count("cluster.picture_pairs") == len(home.proposed)
-    assert home.warehouse.count("cluster.picture_miniatures") == len(home.ids)
+    assert home.warehouse.count("cluster.picture_thumbnails") == len(home.ids)
 
 
 @pytest.mark.parametrize("kind", ["mirrored", "turned by 90 degrees", "cropped 10 %"])
 def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_at(
     kind: str, home: Home
 ) -> None:
-    """A pair that two files with near hashes propose is compared as one that a search proposes."""
+    """A pair is compared in a way that depends on its two images alone."""
     original, copy = home.ids[1], home.store.put(COPIES[kind](texture(1))).image_id
     pair = (min(original, copy), max(original, copy))
     for n, first in enumerate(("the pair alone", "another list")):
         warehouse = Warehouse(home.store.root.with_name(f"{n}.duckdb"))
         pictures = ImageCopyFinder(warehouse, home.store)
         stages = [
-            lambda pictures=pictures: pictures.copies(pictures.miniatures(pair), [pair]) == [pair],
+            lambda pictures=pictures: pictures.copies(pictures.coded(pair), [pair]) == [pair],
             lambda warehouse=warehouse: (
                 copies_of(warehouse, home.store, [copy], home.ids) == {copy: [original]}
             ),
@@ -141,10 +143,10 @@ def test_a_pair_that_is_not_the_same_in_one_way_is_compared_in_another(
     copy = home.store.put(COPIES["mirrored"](texture(1))).image_id
     pair = (min(home.ids[1], copy), max(home.ids[1], copy))
     pictures = ImageCopyFinder(home.warehouse, home.store)
-    miniatures = pictures.miniatures(pair)
+    coded = pictures.coded(pair)
     with monkeypatch.context() as upright:
         ways = [CopyCandidate(0, 1, *UPRIGHT)]
         upright.setattr(picture_copies, "nearest_ways", lambda *_: ways)
-        assert pictures.copies(miniatures, [pair]) == []
-    assert pictures.copies(miniatures, [pair]) == [pair]
+        assert pictures.copies(coded, [pair]) == []
+    assert pictures.copies(coded, [pair]) == [pair]
     assert home.warehouse.count("cluster.picture_pairs") == 2

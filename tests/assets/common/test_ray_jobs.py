@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from filelock import FileLock
 from assets.cluster import embeddings as embeddings_asset
 from assets.common import picture_copies, ray_jobs
 from assets.common.failures import plain_errors
-from assets.common.picture_copies import MINIATURES, PAIRS, ImageCopyFinder
+from assets.common.picture_copies import PAIRS, THUMBNAILS, CodedImages, ImageCopyFinder
 from assets.common.ray_jobs import RowsOnRay, RowWork
 from methods.ids import content_id
 from methods.ingest.picture_match import VERSION
@@ -49,7 +50,7 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
     monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
     monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
-    monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 20)
+    monkeypatch.setattr(picture_copies, "PAIRS_PER_BLOCK", 20)
 
 
 @pytest.fixture
@@ -143,29 +144,29 @@ class TestWithWorkers:
     ):
         """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
         ids = stored_pictures(13)
-        here = ImageCopyFinder(Warehouse(tmp_path / "here.duckdb"), open_images()).miniatures(ids)
+        here = ImageCopyFinder(Warehouse(tmp_path / "here.duckdb"), open_images()).coded(ids)
         work = RowWork(picture_copies.LOOK_ON_WORKER, {"version": VERSION}, PICTURES_PER_BLOCK)
         folder = RowFolder(loom_home / "ray" / f"rows-{content_id(work.make, work.arguments)}")
         assert folder.plan(pa.table({"image_id": sorted(ids)}), PICTURES_PER_BLOCK) == 5
         for block in folder.todo()[:1]:
             folder.run(block, look_on_worker(VERSION))
 
-        pairs = [(one, other) for one in here for other in here if one < other]
+        pairs = list(combinations(here.ids, 2))
 
-        def look(on_ray: RowsOnRay) -> tuple[dict[str, Any], list[Any]]:
+        def look(on_ray: RowsOnRay) -> tuple[CodedImages, list[Any]]:
             pictures = ImageCopyFinder(warehouse, open_images(), on_ray)
-            return (miniatures := pictures.miniatures(ids)), pictures.copies(miniatures, pairs)
+            return (coded := pictures.coded(ids)), pictures.copies(coded, pairs)
 
         result, ((found, copies),) = on_ray(instance, ray.address, look)
 
-        assert result.success and len(found) == 12 and found.keys() == here.keys()
-        assert all(np.array_equal(found[one], here[one]) for one in here)
+        assert result.success and len(found.ids) == 12 and found.ids == here.ids
+        assert np.array_equal(found.codes, here.codes)
         said = lines(instance, result)
         assert any(line.startswith("4/4 blocks, 10 rows, ") for line in said)
         # All pairs of twelve, in blocks of twenty; none is a copy.
         assert said[-1].startswith("4/4 blocks, 66 rows, ") and copies == []
         assert warehouse.count(PAIRS) == 66
-        assert warehouse.count(MINIATURES) == 12 and not folder.path.exists()
+        assert warehouse.count(THUMBNAILS) == 12 and not folder.path.exists()
 
 
 def stored_pictures(n: int) -> list[str]:

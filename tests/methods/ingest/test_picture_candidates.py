@@ -13,14 +13,15 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
     turned_codes,
 )
-from methods.ingest.picture_match import TURNS, UPRIGHT, square, turned
+from methods.ingest.picture_match import UPRIGHT
+from methods.ingest.picture_thumbnail import TURNS, square, thumbnail, turned
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
 pytestmark = pytest.mark.slow
 
 
 def codes_of(*files: bytes):
-    return codes([square(each).miniature() for each in files])
+    return codes([square(thumbnail(each)).miniature() for each in files])
 
 
 TURN_OF = {"mirrored": "mirrored", "turned by 90 degrees": "three quarters"}
@@ -94,7 +95,7 @@ def test_the_search_by_cells_finds_what_comparing_all_finds(monkeypatch):
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_a_turned_picture_has_the_turned_code(turn):
-    miniature = square(file_of(texture(0))).miniature()
+    miniature = square(thumbnail(file_of(texture(0)))).miniature()
     [of_whole], [of_turned] = (codes([each])[:, 0] for each in (miniature, turned(miniature, turn)))
     assert turned_codes(of_whole[None], turn)[0] == pytest.approx(of_turned, abs=1e-4)
 
@@ -103,5 +104,5 @@ def test_codes_are_unit_vectors_and_none_and_one_and_uniform_ones_have_no_pairs(
     of_picture = codes_of(file_of(texture(0)))
     assert np.linalg.norm(of_picture[0], axis=1) == pytest.approx([1] * len(CROPS), abs=1e-5)
     assert candidates(of_picture[:0]) == candidates(of_picture) == []
-    uniform = codes([np.full((32, 32), 7, dtype=np.uint8)] * 5)
+    uniform = codes([np.full((32, 32), 7, dtype=np.float32)] * 5)
     assert not uniform.any() and candidates(uniform) == []

@@ -197,13 +197,12 @@ def test_settings_are_read(folder):
           width: 330
           licence: {name: CC BY-SA 4.0, url: "https://creativecommons.org/licenses/by-sa/4.0/"}
           limits: {min_side: 64, max_aspect: 4, animated: false}
-          near_duplicate_bits: 0
         """,
     ).settings
     assert settings.languages == ["en", "no"]
     assert settings.topics == {"night": Topic(("owl", "bat"), ("Nocturnal animals",))}
     assert settings.wikipedia.contact == "https://example.org" and settings.wikipedia.enrich
-    assert settings.images.width == 330 and settings.images.near_duplicate_bits == 0
+    assert settings.images.width == 330
     assert settings.images.licence.name == "CC BY-SA 4.0" and settings.images.licence.artist is None
     assert settings.images.limits.min_side == 64 and settings.images.limits.animated is False
 
@@ -227,7 +226,6 @@ def test_settings_are_read(folder):
         ("images: {width: 100}", "images.width", r"\[20, 40, 60, .*\] pixels only"),
         ("images: {licence: {name: free}}", "images.licence.name", "such as CC-BY-SA-4.0"),
         ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "the nearest is min_side"),
-        ("images: {near_duplicate_bits: 9}", "images.near_duplicate_bits", "equal to 8"),
         ("[shards]", "the keys", "dictionary"),
     ],
 )

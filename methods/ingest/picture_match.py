@@ -13,6 +13,7 @@ or sepia. Those of graphics must follow closely, because a recoloured icon has t
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -42,8 +43,8 @@ MIN_FIRST_CORRELATION, MIN_CORRELATION = 0.5, 0.3
 """Least correlation of aligned miniatures, and of aligned thumbnails."""
 MIN_COMMON = 0.5
 """Least share of the thumbnail that both images show."""
-MIN_EVIDENCE = 0.65
-"""Least correlation of structure, less three standard errors."""
+MIN_EVIDENCE, MIN_EVIDENCE_GRAPHIC = 0.65, 0.8
+"""Least correlation of structure, less three standard errors; the second, next to a graphic's mark."""
 MANY_COARSE_LEVELS, MANY_LEVELS = 6.5, 10
 """Grey levels of photographs: of the reduced image, and of the thumbnail without its background."""
 MAX_DIFFERING, MAX_DIFFERING_GRAPHIC = 0.026, 0.008
@@ -83,9 +84,9 @@ the largest share of structure that it may be."""
 _MARGIN, _LARGE = 0.12, 0.05
 """A mark in a graphic is as near to an edge, as a share of the side, or as large, as a share of the
 thumbnail: hands of a clock are not."""
-_EVEN, _MIN_EVEN = 8, 0.1
-"""Standard deviation around a pixel up to which its colour is compared, and the least share of such
-pixels: with less all are compared."""
+_EVEN, _MIN_EVEN, _MIN_RANGE = 8, 0.1, 24
+"""Standard deviation around a pixel without edges near it, the least share of such pixels, with less of
+which all count as such, and the least range of their brightness."""
 _MAX_TINT, _NEUTRAL, _SOME_LEVELS = 80, 30, 7
 """Largest difference of the channels in a tinted image and in one without colours, and least grey
 levels of such an image whose tint is known from another one."""
@@ -158,7 +159,8 @@ class Match(NamedTuple):
             return False
         if self.coarse_levels >= MANY_COARSE_LEVELS:
             return self.differing <= MAX_DIFFERING
-        return self.differing <= MAX_DIFFERING_GRAPHIC and (self.is_added or not self.mark)
+        has_mark = self.is_added and self.evidence >= MIN_EVIDENCE_GRAPHIC
+        return self.differing <= MAX_DIFFERING_GRAPHIC and (has_mark or not self.mark)
 
     @property
     def is_same(self) -> bool:
@@ -344,12 +346,15 @@ def _other_colour(colours: Vector, other: Vector, even: Mask, levels: float) -> 
         return 255.0
     if even.mean() < _MIN_EVEN:
         even[:] = True
+    # One even colour alone follows from any other: more of the others are compared, too.
+    low, high = np.percentile(colours[even] @ _LUMA, [5, 95])
+    share_of_all = 80 if high - low >= _MIN_RANGE else 90
     distances = []
     for old, new in ((colours, other), (other, colours)):
         for change, weight in _changes(old[even], new[even], levels):
             rest = np.abs(new - change(old)).max(axis=1)
             of_even = np.percentile(rest[even], 90) * (1 if levels >= MANY_LEVELS else weight)
-            distances.append(max(of_even, np.percentile(rest, 80) / 2))
+            distances.append(max(of_even, np.percentile(rest, share_of_all) / 2))
     return float(min(distances))
 
 
@@ -461,17 +466,23 @@ def _aligned(grey: Grey, other: Grey, start: Affine, iterations: int) -> tuple[f
     """The correlation of two images, and where they lie on each other; -1 if they do not."""
     import cv2
 
-    # Stripes leave one direction free: faint dots that are the same in both images keep it.
-    dots = _dots(len(grey))
-    grey = grey + cv2.warpAffine(dots, start, dots.shape, borderMode=cv2.BORDER_REFLECT)
     criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, iterations, _ENOUGH)
-    try:
+    with suppress(cv2.error):  # it does not converge, or one of the two is uniform
         correlation, place = cv2.findTransformECC(
-            other + dots, grey, start.copy(), cv2.MOTION_AFFINE, criteria, None, 3
+            other, grey, start.copy(), cv2.MOTION_AFFINE, criteria, None, 3
         )
-    except cv2.error:  # it does not converge, or one of the two is uniform
-        return -1.0, start
-    return (float(correlation) if _is_within_limits(place, len(grey)) else -1.0), place
+        if correlation >= MIN_FIRST_CORRELATION and _is_within_limits(place, len(grey)):
+            return float(correlation), place
+    # Stripes leave one direction free: dots that are the same in both images keep it.
+    dots = _dots(len(grey))
+    dotted = grey + cv2.warpAffine(dots, start, dots.shape, borderMode=cv2.BORDER_REFLECT)
+    with suppress(cv2.error):
+        _, place = cv2.findTransformECC(
+            other + dots, dotted, start.copy(), cv2.MOTION_AFFINE, criteria, None, 3
+        )
+        if _is_within_limits(place, len(grey)):
+            return float(cv2.computeECC(other, _moved(grey, place))), place
+    return -1.0, start
 
 
 @cache

@@ -3,8 +3,9 @@
 Run by `make bench NAME=copies`. Each original has a copy for each change of `copies_changes`. A pool is
 the originals of one kind and one copy of each, with mixed changes. A pair is right if both images come
 from one original. Limits are chosen on the tuning half; `--held-out` measures the other half, which has
-other designs, seeds and images. Real images come from the shared data and, with `--originals FOLDER`,
-from a folder with a folder of images for each kind. Prints two tables, the cost and all figures as JSON.
+other designs, seeds and images. Real images are those of the shared data. With `--originals FOLDER` the
+originals are of that folder instead, which has a folder of images for each kind. Prints two tables, the
+cost and all figures as JSON.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from methods.ingest.picture_candidates import candidates, codes, nearest_ways
-from methods.ingest.picture_match import Match, VERSION
+from methods.ingest.picture_match import VERSION, Match
 from methods.ingest.picture_thumbnail import square, thumbnail
 from resources.files.home import REPO_ROOT
 from resources.images.picture_comparison import ImageComparison, compare

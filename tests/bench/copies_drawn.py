@@ -14,12 +14,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from scipy.ndimage import gaussian_filter
 
-WORDS = (
-    "alpha report draft budget notes summer trip copy music list backup index photo plan".split()
-)
+WORDS = ["alpha", "report", "draft", "budget", "notes", "summer", "trip", "copy", "music", "backup"]
 FLAG_COLOURS = (
-    "#0055a4 #ffffff #ef4135 #009246 #ffce00 #000000 #ff883e #75aadb".split(),
-    "#00247d #ffffff #cf142b #006a4e #f4c430 #111111 #ff7f00 #6cace4".split(),
+    ["#0055a4", "#ffffff", "#ef4135", "#009246", "#ffce00", "#000000", "#ff883e", "#75aadb"],
+    ["#00247d", "#ffffff", "#cf142b", "#006a4e", "#f4c430", "#111111", "#ff7f00", "#6cace4"],
 )
 
 

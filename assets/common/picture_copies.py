@@ -183,8 +183,8 @@ class ImageCopyFinder:
                 content_id(*pair, *geometry): geometry
                 for pair, geometry in _geometries(coded, of_job).items()
             }
-            known = self._known_pairs(geometries)
-            unknown = {key: each for key, each in geometries.items() if key not in known}
+            is_same = self._known_pairs(geometries)
+            unknown = {key: each for key, each in geometries.items() if key not in is_same}
             thumbnails = self._thumbnails(
                 {image_id for each in unknown.values() for image_id in (each.whole, each.part)}
             )

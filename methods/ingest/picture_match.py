@@ -238,9 +238,8 @@ def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8])
     common = float(shown.mean())
     inner = cv2.erode(shown, np.ones((_EDGE, _EDGE), np.uint8), borderValue=0).astype(bool)
     greys = square.grey, other.grey
-    correlation, deviations = _window_correlations(
-        *(cv2.GaussianBlur(plane, (0, 0), _SMOOTH) for plane in greys), inner
-    )
+    smooth, other_smooth = (cv2.GaussianBlur(grey, (0, 0), _SMOOTH) for grey in greys)
+    correlation, deviations = _window_correlations(smooth, other_smooth, inner)
     deviation = np.maximum(*deviations)
     structured = inner & (deviation > _FLAT)
     if common < MIN_COMMON or not structured.any():
@@ -250,7 +249,7 @@ def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8])
     rest = structured & ~in_mark
     reduced = [_resized(plane, COLOUR_SIDE) for plane in greys]
     compared = _resized(inner & ~_grown(differs), COLOUR_SIDE) > 0.5
-    found = Match(
+    result = Match(
         common=common,
         correlation=_mean(correlation, np.minimum(deviation, _FULL_WEIGHT) * rest),
         windows=float(structured.sum()) / _WINDOW**2,
@@ -260,14 +259,14 @@ def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8])
         coarse_levels=min(_variety(plane[compared], 16) for plane in reduced),
         levels=min(_variety(grey[inner], 64, 1) for grey in greys),
     )
-    if not found.has_same_structure:
-        return found
-    colours = (
+    if not result.has_same_structure:
+        return result
+    colours, other_colours = (
         _rgb(grey[compared], colour[:, compared])
         for grey, colour in zip(reduced, (square.colour, other.colour), strict=True)
     )
     even = (_resized(deviation, COLOUR_SIDE) < _EVEN)[compared]
-    return found._replace(other_colour=_other_colour(*colours, even, found.levels))
+    return result._replace(other_colour=_other_colour(colours, other_colours, even, result.levels))
 
 
 def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tuple[Mask, bool]:
@@ -292,8 +291,8 @@ def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tup
     )
     _, labels, boxes, _ = cv2.connectedComponentsWithStats(closed)
     largest = 1 + int(boxes[1:, cv2.CC_STAT_AREA].argmax())
-    left, upper, width, height, _ = (int(each) for each in boxes[largest])
-    margin = min(left, upper, SIDE - left - width, SIDE - upper - height) / SIDE
+    x, y, width, height, _ = (int(each) for each in boxes[largest])
+    margin = min(x, y, SIDE - x - width, SIDE - y - height) / SIDE
     box = width * height / SIDE**2
     hidden, added = sorted(
         int((differs & (one < other / 2)).sum()) / n_differing

@@ -148,6 +148,9 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(
             row["analysis"] = "prompt_sensitivity"
     for row in before["ledger.calls"]:
         row["stage"] = row["stage"].replace("judge_probes", "judge_bias_tests")
+    # Images are compared again: both tables can be made from the images.
+    assert before.pop("cluster.picture_miniatures")
+    before["cluster.picture_pairs"] = []
     with_provider = [row for table in before.values() for row in table if "provider" in row]
     for row in with_provider:
         if row not in before["release.releases"]:

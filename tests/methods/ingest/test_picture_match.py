@@ -235,7 +235,7 @@ def test_a_warmer_icon_is_a_copy_and_not_one_of_the_next_colour():
     assert not matched(square_of(file_of(orange)), square_of(file_of(warmer))).is_same
 
 
-SAME = Match(1, 0.95, 100, 0, 0, False, 9, 30, 0)
+SAME = Match(1, 0.95, 100, 0, 0, False, False, 9, 30, 0)
 """Two photographs that are the same."""
 
 
@@ -254,6 +254,8 @@ def test_a_mark_hides_structure_in_a_photograph_and_adds_some_to_a_graphic():
     assert not graphic.is_same and graphic._replace(is_added=True).is_same
     assert not graphic._replace(is_added=True, differing=0.02).is_same
     assert graphic._replace(mark=0).is_same
+    assert not graphic._replace(mark=0, is_turned=True).is_same
+    assert graphic._replace(mark=0, is_turned=True, correlation=0.99).is_same
 
 
 def test_colours_of_few_levels_agree_more_closely():

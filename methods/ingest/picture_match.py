@@ -78,12 +78,12 @@ _FULL_WEIGHT = 24
 """Standard deviation, in levels, from which windows count the same."""
 _STRAY, _MAX_MARK = 0.004, 0.2
 """Share of structure that differs without a mark, and the largest share of the thumbnail in its box."""
-_HIDDEN, _ADDED = 0.05, 0.2
-"""Most of a mark that hides structure, and least that adds some, in a graphic."""
+_HIDDEN, _ADDED, _ADDED_INSIDE = 0.05, 0.2, 0.6
+"""Most of a mark that hides structure, and least that adds some, at an edge and inside a graphic."""
 _ALL_HIDDEN, _ALL_ADDED, _MAX_ADDED = 0.02, 0.85, 0.25
 """Limits between which all that differs is one mark, such as a caption of several words or corners, and
 the largest share of structure that it may be."""
-_MARGIN, _LARGE = 0.12, 0.05
+_MARGIN, _LARGE = 0.06, 0.05
 """A mark in a graphic is as near to an edge, as a share of the side, or as large, as a share of the
 thumbnail: hands of a clock are not."""
 _EVEN, _MIN_EVEN, _MIN_RANGE = 8, 0.1, 24
@@ -307,12 +307,14 @@ def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tup
         int((differs & (one < other / 2)).sum()) / n_differing
         for one, other in (deviations, deviations[::-1])
     )
-    is_there = margin <= _MARGIN or _LARGE <= box <= _MAX_MARK
+    is_at_edge = margin <= _MARGIN
+    is_there = is_at_edge or _LARGE <= box <= _MAX_MARK
     if is_there and hidden <= _ALL_HIDDEN and added >= _ALL_ADDED and share <= _MAX_ADDED:
         return differs, True
     if box > _MAX_MARK:
         return np.zeros_like(differs), False
-    return labels == largest, is_there and hidden <= _HIDDEN and added >= _ADDED
+    enough = added >= (_ADDED if is_at_edge else _ADDED_INSIDE)
+    return labels == largest, is_there and hidden <= _HIDDEN and enough
 
 
 def _window_correlations(grey: Grey, other: Grey, inner: Mask) -> tuple[Grey, tuple[Grey, Grey]]:

@@ -246,7 +246,8 @@ def _parquet(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_parquet(data: bytes) -> Iterator[Row]:
-    for batch in read_records(open_parquet(io.BytesIO(data)), MOST_BYTES_OF_A_TABLE):
+    file = io.BytesIO(data)
+    for batch in read_records(file, open_parquet(file), MOST_BYTES_OF_A_TABLE):
         yield from batch.to_pylist()
 
 

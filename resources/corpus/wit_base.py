@@ -103,9 +103,9 @@ class WitBaseShard(FileShard):
                 n_bytes = file.seek(0, os.SEEK_END)
                 table = open_parquet(file)
                 self._require_form(table.metadata, n_bytes, columns)
-                for batch in read_records(
-                    table, unpacked_limit(n_bytes), columns, MOST_RECORD_BYTES
-                ):
+                pages = None if self._on_hub else file
+                most_bytes = unpacked_limit(n_bytes)
+                for batch in read_records(pages, table, most_bytes, columns, MOST_RECORD_BYTES):
                     yield from batch.to_pylist()
         except CorpusError:
             raise

@@ -1,13 +1,15 @@
 """Reading Parquet files that others made, one record at a time and up to a size.
 
 A file of kilobytes may hold gigabytes: one long text that all records repeat, or lists of millions of
-nulls. The sizes in its footer may be wrong. So records are measured as they are decoded.
+nulls. The sizes in its footer may be wrong. So the headers of its pages are read first, and records are
+measured as they are decoded.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from resources.files.bounded import BoundedReadError
+from resources.files.parquet_pages import Page, pages_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,6 +34,7 @@ def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
 
 
 def read_records(
+    file: IO[bytes] | None,
     table: "pq.ParquetFile",
     most_bytes: int,
     columns: Sequence[str] | None = None,
@@ -40,7 +43,9 @@ def read_records(
     """Read the records of a Parquet file.
 
     Args:
-        table: The open file.
+        file: The file, to check its pages before they are decoded. Without it the footer is believed:
+            for a file on a remote server, which would be downloaded twice.
+        table: The same, as `open_parquet` opened it.
         most_bytes: The most bytes of all decoded records.
         columns: The columns to read; by default all.
         most_record_bytes: The most bytes of a decoded record.
@@ -52,7 +57,7 @@ def read_records(
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    _require_small_groups(table.metadata, columns, most_record_bytes)
+    _require_small_groups(file, table.metadata, columns, most_record_bytes)
     n_bytes = 0
     for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
         n_bytes += batch.nbytes
@@ -68,7 +73,10 @@ def read_records(
 
 
 def _require_small_groups(
-    metadata: "pq.FileMetaData", columns: Sequence[str] | None, most_record_bytes: int
+    file: IO[bytes] | None,
+    metadata: "pq.FileMetaData",
+    columns: Sequence[str] | None,
+    most_record_bytes: int,
 ) -> None:
     """Raise BoundedReadError if the columns that are read make a row group too large to be decoded.
 
@@ -80,21 +88,28 @@ def _require_small_groups(
         n_bytes = 0
         for place in range(group.num_columns):
             chunk = group.column(place)
-            name = chunk.path_in_schema.partition(".")[0]
-            is_read = columns is None or name in columns
-            if is_read and chunk.num_values > max(MOST_VALUES, group.num_rows):
-                raise BoundedReadError(
-                    "oversized_bytes",
-                    f"the lists of a column have more than {MOST_VALUES:,} values",
-                )
-            n_bytes += chunk.total_uncompressed_size if is_read else 0
-        if n_bytes > most_record_bytes * max(1, group.num_rows):
-            raise BoundedReadError(
-                "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
-            )
-        if n_bytes > MOST_GROUP_BYTES:
-            raise BoundedReadError(
-                "oversized_bytes",
-                f"a row group has more than {MOST_GROUP_BYTES:,} bytes: write the file with smaller "
-                "row groups",
-            )
+            if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
+                continue
+            n_values = 0
+            stated = Page(chunk.total_uncompressed_size, chunk.num_values)
+            for page in [stated] if file is None else pages_of(file, chunk):
+                n_values += page.n_values
+                n_bytes += page.n_bytes
+                _require_small(group.num_rows, n_values, n_bytes, most_record_bytes)
+
+
+def _require_small(n_rows: int, n_values: int, n_bytes: int, most_record_bytes: int) -> None:
+    if n_values > max(MOST_VALUES, n_rows):
+        raise BoundedReadError(
+            "oversized_bytes", f"the lists of a column have more than {MOST_VALUES:,} values"
+        )
+    if n_bytes > most_record_bytes * max(1, n_rows):
+        raise BoundedReadError(
+            "oversized_bytes", f"a record has more than {most_record_bytes:,} bytes"
+        )
+    if n_bytes > MOST_GROUP_BYTES:
+        raise BoundedReadError(
+            "oversized_bytes",
+            f"a row group has more than {MOST_GROUP_BYTES:,} bytes: write the file with smaller "
+            "row groups",
+        )

@@ -51,7 +51,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             added = [image_path] if image in names and image_path not in names else []
             yield tsv_line([*names, *added])
             missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
-            for number, batch in enumerate(read_records(table, most_bytes), start=1):
+            for number, batch in enumerate(read_records(data, table, most_bytes), start=1):
                 values = [column[0].as_py() for column in batch.columns]
                 cells = _cells(f"record {number}", [*names, *added], values)
                 yield tsv_line(["" if cell in missing else cell for cell in cells])

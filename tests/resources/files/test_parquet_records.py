@@ -60,7 +60,7 @@ def test_one_text_in_all_records_is_decoded_once_at_a_time(
     path = footer(repeated(tmp_path / "a.parquet", 200))
     with path.open("rb") as file:
         before = pa.total_allocated_bytes()
-        for batch in read_records(open_parquet(file), 1_000_000_000):
+        for batch in read_records(file, open_parquet(file), 1_000_000_000):
             assert batch.to_pylist() == [{"text": TEXT}]
             assert pa.total_allocated_bytes() - before < 10 * len(TEXT)
 
@@ -72,7 +72,7 @@ def test_a_record_that_the_footer_says_is_too_large_is_not_decoded(tmp_path: Pat
     with path.open("rb") as file:
         table, before = open_parquet(file), pa.total_allocated_bytes()
         with pytest.raises(BoundedReadError, match="a record has more than 10,000,000 bytes"):
-            next(read_records(table, 1_000_000_000, most_record_bytes=10_000_000))
+            next(read_records(file, table, 1_000_000_000, most_record_bytes=10_000_000))
         assert pa.total_allocated_bytes() - before < 5_000_000
 
 
@@ -83,9 +83,20 @@ def test_a_row_group_is_read_up_to_a_size(tmp_path: Path, monkeypatch: pytest.Mo
     pq.write_table(pa.table({"text": texts}), whole)
     pq.write_table(pa.table({"text": texts}), parts, row_group_size=5)
     with whole.open("rb") as file, pytest.raises(BoundedReadError, match="smaller row groups"):
-        next(read_records(open_parquet(file), 1_000_000_000))
+        next(read_records(file, open_parquet(file), 1_000_000_000))
     with parts.open("rb") as file:
-        assert len(list(read_records(open_parquet(file), 1_000_000_000))) == 20
+        assert len(list(read_records(file, open_parquet(file), 1_000_000_000))) == 20
+
+
+def test_a_record_that_the_footer_says_is_small_is_not_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a" * 20_000_000]}), path, compression="zstd")
+    with_small_sizes_in_the_footer(path)
+    with path.open("rb") as file:
+        table, before = open_parquet(file), pa.total_allocated_bytes()
+        with pytest.raises(BoundedReadError, match="a record has more than 10,000,000 bytes"):
+            next(read_records(file, table, 1_000_000_000, most_record_bytes=10_000_000))
+        assert pa.total_allocated_bytes() - before < 5_000_000
 
 
 @pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
@@ -98,7 +109,7 @@ def test_records_are_read_up_to_a_size_of_all_together(
         path.open("rb") as file,
         pytest.raises(BoundedReadError, match="more than 1,000,000 bytes"),
     ):
-        for _ in read_records(open_parquet(file), 1_000_000):
+        for _ in read_records(file, open_parquet(file), 1_000_000):
             n_read += 1
     assert n_read == 9
 
@@ -108,7 +119,7 @@ def test_a_record_that_is_too_large_is_refused_before_it_is_made_python_objects(
 ) -> None:
     path = repeated(tmp_path / "a.parquet", 1)
     with path.open("rb") as file, pytest.raises(BoundedReadError, match="a record has more than"):
-        next(read_records(open_parquet(file), 1_000_000, most_record_bytes=99_999))
+        next(read_records(file, open_parquet(file), 1_000_000, most_record_bytes=99_999))
 
 
 def test_lists_of_millions_of_nulls_are_refused_undecoded_where_their_column_is_read(
@@ -118,11 +129,11 @@ def test_lists_of_millions_of_nulls_are_refused_undecoded_where_their_column_is_
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a"], "nulls": nulls}), path, compression="zstd")
     with path.open("rb") as file:
-        (batch,) = read_records(open_parquet(file), 1_000, ["text"])
+        (batch,) = read_records(file, open_parquet(file), 1_000, ["text"])
         assert batch.to_pylist() == [{"text": "a"}]
         before = pa.total_allocated_bytes()
         with pytest.raises(BoundedReadError, match="lists of a column have more than 5,000,000"):
-            next(read_records(open_parquet(file), 1_000_000_000))
+            next(read_records(file, open_parquet(file), 1_000_000_000))
         assert pa.total_allocated_bytes() == before
 
 
@@ -132,4 +143,4 @@ def test_the_values_of_a_column_without_lists_may_be_as_many_as_its_records(
     monkeypatch.setattr("resources.files.parquet_records.MOST_VALUES", 2)
     path = repeated(tmp_path / "a.parquet", 3)
     with path.open("rb") as file:
-        assert len(list(read_records(open_parquet(file), 1_000_000))) == 3
+        assert len(list(read_records(file, open_parquet(file), 1_000_000))) == 3

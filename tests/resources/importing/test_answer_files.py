@@ -277,13 +277,13 @@ def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path
     assert refused(file) == "it is not an .xlsx file, or it is damaged."
 
 
-def test_a_zip_of_something_else_is_one_sentence(tmp_path: Path) -> None:
+def test_a_spreadsheet_that_declares_entities_is_one_sentence(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("xl/workbook.xml", "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>")
     file = tmp_path / "r.xlsx"
     file.write_bytes(packed.getvalue())
-    assert refused(file) == "it is not an .xlsx file, or it is damaged."
+    assert refused(file) == "its XML declares entities."
 
 
 # --- Answers that would be dropped -----------------------------------------------------------------

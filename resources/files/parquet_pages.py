@@ -1,0 +1,125 @@
+"""What the pages of a Parquet file take in memory, read from the headers of the pages.
+
+The footer has these sizes, too, but a reader allocates what the header of a page says: where the two
+differ, a file of kilobytes takes gigabytes. Headers are structs of Thrift's compact protocol
+(https://github.com/apache/parquet-format, `PageHeader`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+UNCOMPRESSED, COMPRESSED = 2, 3
+"""Fields of a header: bytes of its page in memory and in the file."""
+DATA, N_VALUES = (5, 8), 1
+"""Fields of a header that describe a data page, of version 1 or 2; and the field of each that
+counts its values."""
+MOST_NESTED = 3
+TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 1, 2, 3, 7, 8, 12
+NUMBERS = (4, 5, 6)
+"""Types of the protocol; numbers have 16, 32 or 64 bits."""
+
+
+class PageHeaderError(OSError):
+    """The header of a page is damaged."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Sizes of a page, as its header has them."""
+
+    n_bytes: int
+    """Bytes that it takes when it is uncompressed."""
+    n_values: int
+    """The values of a data page; a dictionary has none."""
+
+
+def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]:
+    """Read the headers of the pages of one column in one row group.
+
+    Args:
+        file: The Parquet file; its position changes.
+        chunk: Where the column is, by the footer.
+
+    Yields:
+        The pages, with the dictionary first.
+
+    Raises:
+        PageHeaderError: A header is damaged.
+    """
+    dictionary = chunk.dictionary_page_offset
+    start = chunk.data_page_offset
+    if dictionary is not None and 0 < dictionary < start:
+        start = dictionary
+    end = start + chunk.total_compressed_size
+    n_left = chunk.num_values
+    # As a reader does, which stops where it has as many values as the footer says.
+    while start < end and n_left > 0:
+        file.seek(start)
+        header = _struct(file)
+        n_bytes, n_packed = header.get(UNCOMPRESSED), header.get(COMPRESSED)
+        if (
+            not isinstance(n_bytes, int)
+            or not isinstance(n_packed, int)
+            or min(n_bytes, n_packed) < 0
+        ):
+            raise PageHeaderError("the header of a page has no sizes")
+        described = next((header[kind] for kind in DATA if kind in header), None)
+        n_values = described.get(N_VALUES) if isinstance(described, dict) else None
+        page = Page(n_bytes, n_values if isinstance(n_values, int) else 0)
+        start = file.tell() + n_packed
+        n_left -= page.n_values
+        yield page
+
+
+Fields: TypeAlias = "dict[int, int | Fields]"
+
+
+def _struct(file: IO[bytes], depth: int = 0) -> Fields:
+    """The fields of a struct that are numbers or structs, by their ids."""
+    if depth > MOST_NESTED:
+        raise PageHeaderError("the header of a page is nested too deep")
+    fields: Fields = {}
+    field_id = 0
+    while (head := _byte(file)) != 0:
+        added, kind = head >> 4, head & 15
+        field_id = field_id + added if added else _signed(file)
+        if kind in NUMBERS:
+            fields[field_id] = _signed(file)
+        elif kind == STRUCT:
+            fields[field_id] = _struct(file, depth + 1)
+        elif kind == BINARY:
+            file.seek(_unsigned(file), 1)
+        elif kind == BYTE:
+            file.seek(1, 1)
+        elif kind == DOUBLE:
+            file.seek(8, 1)
+        elif kind not in (TRUE, FALSE):
+            raise PageHeaderError(f"the header of a page has a field of type {kind}")
+    return fields
+
+
+def _byte(file: IO[bytes]) -> int:
+    read = file.read(1)
+    if not read:
+        raise PageHeaderError("the header of a page is cut off")
+    return read[0]
+
+
+def _unsigned(file: IO[bytes]) -> int:
+    """A number in groups of seven bits, the lowest first."""
+    number = 0
+    for shift in range(0, 70, 7):
+        read = _byte(file)
+        number |= (read & 127) << shift
+        if read < 128:
+            return number
+    raise PageHeaderError("a number in the header of a page has too many digits")
+
+
+def _signed(file: IO[bytes]) -> int:
+    number = _unsigned(file)
+    return (number >> 1) ^ -(number & 1)

@@ -50,8 +50,7 @@ def run_main_job(
 
     Returns:
         0 if everything succeeded; 1 if a run or a check failed, a shard was not ingested, a step of
-        evaluation is
-        incomplete, or results of a model on a release were not taken.
+        evaluation is incomplete, or results of a model on a release were not taken.
 
     Raises:
         UserError: A setting is wrong.

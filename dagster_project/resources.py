@@ -91,8 +91,7 @@ def make_gateway(
     Args:
         run: The id of the run.
         budget_usd: What the run and its ancestors may spend; by default LOOM_BUDGET_USD, together with
-            the runs
-        `at_work`.
+            the runs `at_work`.
         ancestors: The runs whose work this run repeats or continues.
         at_work: The runs that work at the same time.
         registry: The models; by default those of models.yaml.

@@ -52,8 +52,7 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
     Args:
         items: The items.
         tokens: Estimates the tokens of a text. The tokens of an item are those of its questions,
-            choices and
-        reference answers, without images.
+            choices and reference answers, without images.
 
     Returns:
         The distributions.

@@ -75,8 +75,7 @@ def items_to_export(
         round: The round.
         reviewer: Only items that this person may decide; None for all.
         early: Whether round 2 includes items whose round 1 is open: a release that demands nobody's
-            decision needs
-        no annotator before an expert.
+            decision needs no annotator before an expert.
 
     Returns:
         The items.

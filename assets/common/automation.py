@@ -67,8 +67,7 @@ def when_changed(
 
     Returns:
         The condition. It waits for missing dependencies, for running dependencies, and for dependencies
-        with a
-        failed blocking check.
+        with a failed blocking check.
     """
     # Dagster types each kind of condition on its own, and not their combinations.
     changed: Any = dg.AutomationCondition.any_deps_match(

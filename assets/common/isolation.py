@@ -112,8 +112,7 @@ class Isolation:
 
         Returns:
             The result. Failures are in its metadata and in its data version, so that downstream assets
-            see them as a
-            change.
+            see them as a change.
         """
         rows = [
             {"step": self._table, "release_id": release_id, "reason": reason}

@@ -80,8 +80,8 @@ class CandidateReply(NamedTuple):
 
 
 class Candidate(Protocol):
-    """A model under evaluation; `asks` is the model that is asked, or the candidate's name if none
-    is.
+    """A model under evaluation; `asks` is the model that is asked, or the candidate's name if
+    none is.
     """
 
     name: str

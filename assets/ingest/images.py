@@ -86,9 +86,9 @@ def images(
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
     Rejected images are in `ingest.rejected` with the reason, also if a run rejects too many and the
-    earlier images stay. Each image has its licence, and where that
-    was read: on its page in a wiki, in its attribution, in its file, or in the corpus' settings.
-    Where its row states another type, the file's own counts, and `stated_mime_type` has the row's.
+    earlier images stay. Each image has its licence, and where that was read: on its page in a wiki, in
+    its attribution, in its file, or in the corpus' settings. Where its row states another type, the
+    file's own counts, and `stated_mime_type` has the row's.
     """
     shards = list(context.partition_keys)
     wanted = corpus.settings.images

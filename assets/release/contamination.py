@@ -1,6 +1,4 @@
-"""What current and future benchmarks and instruction sets have in common, and releases
-without it.
-"""
+"""What current and future benchmarks and instruction sets have in common, and releases without it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

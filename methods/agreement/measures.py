@@ -76,8 +76,7 @@ def measured_rows(
 
     Returns:
         A row for each measure: measure, n_items, value, low, high and reason. `reason` says why there
-        is no
-        value.
+        is no value.
     """
     rows = []
     for name, measure in measures.items():

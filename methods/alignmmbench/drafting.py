@@ -91,8 +91,7 @@ def read_seed(reply: str, language: str) -> Seed:
 
     Raises:
         ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
-            `mentions_material`,
-        `several_questions`, `gives_answer_away` or `other_language`.
+            `mentions_material`, `several_questions`, `gives_answer_away` or `other_language`.
     """
     return _seed(reply_object(reply, SEED_SCHEMA), language)
 
@@ -110,8 +109,8 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
 
     Raises:
         ParseError: The reasons of `read_seed`, for every question, and `wrong_length`,
-            `repeated_question`,
-        `planted_error` (in Coherence), `no_planted_error` and `error_not_in_history`.
+            `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
+            `error_not_in_history`.
     """
     fields = reply_object(reply, DIALOGUE_SCHEMA)
     history = fields.get("history")

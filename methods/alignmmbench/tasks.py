@@ -51,8 +51,7 @@ def seen_keywords(
     Args:
         image_ids: The images.
         similarity: The parts of a matrix of cosines: a row for each image, a column for each keyword,
-            in the
-        order of the tasks and of their keywords.
+            in the order of the tasks and of their keywords.
         keywords: The keywords of each task.
         at_least: The least cosine.
 

@@ -63,8 +63,7 @@ def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) 
 
     Returns:
         A letter or `Z`; `Z` also if `strict` is a choice that VLMEvalKit does not see. None if there is
-        no
-        letter.
+        no letter.
     """
     letter = rule or strict
     return letter if letter is None or letter in _seen(choices) else NO_CHOICE

@@ -136,8 +136,7 @@ def letter_shares(
 
     Returns:
         By model the counts of letters, the distance to the right letters with its interval, p, and p
-        after
-        Holm over the models.
+        after Holm over the models.
     """
     counts = {
         model: Counter(letter or NOTHING_READ for letter in letters.values())

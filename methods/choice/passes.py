@@ -163,8 +163,7 @@ def ask_pass(
 
     Returns:
         A generator: it yields the question and the extraction, is sent their results, and returns the
-        letters
-        of both readings; None if the model gave no text.
+        letters of both readings; None if the model gave no text.
     """
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
     dialogue.put_message(question)

@@ -58,8 +58,7 @@ def similarity_to_clusters(entries: Entries, clustering: Clustering) -> CentreSi
 
     Returns:
         The cosine to the own centre by caption and by category; for entries of a group without a
-        cluster the
-        nearest cluster of their group.
+        cluster the nearest cluster of their group.
     """
     clusters, groups = clustering.clusters, clustering.groups
     cosine = _to_own_centre(entries.captions, clusters.captions, clusters)

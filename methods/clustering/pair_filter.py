@@ -5,11 +5,10 @@ head. The rest of a dot product is at most the product of the residual lengths (
 
     x . y  <=  head(x) . head(y) + residual(x) residual(y)
 
-So the dot product of the heads, with the residual length as one more coordinate, bounds the cosine
-from above. Where the processor multiplies 8-bit integers faster than float32, heads are rounded to
-multiples of a unit, and the bound is widened by what rounding can take off a product. What belongs
-here: the bound. What does not: deciding on full vectors whether a pair is within tau
-(`neighbours.py`).
+So the dot product of the heads, with the residual length as one more coordinate, bounds the cosine from
+above. Where the processor multiplies 8-bit integers faster than float32, heads are rounded to multiples
+of a unit, and the bound is widened by what rounding can take off a product. What belongs here: the
+bound. What does not: deciding on full vectors whether a pair is within tau (`neighbours.py`).
 """
 
 from collections.abc import Iterator

@@ -216,8 +216,7 @@ def read_reference(question: str, reply: str) -> str:
 
     Raises:
         ParseError: The reasons of `read_caption`, and `gives_answer_away` if the question has every
-            word of the
-        reference.
+            word of the reference.
     """
     reference = _prose(reply)
     if says_nothing_new(reference, question):

@@ -34,8 +34,7 @@ def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
     Args:
         messages: The messages.
         instead: The image to show for each image, by id. An image without one, such as a benchmark's
-            own
-        example, stays.
+            own example, stays.
 
     Returns:
         The messages with the other images.

@@ -56,8 +56,7 @@ def image_cells(where: str, value: Any) -> ImageCells:
     Args:
         where: The row, for messages.
         value: Base64 as a text, bytes, `{bytes, path}`, or a list of any of these. Bytes go before the
-            path
-        next to them.
+            path next to them.
 
     Returns:
         The cell of images in base64 and the cell of paths.

@@ -57,8 +57,7 @@ def common_scores(
         after: The model's observations on the second release.
         items: The id in the second release of each common item, by its id in the first.
         same_calls: Whether all that is common rests on the same answers and judgments. A difference of
-            0 is
-        certain then, and its interval has no width.
+            0 is certain then, and its interval has no width.
 
     Returns:
         A score for each metric that has a unit in both releases.

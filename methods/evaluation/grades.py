@@ -30,8 +30,7 @@ def read_grade(value: object, name: str) -> int:
 
     Raises:
         ParseError: `not_an_integer` (8.5, "8/10", "eight", true, null, a list) or `out_of_range` (0,
-            11, a
-        negative number).
+            11, a negative number).
     """
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         value = float(value)

@@ -98,8 +98,7 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
 
     Raises:
         PublishedError: One of `columns` or the images are missing, a row has more or fewer cells than
-            there are
-        columns, or a quote runs over several rows (`methods/delimited.py`).
+            there are columns, or a quote runs over several rows (`methods/delimited.py`).
     """
     rows = unmarked_rows(row.cells for row in rows_of(lines, "\t"))
     try:

@@ -27,11 +27,10 @@ def read_rating(reply: str) -> Judgment:
     """The rating in a judge's reply, with its reason.
 
     The last JSON object with a rating and a reason counts, wherever it stands, or else the last one
-    with a rating; other such objects must have the same rating. Without an object the one pair
-    `Rating: n` of the reply counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8.
-    Without a reason in the object, the text before it is the reason, or the text after it.
-    Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`,
-    `no_explanation`, `placeholder`.
+    with a rating; other such objects must have the same rating. Without an object the one pair `Rating:
+    n` of the reply counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8. Without a
+    reason in the object, the text before it is the reason, or the text after it. Raises ParseError:
+    `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`, `placeholder`.
     """
     rated = [found for found in objects_in(reply, (RATING,), (REASON,)) if RATING in found.values]
     if not rated:

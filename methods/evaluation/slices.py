@@ -98,8 +98,7 @@ def abilities_above(items: Sequence[Item], abilities: Sequence[str]) -> dict[str
 
     Returns:
         The value of the last but one label by the value of the last; the most frequent one if items
-        differ.
-        Empty if there is only one level.
+        differ. Empty if there is only one level.
     """
     if len(abilities) < 2:
         return {}

@@ -212,8 +212,7 @@ def size_weights(kind: Kind, wanted: object) -> dict[int, float]:
     Args:
         kind: The kind of sets, which has bounds of sizes.
         wanted: A mapping from sizes (numbers, or strings of them) to weights, or a list of sizes with
-            equal
-        weights.
+            equal weights.
 
     Returns:
         The weight of each size, sizes ascending, without sizes of weight 0.

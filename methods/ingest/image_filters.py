@@ -56,8 +56,7 @@ def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[st
         facts: The measurements of the image.
         limits: The limits of sizes and quality.
         excluded: The name of the list by lower-case MD5 or SHA-256 digest: images of other benchmarks
-            and
-        training sets (AlignMMBench removes by MD5).
+            and training sets (AlignMMBench removes by MD5).
 
     Raises:
         ImageRejected: The first reason that applies.

@@ -134,8 +134,7 @@ def draw_grid(
         n_pictures: The number of images.
         side: The longest side of the grid in pixels.
         picture: Gives an RGB image by its place (from 0) and the longest side in pixels. It is called
-            for one
-        image at a time.
+            for one image at a time.
 
     Returns:
         The grid.

@@ -45,9 +45,8 @@ def parse_grades(reply: str) -> Grades:
 
     Other such dictionaries must have the same scores. Without an explanation in the dictionary, the
     text before it is the explanation, or the text after it. Keys match without regard to case and
-    punctuation; keys that are not dimensions are ignored.
-    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`,
-    `two_ratings`, `no_explanation`, `placeholder`.
+    punctuation; keys that are not dimensions are ignored. Raises ParseError: `no_dictionary`,
+    `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`, `placeholder`.
     """
     objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]

@@ -111,8 +111,7 @@ def ask_all(
         pairs: The pairs of models.
         units: The units to compare answers to.
         budget: The most calls, of which each comparison takes two; every pair has the same units. None
-            for
-        no limit.
+            for no limit.
         seed: The seed of the order of units.
 
     Returns:

@@ -30,8 +30,7 @@ def rating_rows(
 
     Returns:
         Rows of ratings, one for each model and form, and rows of biases: of the first place, and of
-        each
-        style feature.
+        each style feature.
     """
     models = sorted(
         {name for comparison in compared for name in (comparison.model_a, comparison.model_b)}

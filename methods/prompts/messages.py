@@ -89,8 +89,7 @@ def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
 
     Raises:
         ValueError: The numbers of placeholders and images differ; a dialogue that lost an image
-            silently would
-        get other scores.
+            silently would get other scores.
     """
     pieces = _IMAGE_HERE.split(text)
     if len(pieces) - 1 != len(image_ids):

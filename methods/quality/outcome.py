@@ -111,8 +111,7 @@ def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str,
 
     Returns:
         As many images as each dialogue has, none of them its own. A dialogue that shares an image with
-        all that
-        were tried is left out.
+        all that were tried is left out.
     """
     ordered = sorted(
         images_of, key=lambda name: (content_id("other images", seed, list(images_of[name])), name)

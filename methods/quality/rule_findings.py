@@ -52,8 +52,7 @@ def apply_rules(
         limits: The limits of the rules.
         turns: The turns to check.
         grounds: The texts that answers may rest on in addition to the questions. Without any, names and
-            numbers
-        of answers are not checked.
+            numbers of answers are not checked.
 
     Returns:
         The findings in order.

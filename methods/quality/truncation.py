@@ -93,8 +93,7 @@ def truncation_in(
         text: The text.
         language: Its language.
         asks: Whether the text is a question. One that begins with an asking word needs a question mark,
-            except in
-        Chinese and Japanese, where people leave it out.
+            except in Chinese and Japanese, where people leave it out.
         marks: Whether the writer ends other texts with a full stop; if not, none is needed.
 
     Returns:

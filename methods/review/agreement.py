@@ -43,10 +43,8 @@ def people_rows(
 
     Returns:
         Rows of kind, dimension, raters, measure, n_items, value, low, high and reason. `raters` is
-        `all`, or
-        `a|b` for two people who both rated at least one item. `n_items` counts the items that two or
-        more of them
-        rated; `reason` says why there is no value.
+        `all`, or `a|b` for two people who both rated at least one item. `n_items` counts the items that
+        two or more of them rated; `reason` says why there is no value.
     """
     rows = []
     for (kind, dimension), of_dimension in _by_dimension(ratings):
@@ -84,8 +82,7 @@ def judge_rows(
 
     Returns:
         Rows as of `people_rows`, with `people|judge:name` as raters. Only items that people and the
-        judge scored
-        count; a judge without such an item has no row.
+        judge scored count; a judge without such an item has no row.
     """
     judge_scores = list(judge_scores)
     rows = []

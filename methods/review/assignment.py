@@ -221,10 +221,8 @@ def priority(
 
     Args:
         order: What counts, the most important first. `quality`: the checks found something.
-            `disagreement`:
-        annotators disagree. `coverage`: items come by their places, so that kinds and buckets with the
-            fewest
-        decisions come first.
+            `disagreement`: annotators disagree. `coverage`: items come by their places, so that kinds
+            and buckets with the fewest decisions come first.
         state: The state of the item's review.
         context: The context of the item, with the findings of checks.
         place: The place of the item, 0 to 1.

@@ -46,8 +46,7 @@ def word_differences(before: str, after: str, *, quickly: bool = False) -> list[
         before: The old text.
         after: The new text.
         quickly: For texts of any length and form: frequent words of a long text are only matched next
-            to others.
-        Otherwise a thousand equal words take half a minute.
+            to others. Otherwise a thousand equal words take half a minute.
 
     Returns:
         The pieces in order: in both texts, only in the old one, only in the new one.

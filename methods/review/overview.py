@@ -62,8 +62,8 @@ def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any
 
     Returns:
         Rows of reviewer, n_decisions, n_skipped, n_edits, n_rejected, median_seconds (None if no time
-        is known),
-        last_day, and by_day: the decisions on each of the last SHOWN_DAYS days, the oldest first.
+        is known), last_day, and by_day: the decisions on each of the last SHOWN_DAYS days, the oldest
+        first.
     """
     days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(SHOWN_DAYS))]
     rows = []

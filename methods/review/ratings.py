@@ -164,8 +164,7 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
 
     Returns:
         Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds (over decisions with a
-        time, None
-        without any) and reasons (counts of reasons for rejections).
+        time, None without any) and reasons (counts of reasons for rejections).
     """
     kind_of = {item["item_id"]: item["kind"] for item in items}
     groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)

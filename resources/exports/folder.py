@@ -1,12 +1,8 @@
-"""A release in one form, as a folder with a list of its files: written once, checked, never
-changed.
-"""
+"""A release in one form, as a folder with a list of its files: written once, checked, never changed."""
 
 import csv
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,9 +92,8 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
 
     Args:
         folder: The folder.
-        todo: What to do about a wrong file, for the message; by default to get the folder from where it
-            was
-        made.
+        todo: What to do about a wrong file, for the message; by default to get the folder from where
+            it was made.
 
     Returns:
         The list, counts, and files that are not in the list.
@@ -131,7 +126,9 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
 
 @contextmanager
 def with_page(folder: Path, page: str) -> Iterator[Path]:
-    """Make a copy of a folder with another page, for the time of the block. All other files are links.
+    """Make a copy of a folder with another page, for the time of the block.
+
+    The copy has the files of the folder's list, as links, and no others that somebody put beside them.
 
     Args:
         folder: The folder.
@@ -142,12 +139,13 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
     """
     with TemporaryDirectory() as above:
         copy = Path(above) / folder.name
-        shutil.copytree(folder.resolve(), copy, copy_function=os.symlink)
-        manifest, _ = _listed(folder)
-        (copy / README).unlink()
+        manifest, files = _listed(folder)
+        for name in files.keys() - {README}:
+            linked = copy / name
+            linked.parent.mkdir(parents=True, exist_ok=True)
+            linked.symlink_to((folder / name).resolve())
         (copy / README).write_text(page, encoding="utf-8")
         manifest["files"][README] = _known_by(copy / README)
-        (copy / MANIFEST).unlink()
         _write_list(copy, manifest)
         yield copy
 

@@ -25,8 +25,7 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
 
     Raises:
         ExportError: A file was changed, no licence of the whole is known, or an answer that is held out
-            is in
-        it.
+            is in it.
     """
     checked = checked_files(folder)
     if source.licence.licence is None:

@@ -65,8 +65,7 @@ def read_items(
         say: Called with a clause for each part of the file that is left out.
         quoting: How the quotes of a CSV or TSV are read.
         skipped: Counts items that are left out because of an image that cannot be used, by reason. If
-            it is
-        None, all such images are named in the error.
+            it is None, all such images are named in the error.
 
     Returns:
         The items.
@@ -257,8 +256,7 @@ def picture_in(folder: Path, name: str) -> bytes:
 
     Raises:
         ImageRejected: The image is missing or too large; or the name leads out of the folder
-            (`outside`), even
-        where images may be absent.
+            (`outside`), even where images may be absent.
     """
     outside = ImageRejected(
         "outside", f"its path is absolute or leads out of {folder}, where no file is called so"

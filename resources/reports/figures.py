@@ -103,8 +103,8 @@ def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
 
 @contextmanager
 def in_print() -> Iterator[None]:
-    """A context in which texts are drawn in print fonts, each character in the first font that has
-    it.
+    """A context in which texts are drawn in print fonts, each character in the first font that
+    has it.
     """
     from matplotlib import rc_context
 

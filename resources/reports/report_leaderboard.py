@@ -50,9 +50,8 @@ NO_COUNTS = dict.fromkeys(
 class LeaderboardRow(NamedTuple):
     """One model's line under one way of averaging; `why` says why it has no rank.
 
-    `all_items` has no value where the release lacks no picture.
-    `others` are its score under the other ways of averaging; `n_common` is of how many units `common`
-    is, None if these are all.
+    `all_items` has no value where the release lacks no picture. `others` are its score under the other
+    ways of averaging; `n_common` is of how many units `common` is, None if these are all.
     """
 
     who: CandidateLabel

@@ -51,10 +51,10 @@ ALL = Filters()
 class ReviewStore:
     """The review queue, decisions, locks and drafts; safe among threads and processes.
 
-    What a call has stored is on disk when it returns. The rules are
-    read from `review.yaml` beside the file when a store is opened, and hold for every process from
-    then on; of a database that machines share, one without that file leaves the rules as they are.
-    Raises RulesError when they cannot be read.
+    What a call has stored is on disk when it returns. The rules are read from `review.yaml` beside the
+    file when a store is opened, and hold for every process from then on; of a database that machines
+    share, one without that file leaves the rules as they are. Raises RulesError when they cannot be
+    read.
     """
 
     def __init__(self, path: Path | str):
@@ -284,8 +284,7 @@ class ReviewStore:
 
         Returns:
             A number that grows with every decision and every revocation, and a hash of items, gold
-            items, rules
-            and names.
+            items, rules and names.
         """
         with self._store.snapshot() as connection:
             return fingerprints.changes(connection)

@@ -84,8 +84,7 @@ def newer_duckdb_message(path: Path, reason: str) -> str:
 
     Returns:
         A sentence without its subject: both versions, the command that copies the tables with the
-        version that
-        wrote them, and the new names of both files.
+        version that wrote them, and the new names of both files.
     """
     import duckdb
 

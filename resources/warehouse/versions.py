@@ -124,8 +124,7 @@ def upgrade_steps(
 
     Returns:
         The version (None for a file without tables), the declarations it was last compared with, and
-        the missing
-        migrations.
+        the missing migrations.
 
     Raises:
         WarehouseError: The migrations would not bring the file to this version.

@@ -33,14 +33,13 @@ class Wikipedia:
     """Pages and files of Wikipedia; what was fetched is cached in `folder`, in files for each shard.
 
     `contact` is a mail address or web page of the person who runs this. `api` is the API's address,
-    with {language} in the place of a wiki's language where there are several; a user and a password
-    in it are sent, and neither shown nor kept. `timeout` is the limit of one
-    attempt, `backoff` the wait after the first failed one (doubled after each), both in seconds. At
-    most three requests are in flight. `pauses` are the pauses of hosts, shared with
-    other clients of the same hosts. No method may be called from a coroutine. Every method raises
-    WikipediaError for a wiki that refuses or does not answer; the answers so far are kept, and the
-    next call continues from them. `on_progress(done, total)` counts titles and is
-    called in the calling thread.
+    with {language} in the place of a wiki's language where there are several; a user and a password in
+    it are sent, and neither shown nor kept. `timeout` is the limit of one attempt, `backoff` the wait
+    after the first failed one (doubled after each), both in seconds. At most three requests are in
+    flight. `pauses` are the pauses of hosts, shared with other clients of the same hosts. No method may
+    be called from a coroutine. Every method raises WikipediaError for a wiki that refuses or does not
+    answer; the answers so far are kept, and the next call continues from them. `on_progress(done,
+    total)` counts titles and is called in the calling thread.
     """
 
     def __init__(

@@ -54,8 +54,7 @@ def task_map(
         tasks: The tasks.
         distances: Symmetric distances, n x n, 0 on the diagonal.
         n_clusters: The number of clusters to cut the tree into, fewer if distances are equal; None for
-            the number
-        with the largest mean silhouette.
+            the number with the largest mean silhouette.
         seed: The seed of the projection.
 
     Returns:

@@ -50,8 +50,7 @@ def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
 
     Returns:
         The statistics of each item, in the order of the columns. An item with fewer known results has
-        its
-        figures and no flags.
+        its figures and no flags.
     """
     n_models = (~np.isnan(right)).sum(axis=0)
     n_right = (right == 1).sum(axis=0)

@@ -46,8 +46,7 @@ def rank_models(
     Args:
         scores: The score of each model; None for none.
         comparisons: All pairs of these models, numbered by their place in `scores`, with p adjusted
-            together
-        (`compare_pairs`).
+            together (`compare_pairs`).
         higher_is_better: Whether a higher score is better.
         alpha: The level below which an adjusted p decides which of two models is better.
 

@@ -81,8 +81,7 @@ def cluster_totals(values: Floats, clusters: Clusters) -> ClusterTotals:
 
     Returns:
         Sums and numbers, rows x clusters. Clusters are in the order of their labels, so that the order
-        of
-        units does not matter.
+        of units does not matter.
     """
     labels, starts = np.unique(np.sort(clusters), return_index=True)
     if not len(labels):

@@ -213,6 +213,7 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
     source, folder = released(dialogues), tmp_path / "out"
     write_folder(folder, FORMS["huggingface"], source)
     before = everything(folder)
+    (folder / "notes.txt").write_text("mine")
     loading = f'rows = load_dataset("{source.release_id}.huggingface", "default"'.encode()
     assert loading in before["README.md"]
     sent_files: dict[str, bytes] = {}
@@ -240,7 +241,9 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
     assert sent_files["README.md"] == page != before["README.md"]
     changed = {name for name in before if sent_files[name] != before[name]}
     assert (sent_files.keys(), changed) == (before.keys(), {"README.md", "manifest.json"})
-    assert everything(folder) == before, "the folder itself stays as it is"
+    assert everything(folder) == {**before, "notes.txt": b"mine"}, (
+        "the folder itself stays as it is"
+    )
     with pytest.raises(ExportError, match=r"\(the network is down\): push again"):
         push(folder, "me/set")
 

@@ -5,7 +5,14 @@ from itertools import groupby
 from typing import Annotated, Any, get_args
 
 import dagster as dg
-from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import (
+    AfterValidator,
+    Field,
+    PositiveInt,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from assets.cluster import require_whole_sets
 from assets.common.generation import Row
@@ -17,6 +24,17 @@ from resources.warehouse import Warehouse
 Number = Annotated[int, Field(ge=0, le=1000)]
 Numbers = Number | tuple[Number, Number] | dict[Number, PositiveInt]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+EXAMPLES = (
+    "a number, [least, most] or {number: weight} to sample by seed, or these by kind of dialogue"
+)
+
+
+def _in_one_sentence(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Without it the message is about one of the forms, and says nothing of the others."""
+    try:
+        return validate(value)
+    except ValidationError:
+        raise ValueError(f"must be {EXAMPLES}; the numbers are 0 to 1000") from None
 
 
 def _usable(value: "Numbers | dict[Kind, Numbers]") -> "Numbers | dict[Kind, Numbers]":
@@ -54,11 +72,13 @@ def at_least(least: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-NumberByKind = Annotated[Any, schema_of(Numbers | dict[Kind, Numbers]), AfterValidator(_usable)]
+NumberByKind = Annotated[
+    Any,
+    schema_of(Numbers | dict[Kind, Numbers]),
+    WrapValidator(_in_one_sentence),
+    AfterValidator(_usable),
+]
 """A number, a least and a most, or the weight of each number; or one of these for each kind."""
-EXAMPLES = (
-    "a number, [least, most] or {number: weight} to sample by seed, or these by kind of dialogue"
-)
 
 
 def images_of_sets(warehouse: Warehouse) -> list[Row]:

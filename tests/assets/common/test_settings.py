@@ -170,7 +170,11 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
         ("dialogue.questions", {"per_set": 0}, "a number here is 1 or more"),
         ("dialogue.questions", {"per_set": {"0": 1, "3": 2}}, "a number here is 1 or more"),
         ("dialogue.questions", {"most_together": 2}, "dialogue.questions"),
-        ("dialogue.questions", {"per_image": -1}, "dialogue.questions"),
+        (
+            "dialogue.questions",
+            {"per_image": -1},
+            "dialogue.questions.per_image is -1, but must be a number, [least, most]",
+        ),
         (
             "dialogue.questions",
             {"per_image": {"benchmark": 2}},

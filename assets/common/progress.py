@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from resources.llm.usage import (
+from resources.llm.progress import (
     FIRST_SECONDS,
     PROGRESS_SECONDS,
     ItemRate,

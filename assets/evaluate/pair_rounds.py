@@ -25,7 +25,8 @@ from methods.pairwise.style import FEATURES, style_difference
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply
-from resources.llm.usage import OnProgress, Usage
+from resources.llm.progress import OnProgress
+from resources.llm.usage import Usage
 
 Row = dict[str, Any]
 Replies = list[ParsedReply[Judgment]]

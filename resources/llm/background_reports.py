@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from resources.llm.usage import OnProgress, ProgressReport
+from resources.llm.progress import OnProgress, ProgressReport
 
 
 @asynccontextmanager

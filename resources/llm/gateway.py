@@ -17,10 +17,11 @@ from resources.llm.clients import Launcher
 from resources.llm.interruption import run_until_interrupted
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
+from resources.llm.progress import OnProgress, StageProgress, no_progress
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
-from resources.llm.usage import ALL_MODELS, OnProgress, StageProgress, Usage, no_progress
+from resources.llm.usage import ALL_MODELS, Usage
 from resources.llm.watchdog import watch
 from resources.migrations import StoreUnavailable
 

@@ -11,12 +11,13 @@ from assets.common import progress
 from assets.common.progress import OBSERVE_SECONDS, StepProgress, show_progress
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm import usage as counting
+from resources.llm import progress as counting
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.progress import ProgressReport, StageProgress
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
-from resources.llm.usage import ALL_MODELS, ProgressReport, StageProgress, Usage
+from resources.llm.usage import ALL_MODELS, Usage
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, serving
 

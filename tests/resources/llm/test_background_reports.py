@@ -6,7 +6,8 @@ from threading import Event
 import pytest
 
 from resources.llm.background_reports import background_reports
-from resources.llm.usage import ProgressReport, Usage
+from resources.llm.progress import ProgressReport
+from resources.llm.usage import Usage
 
 
 def report(calls: int) -> ProgressReport:

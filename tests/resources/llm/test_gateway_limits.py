@@ -11,8 +11,8 @@ from resources.llm import circuit_breaker, run_context
 from resources.llm.canary import FIRST_RESULTS, ModelGivenUp
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
+from resources.llm.progress import ProgressReport
 from resources.llm.request import Completion, Failure
-from resources.llm.usage import ProgressReport
 from tests.doubles.odd_api import Asked, answering, never
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import ask, gateway_of, questions

@@ -10,16 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.llm import usage as module
+from resources.llm import progress as module
+from resources.llm.progress import ItemRate, ProgressReport, ProgressSnapshot, StageProgress
 from resources.llm.request import Completion, Failure
-from resources.llm.usage import (
-    ALL_MODELS,
-    ItemRate,
-    ProgressReport,
-    ProgressSnapshot,
-    StageProgress,
-    Usage,
-)
+from resources.llm.usage import ALL_MODELS, Usage
 from tests.doubles.virtual_time import VirtualTime
 
 clock = VirtualTime()

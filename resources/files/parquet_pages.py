@@ -103,19 +103,19 @@ def _struct(file: IO[bytes], depth: int = 0) -> Fields:
 
 
 def _byte(file: IO[bytes]) -> int:
-    read = file.read(1)
-    if not read:
+    byte = file.read(1)
+    if not byte:
         raise PageHeaderError("the header of a page is cut off")
-    return read[0]
+    return byte[0]
 
 
 def _unsigned(file: IO[bytes]) -> int:
     """A number in groups of seven bits, the lowest first."""
     number = 0
     for shift in range(0, 70, 7):
-        read = _byte(file)
-        number |= (read & 127) << shift
-        if read < 128:
+        digit = _byte(file)
+        number |= (digit & 127) << shift
+        if digit < 128:
             return number
     raise PageHeaderError("a number in the header of a page has too many digits")
 

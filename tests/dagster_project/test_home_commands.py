@@ -51,7 +51,7 @@ def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(
     assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
 
     assert (folder / "review.yaml").read_text() != "{}"
-    assert "The earlier home is" in capsys.readouterr().out
+    assert "The earlier workspace is" in capsys.readouterr().out
 
 
 def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_restored(

@@ -1,14 +1,16 @@
 """How the time and memory of each asset grow with the corpus, and with the models that are compared.
 
 Run by `make bench NAME=growth`: the main job on 75, 300 and 1,200 drawings of a Debian package, which
-it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An asset's time is that
-between the first and the last event of its steps; its memory is the most that the job's process has
-meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
-second to the third size, of assets that take a second at the third; the rows that they make grow by
-slopes of their own. Prints both tables, and the slopes over 1.15; the last line is all figures as one
-JSON object.
+it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. With `ARGS=--records` it is
+ingestion and clustering of 5,000 and 20,000 quarters of these drawings (about 40 minutes). An asset's
+time is that between the first and the last event of its steps; its memory is the most that the job's
+process has meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the
+time) from the last size but one to the last, of assets that take a second at the last; the rows that
+they make grow by slopes of their own. Prints tables, and the slopes over 1.15; the last line is all
+figures as one JSON object.
 """
 
+import argparse
 import json
 import math
 import re
@@ -19,25 +21,32 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 import yaml
+from PIL import Image
 
 from methods.markdown import table
 from resources.files.home import REPO_ROOT
 from tests.e2e.running import CLI, environment
-from tests.strangers.corpora import write_corpus
+from tests.strangers.corpora import Row as Record
+from tests.strangers.corpora import some_of, write_corpus
 from tests.strangers.packages import OutOfReachError
 from tests.strangers.recipes import drawings
 
 TIMES = (1, 4, 16)
 SMALLEST = 75
 """Entries of the smallest corpus."""
+RECORDS = (5_000, 20_000)
+QUARTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
+SMALLEST_SIDE, MOST_PIXELS = 64, 1_000_000
+"""Pixels that a quarter has at least on each side, and at most."""
 TOO_STEEP = 1.15
 WORTH_A_SLOPE = 1.0
 """Seconds at the largest size."""
@@ -49,55 +58,107 @@ Row = dict[str, Any]
 
 def main() -> int:
     """Print how assets grow; 1 where the drawings cannot be fetched."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--records", action="store_true")
     figures: Row = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            for times in TIMES:
-                write_corpus(folder / f"corpus-{times}", drawings(SMALLEST * times))
+            if arguments.parse_args().records:
+                _print_growth("records", RECORDS, _records(folder), figures)
+            else:
+                entries, models = _demos(folder)
+                _print_growth("entries", [SMALLEST * times for times in TIMES], entries, figures)
+                _print_growth("models", TIMES, models, figures)
         except OutOfReachError as error:
             print(error, file=sys.stderr)
             return 1
-        for what, demos in (
-            ("entries", [(f"corpus-{times}", 5) for times in TIMES]),
-            ("models", [("corpus-1", times) for times in TIMES]),
-        ):
-            sizes = [_measured(folder, corpus, n_models) for corpus, n_models in demos]
-            rows = list(_growth(sizes))
-            labels = [SMALLEST * times if what == "entries" else times for times in TIMES]
-            print(f"\nGrowth with {what} ({', '.join(map(str, labels))}):\n")
-            print("\n".join(_shown(rows, labels)))
-            steep = [row["asset"] for row in rows if row["slope"] > TOO_STEEP]
-            print(f"\nSlopes over {TOO_STEEP}: {', '.join(steep) or 'none'}.", flush=True)
-            figures[what] = {"sizes": labels, "assets": rows, "too_steep": steep}
     print(json.dumps(figures))
     return 0
 
 
-def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
-    """What each asset took in a demo of a corpus that is evaluated with so many models."""
+def _print_growth(
+    what: str, labels: Sequence[int], sizes: Iterable[Mapping[str, Row]], figures: Row
+) -> None:
+    """Measure at each size, print the table, and add its figures."""
+    rows = list(_growth(list(sizes), labels))
+    print(f"\nGrowth with {what} ({', '.join(map(str, labels))}):\n")
+    print("\n".join(_shown(rows, labels)))
+    steep = [row["asset"] for row in rows if row["slope"] > TOO_STEEP]
+    print(f"\nSlopes over {TOO_STEEP}: {', '.join(steep) or 'none'}.", flush=True)
+    figures[what] = {"sizes": list(labels), "assets": rows, "too_steep": steep}
+
+
+def _demos(folder: Path) -> tuple[Iterator[Mapping[str, Row]], Iterator[Mapping[str, Row]]]:
+    """The main job by size of the corpus, and by number of models."""
+    for times in TIMES:
+        write_corpus(folder / f"corpus-{times}", drawings(SMALLEST * times))
+    build = [["build"]]
+    return (
+        (_measured(folder, f"corpus-{times}", 5, build) for times in TIMES),
+        (_measured(folder, "corpus-1", times, build) for times in TIMES),
+    )
+
+
+def _records(folder: Path) -> Iterator[Mapping[str, Row]]:
+    """Ingestion and clustering of quarters of drawings."""
+    quarters = list(_quarters(folder / "quarters"))
+    for n_records in RECORDS:
+        write_corpus(folder / f"corpus-{n_records}", some_of(quarters, n_records))
+        jobs = [["run", "ingest"], ["run", "cluster"]]
+        yield _measured(folder, f"corpus-{n_records}", 1, jobs)
+
+
+def _quarters(folder: Path) -> Iterator[Record]:
+    """Quarters of all drawings that have something on them; no two have a pixel in common."""
+    folder.mkdir()
+    for number, record in enumerate(drawings(sys.maxsize)):
+        try:
+            with Image.open(record.picture) as picture:
+                width, height = picture.width // 2, picture.height // 2
+                if min(width, height) < SMALLEST_SIDE or width * height > MOST_PIXELS:
+                    continue
+                whole = picture.convert("RGBA")
+        except Image.DecompressionBombError:
+            continue
+        for column, row in QUARTERS:
+            place = (column * width, row * height, (column + 1) * width, (row + 1) * height)
+            quarter = whole.crop(place)
+            if len(quarter.getcolors(whole.width * whole.height) or ()) < 16:
+                continue
+            path = folder / f"{number}-{column}{row}.png"
+            quarter.save(path)
+            title = f"{record.title} {column}{row}"
+            yield replace(record, title=title, picture=path)
+
+
+def _measured(
+    folder: Path, corpus: str, n_models: int, commands: Sequence[Sequence[str]]
+) -> Mapping[str, Row]:
+    """What each asset took in commands on a corpus, evaluated with so many models."""
     home = folder / "home"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
     models = _models_file(folder, n_models)
     settings = {"LOOM_CORPUS": str(folder / corpus), "LOOM_MODELS": models, "LOOM_PROFILE": PROFILE}
     log, samples = home / "demo.log", []
-    with (
-        log.open("w") as file,
-        subprocess.Popen(
-            [sys.executable, "-m", CLI, "build"],
-            cwd=REPO_ROOT,
-            env=environment(home, **settings),
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        ) as process,
-    ):
-        job = psutil.Process(process.pid)
-        while process.poll() is None:
-            samples.append((time.time(), job.memory_info().rss / 2**20))
-            time.sleep(0.05)
-    if process.returncode:
-        raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
+    for command in commands:
+        with (
+            log.open("w") as file,
+            subprocess.Popen(
+                [sys.executable, "-m", CLI, *command],
+                cwd=REPO_ROOT,
+                env=environment(home, **settings),
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            ) as process,
+        ):
+            job = psutil.Process(process.pid)
+            while process.poll() is None:
+                samples.append((time.time(), job.memory_info().rss / 2**20))
+                time.sleep(0.05)
+        if process.returncode:
+            raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
     assets: dict[str, Row] = defaultdict(lambda: {"seconds": 0.0, "mib": 0.0, "rows": 0})
     for step, began, ended, n_rows in _steps(home / "dagster" / "history" / "runs"):
         asset = assets[step]
@@ -162,14 +223,14 @@ def _steps(folder: Path) -> Iterator[tuple[str, float, float, int]]:
                     yield name, began[step], moment, n_rows[step]
 
 
-def _growth(sizes: Sequence[Mapping[str, Row]]) -> Iterator[Row]:
+def _growth(sizes: Sequence[Mapping[str, Row]], labels: Sequence[int]) -> Iterator[Row]:
     """Assets that take long at the largest size, with time and memory at each, and the slope."""
     largest = sizes[-1]
     for asset in sorted(largest, key=lambda name: -largest[name]["seconds"]):
         if largest[asset]["seconds"] < WORTH_A_SLOPE:
             continue
         seconds = [size[asset]["seconds"] for size in sizes]
-        slope = math.log(seconds[-1] / seconds[-2]) / math.log(TIMES[-1] / TIMES[-2])
+        slope = math.log(seconds[-1] / seconds[-2]) / math.log(labels[-1] / labels[-2])
         yield {
             "asset": asset,
             "seconds": [round(each, 2) for each in seconds],

@@ -45,7 +45,8 @@ SMALLEST = 75
 """Entries of the smallest corpus."""
 RECORDS = (5_000, 20_000)
 QUARTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
-SMALLEST_SIDE, MOST_PIXELS = 64, 1_000_000
+FEWEST_COLOURS = 8
+SMALLEST_SIDE, MOST_PIXELS = 32, 2_000_000
 """Pixels that a quarter has at least on each side, and at most."""
 TOO_STEEP = 1.15
 WORTH_A_SLOPE = 1.0
@@ -124,7 +125,7 @@ def _quarters(folder: Path) -> Iterator[Record]:
         for column, row in QUARTERS:
             place = (column * width, row * height, (column + 1) * width, (row + 1) * height)
             quarter = whole.crop(place)
-            if len(quarter.getcolors(whole.width * whole.height) or ()) < 16:
+            if len(quarter.getcolors(whole.width * whole.height) or ()) < FEWEST_COLOURS:
                 continue
             path = folder / f"{number}-{column}{row}.png"
             quarter.save(path)

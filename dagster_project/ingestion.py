@@ -1,4 +1,4 @@
-"""Ingestion of several shards, one run for each: one that fails stops no others, and is named."""
+"""Ingest several shards, one run each. A shard that fails does not stop the others and is named."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from resources.corpus.observation import ShardState, observe, observe_files
 from resources.warehouse import Warehouse
 
 RANGE = "..."
-"""Between the first and the last shard of a range, as the UI writes it."""
+"""Separates the first and the last shard of a range, as in the UI."""
 
 
 def shards_of(corpus: Corpus) -> list[str]:
@@ -56,7 +56,8 @@ def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
     """The shards that a person names.
 
     Args:
-        named: Names of shards, and ranges `first...last` of the corpus's order; none: all shards.
+        named: Names of shards, or ranges `first...last` in the order of the corpus; empty for all
+        shards.
         shards: The shards of the corpus, in order.
 
     Returns:
@@ -82,7 +83,7 @@ def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
 def register_shards(
     instance: dg.DagsterInstance, corpus: Corpus, shards: Sequence[str]
 ) -> dict[str, ShardState]:
-    """Make shards partitions of the instance, and tell it which content local files have now.
+    """Register the shards as partitions, and report the current content of local files to Dagster.
 
     Args:
         instance: Where runs are recorded.
@@ -90,7 +91,7 @@ def register_shards(
         shards: Names of shards.
 
     Returns:
-        What was seen of each shard that is a local file.
+        The observed state of each shard that is a local file.
     """
     instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
     observed = observe(corpus, {}, math.inf)
@@ -114,11 +115,11 @@ def ingest_each(
         job: The job.
         instance: Where the runs are recorded.
         shards: Names of shards, which are partitions of the instance (`register_shards`).
-        say: Is told which shard is begun and which is left out.
+        say: Receives a message when a shard begins or is left out.
         tags: Tags of the runs.
 
     Returns:
-        Why each shard that was left out failed, by its name.
+        The reason of each shard that failed, by its name.
     """
     failed = {}
     for shard in shards:
@@ -158,6 +159,6 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
         One sentence.
     """
     n_others = n_shards - len(failed)
-    others = f"the other {n_others} was" if n_others == 1 else f"the other {n_others} were"
-    listed = names_with_reasons(failed)
-    return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {listed}."
+    others = f" The other {n_others} {'was' if n_others == 1 else 'were'}." if n_others else ""
+    reasons = names_with_reasons(failed)
+    return f"{len(failed)} of {n_shards} shards could not be ingested: {reasons}.{others}"

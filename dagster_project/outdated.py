@@ -1,7 +1,8 @@
 """The assets of a workspace that are out of date, which `vlm-loom build` runs.
 
-Dagster says which assets are missing or stale: code versions are `code_versions.py`, data versions are
-hashes of rows. The other reasons to run an asset are outside of Dagster's graph.
+Dagster finds missing and stale assets by code versions (`code_versions.py`) and data versions (hashes
+of rows). This module adds the reasons that Dagster does not know: failed checks and calls, other
+numbers of rows, missing files.
 """
 
 from collections import Counter
@@ -36,9 +37,9 @@ FILES = {
     "evaluate.site": home,
     "release.exports": releases_path,
 }
-"""Tables that name files by their path, and the folder that it begins in."""
+"""Tables with a column `path`, and the folder that the paths are relative to."""
 EVENTS_AT_ONCE = 1_000
-"""Events that are read at once; Dagster gives at most 10,000."""
+"""Events of a page; Dagster allows at most 10,000."""
 
 
 AssetGraph = Any
@@ -48,7 +49,7 @@ AssetGraph = Any
 def outdated(
     instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, *stages: str
 ) -> list[dg.AssetKey]:
-    """Assets of stages that are out of date, with all assets of these stages downstream of them.
+    """Assets of stages that are out of date, and all assets downstream of them within these stages.
 
     An asset is out of date if Dagster does not call it fresh, if a check failed or was not evaluated
     in its last run, if its last run had failed calls or did not make every release, if its table has
@@ -61,8 +62,8 @@ def outdated(
         *stages: Names of stages.
 
     Returns:
-        The keys, in order, to be run as one run. It observes the decisions of people again where it
-        queues what they decide on.
+        The keys, in order, to be run as one run. If a review queue is among them, the asset that reads
+        people's decisions is, too.
     """
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
@@ -101,7 +102,7 @@ def outdated(
 def _failed(
     instance: dg.DagsterInstance, graph: AssetGraph, keys: Collection[dg.AssetKey]
 ) -> set[dg.AssetKey]:
-    """Assets of which a check failed, or was not made, when they were last run."""
+    """Assets with a check that failed or did not run when they were last run."""
     return {
         check.asset_key
         for check in graph.asset_check_keys
@@ -110,8 +111,9 @@ def _failed(
 
 
 def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
-    """Whether a check passed, or warned, when it was last begun; a run that was cut off has only
-    planned it."""
+    """Whether a check passed, or only warned, the last time. In a run that was cut off it was only
+    planned, which is not passed.
+    """
     record = instance.get_latest_asset_check_evaluation_record(check)
     event = record.event.dagster_event if record and record.event else None
     if event is None or event.event_type != dg.DagsterEventType.ASSET_CHECK_EVALUATION:
@@ -122,12 +124,14 @@ def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
 def _has_changed(
     warehouse: Warehouse, table: str | None, last: dg.AssetMaterialization | None
 ) -> bool:
-    """Whether a table lacks something that its latest materialization has, or that it lost."""
+    """Whether an asset never ran, had failed calls, or its rows or files differ from what its last
+    run recorded.
+    """
     if last is None:
         return True
     metadata = {name: each.value for name, each in last.metadata.items()}
     return (
-        # What was not answered is asked again.
+        # Failed calls are made again.
         bool(metadata.get("failed calls"))
         or (table is not None and warehouse.count(table) != metadata.get(ROW_COUNT))
         or (table in FILES and not _has_files(warehouse, table))
@@ -150,7 +154,7 @@ def _n_calls() -> int:
 
 
 def _lacks_items(warehouse: Warehouse, key: dg.AssetKey) -> bool:
-    """Whether an asset is a queue, and the review store has fewer items of a kind than its table."""
+    """Whether an asset is a queue with items that the review store lacks."""
     table = ".".join(key.path)
     if table not in ("review.queue", *QUEUES):
         return False
@@ -170,9 +174,8 @@ def _items_in_store() -> Counter[str]:
 
 
 class ManyShards:
-    """Whether shards have changed in a corpus of so many that Dagster does not compare them.
-
-    From `MANY_PARTITIONS` on it does not say whether a partition has another data version.
+    """Finds changed shards in a corpus of `MANY_PARTITIONS` or more, for which Dagster does not compare
+    data versions.
     """
 
     def __init__(self, instance: dg.DagsterInstance, graph: AssetGraph):
@@ -182,7 +185,7 @@ class ManyShards:
         self._has_changed = cache(self._has_changed_since)
 
     def have_changed(self, key: dg.AssetKey, last: dg.AssetMaterialization | None) -> bool:
-        """Whether a shard has another data version than when an asset that depends on it was run.
+        """Whether the data version of a shard changed since an asset that depends on it ran.
 
         Args:
             key: The asset.
@@ -203,7 +206,7 @@ class ManyShards:
         return self._graph.get(key).is_partitioned
 
     def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
-        """Whether a partition has another data version than up to an event."""
+        """Whether the data version of any partition changed after an event."""
         current_versions: dict[str, str] = {}
         since = dg.AssetRecordsFilter(key, after_storage_id=storage_id)
         cursor, has_more = None, True

@@ -1,4 +1,4 @@
-"""Names in sentences: those nearest to one that there is not, the first of many, numbers of things."""
+"""Names in messages: suggestions for unknown names, shortened lists, counts with nouns."""
 
 import re
 from collections.abc import Collection, Iterable

@@ -14,7 +14,7 @@ FAILED_CALLS = (
     "each call), "
     "and run again: what was answered is kept and costs nothing."
 )
-"""What to do about calls without an answer: the next run makes them again."""
+"""Advice on unanswered calls, which the next run repeats."""
 
 
 def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def names_with_reasons(lost: Mapping[str, str]) -> str:
-    """Names of what was lost in a sentence, each with the sentence that says why."""
+    """List lost inputs as "name (reason); name (reason)"."""
     return "; ".join(f"{name} ({why.rstrip('.')})" for name, why in lost.items())
 
 
@@ -39,14 +39,14 @@ def exceeds_drop_limit(n_lost: int, n_all: int, max_share: float) -> bool:
     """Tell whether too many inputs were lost.
 
     Args:
-        n_lost: The number of lost ones.
+        n_lost: The number of lost inputs.
         n_all: The number of all.
         max_share: The largest share that may be lost, 0 to 1.
 
     Returns:
         Whether the share is larger.
     """
-    # 29 / 100 is the number 0.29, but 0.29 * 100 is less than 29.
+    # Shares are compared, not numbers: 29 / 100 == 0.29, but 0.29 * 100 < 29.
     return n_lost > 0 and n_lost / n_all > max_share
 
 
@@ -59,10 +59,10 @@ def is_retry_worthwhile(lost: Mapping[str, int], n_all: int, max_share: float) -
         max_share: The share that may be lost.
 
     Returns:
-        True if servers failed and the other losses are few enough.
+        True if servers failed for a time, and the other losses alone are within the limit.
     """
     of_servers = PASSING & lost.keys()
-    # What was not sent to a server that was given up failed for the same reason.
+    # Requests that were not sent, as the server had failed too long, count as its failures.
     excused = {*of_servers, *(("given_up",) if of_servers else ())}
     lasting = sum(number for reason, number in lost.items() if reason not in excused)
     return bool(of_servers) and not exceeds_drop_limit(lasting, n_all, max_share)
@@ -85,11 +85,11 @@ def require_few_lost(
         lost: The number of lost ones by reason.
         n_all: The number of all.
         max_share: The largest share that may be lost, 0 to 1.
-        usage: What the models were asked; says what to do about replies that could not be parsed.
+        usage: The usage of the models; its `advice` is on replies that could not be parsed.
         todo: What to do about other losses, for the message.
 
     Raises:
-        dg.Failure: A larger share was lost.
+        dg.Failure: More than `max_share` was lost.
     """
     n_lost = sum(lost.values())
     if not exceeds_drop_limit(n_lost, n_all, max_share):

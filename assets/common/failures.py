@@ -1,4 +1,4 @@
-"""How a step fails: one sentence in the run's log and in the UI, and whether Dagster retries it."""
+"""Failures and retries of steps: one sentence in the log and in the UI, and whether Dagster retries."""
 
 import threading
 from collections.abc import Iterator

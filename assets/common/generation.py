@@ -14,8 +14,8 @@ from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow
 from methods.prompts.parsing import JsonSchema
+from methods.prompts.prompt_template import PromptTemplate
 from methods.prompts.reply_language import LANGUAGE_OF_PROMPTS, with_reply_language
-from methods.prompts.template import PromptTemplate
 from methods.wikimedia.languages import language_name
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway

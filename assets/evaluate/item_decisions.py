@@ -1,4 +1,5 @@
-"""People's decisions on flagged items of each release, and imported releases without rejected items.
+"""People's decisions on flagged items of each release; imported releases are also written without the
+rejected items.
 
 Decisions on items that were built here take effect in `assets/review/approved.py`: the next release
 leaves out rejected items.
@@ -93,13 +94,13 @@ def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
     return rows
 
 
-CLEANED = "-cleaned"
+CLEANED_SUFFIX = "-cleaned"
 
 
 def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: str) -> str:
     """Write an imported release again without the items that people rejected.
 
-    The new release has the name with `-cleaned` after it, and both are current.
+    The new release is named `<name>-cleaned`. The old one stays current, too.
 
     Args:
         warehouse: The tables.
@@ -136,5 +137,5 @@ def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: st
             f"People have rejected every item of {release_id}: nothing would be left."
         )
     source = {"cleaned from": release_id, "items left out": str(len(rejected))}
-    name = f"{card['name'].removesuffix(CLEANED)}{CLEANED}"
+    name = f"{card['name'].removesuffix(CLEANED_SUFFIX)}{CLEANED_SUFFIX}"
     return write_imported(warehouse, name, edition_of(card), remaining, source)

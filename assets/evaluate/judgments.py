@@ -1,4 +1,4 @@
-"""Judgments: what each judge says of every answer."""
+"""Judgments: the scores that each LLM judge gives every answer."""
 
 from typing import NamedTuple, cast, get_args
 

@@ -1,4 +1,4 @@
-"""The leaderboard: what researchers read."""
+"""The leaderboard: one row per model, with score, interval and rank."""
 
 from collections import defaultdict
 from textwrap import shorten

@@ -26,7 +26,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.candidates import is_file
 from methods.evaluation.items import Item
 from methods.evaluation.judging import NO_PICTURE, RULE, Judgment, JudgmentKey, replay
-from methods.evaluation.without_pictures import lacks_picture
+from methods.evaluation.missing_images import lacks_picture
 from resources.publishing.releases import current_releases
 from resources.warehouse import Warehouse
 

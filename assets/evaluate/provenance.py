@@ -1,4 +1,4 @@
-"""Provenance: what stands behind every number of the leaderboard."""
+"""Provenance (lineage): the rows and calls behind every number of the leaderboard."""
 
 import dagster as dg
 

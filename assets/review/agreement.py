@@ -1,4 +1,4 @@
-"""How far people agree with each other."""
+"""Inter-annotator agreement: how far people agree with each other."""
 
 import dagster as dg
 from pydantic import Field

@@ -52,12 +52,12 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues, conversations of three turns, questions with references, their tasks, rewrites,
-    multiple-choice items and their translations for people to review, each with the hash of its exact
-    content.
+    """All generated items that people review, each with the hash of its exact content: dialogues,
+    conversations of three turns, questions with references and tasks, rewrites, multiple-choice items
+    and translations.
 
-    First come dialogues with a pair that the checks want people to look at. What they found stands
-    beside each pair.
+    Dialogues that the quality checks flagged come first; the findings stand beside each pair of
+    question and answer.
     """
     rows = []
     notes = _notes_of_checks(warehouse)
@@ -91,7 +91,7 @@ def _links(counts: Counter[str], first: Sequence[QueueItem]) -> dg.MarkdownMetad
 
 
 def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:
-    """By dialogue and question: what the checks found in the pair, where they found something."""
+    """Findings of the checks, by dialogue and question; pairs without findings are left out."""
     notes: dict[str, dict[str, Row]] = {}
     for row in warehouse.read("quality/found").to_pylist():
         if note := note_of(row):

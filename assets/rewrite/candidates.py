@@ -28,12 +28,14 @@ from resources.images.store import ImageStore
 from resources.warehouse import TableWrite, Warehouse
 
 VECTORS = "rewrite.picture_vectors"
-PORTION = 128
-"""Pictures encoded and stored at once: a run that is killed loses at most this many."""
+BATCH_SIZE = 128
+"""Images that are encoded and stored at once: a run that is killed loses no more."""
 
 
 class ImageSearchResult(NamedTuple):
-    """What was seen, and what is said of it: best cosines show where a threshold can lie."""
+    """Keywords that were found in each image, and metadata for the run: the highest cosines show
+    where a threshold can lie.
+    """
 
     seen: Seen
     details: dict[str, object]
@@ -46,32 +48,34 @@ def keywords_by_image(
     encoder: ImageEncoder,
     image_ids: Sequence[str],
     keywords: Mapping[str, Sequence[str]],
-    at_least: float,
+    min_similarity: float,
 ) -> ImageSearchResult:
-    """The keywords that each picture shows; a picture that was encoded before is not encoded again."""
+    """Find the keywords that each image shows. Vectors of images that were encoded before are
+    reused.
+    """
     import numpy as np
 
     encoded = warehouse.select(VECTORS, "image_id", encoder=encoder.name)["image_id"].to_pylist()
     new = sorted({*image_ids} - {*encoded})
     progress = StepProgress(context, "pictures")
-    for done, portion in enumerate(batched(new, PORTION)):
-        vectors = encoder.encode_pictures([image_store.read(image_id) for image_id in portion])
+    for done, batch in enumerate(batched(new, BATCH_SIZE)):
+        vectors = encoder.encode_pictures([image_store.read(image_id) for image_id in batch])
         rows = [
             {"image_id": image_id, "encoder": encoder.name, "vector": vector.tolist()}
-            for image_id, vector in zip(portion, vectors, strict=True)
+            for image_id, vector in zip(batch, vectors, strict=True)
         ]
         warehouse.replace(
-            VECTORS, rows_to_arrow(VECTORS, rows), {"encoder": encoder.name, "image_id": portion}
+            VECTORS, rows_to_arrow(VECTORS, rows), {"encoder": encoder.name, "image_id": batch}
         )
-        progress.update(done * PORTION + len(portion), len(new))
+        progress.update(done * BATCH_SIZE + len(batch), len(new))
     stored = warehouse.select(VECTORS, "image_id", "vector", order="image_id", encoder=encoder.name)
     vector_of = dict(zip(stored["image_id"].to_pylist(), stored["vector"].to_pylist(), strict=True))
-    looked_at = sorted(set(image_ids))
-    pictures = np.array([vector_of[image_id] for image_id in looked_at], dtype=np.float32)
+    unique_ids = sorted(set(image_ids))
+    pictures = np.array([vector_of[image_id] for image_id in unique_ids], dtype=np.float32)
     phrases = encoder.encode([phrase(word) for words in keywords.values() for word in words])
     similarity = cosines(pictures, phrases)
     best = np.concatenate([part.max(axis=1) for part in similarity])
-    keywords_seen = seen_keywords(looked_at, similarity, keywords, at_least)
+    keywords_seen = seen_keywords(unique_ids, similarity, keywords, min_similarity)
     middle, most = np.quantile(best, [0.5, 0.95])
     return ImageSearchResult(
         keywords_seen,
@@ -88,36 +92,38 @@ TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
 
 
 class CandidatesSettings(AssetConfig):
-    """By which words pictures are found, and which pictures are never taken."""
+    """By which words images are found, and which images are excluded."""
 
     keywords: dict[str, list[str]] = Field(
         {},
-        description="Keywords in place of the task's own, by task, for example {Chart: [bar graph]}.",
+        description="Keywords by task that replace those of the task, for example {Chart: [bar "
+        "graph]}.",
     )
     excluded: str = Field(
         "",
-        description="File with the SHA-256 or MD5 of a picture a line: they are never taken.",
+        description="File with the SHA-256 or MD5 of one image in each line. These images are "
+        "never used.",
     )
     excluded_releases: list[str] = Field(
         [],
-        description="Names of releases, such as imported ones, with images that are never used.",
+        description="Releases, for example imported ones, whose images are never used.",
     )
     picture_encoder: str = Field(
         "",
         description="A CLIP-like sentence-transformers model or its folder, such as clip-ViT-B-32: "
-        "keywords are also searched for in images. Empty: only in texts.",
+        "keywords are searched in images, too. Empty: in texts only.",
     )
     picture_similarity: float = Field(
         0.27,
         ge=-1,
         le=1,
-        description="Least cosine of a picture with a keyword that it shows; each encoder has a range "
-        "of its own.",
+        description="Least cosine similarity at which an image shows a keyword. The useful range "
+        "depends on the encoder.",
     )
 
     @field_validator("keywords")
     @classmethod
-    def _are_of_tasks(cls, keywords: dict[str, list[str]]) -> dict[str, list[str]]:
+    def _require_keywords(cls, keywords: dict[str, list[str]]) -> dict[str, list[str]]:
         require_known("task", keywords, KEYWORDS)
         for task, words in keywords.items():
             if not all(word.strip() for word in words):
@@ -138,8 +144,10 @@ def candidates(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and categories,
-    and in the pictures where an encoder is set; without duplicates, near-duplicates, excluded ones."""
+    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and
+    categories, and in the images themselves if an encoder is set. Duplicates, near-duplicates and
+    excluded images are left out.
+    """
     rows = warehouse.read("rewrite/pictured").to_pylist()
     if not rows:
         raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
@@ -156,9 +164,9 @@ def candidates(
     keywords = {**KEYWORDS, **config.keywords}
     known_digests = _excluded(config, warehouse)
     excluded = known_digests | {row["image_id"] for row in rows if row["md5"] in known_digests}
-    looked = ImageSearchResult({}, {})
+    image_search = ImageSearchResult({}, {})
     if config.picture_encoder:
-        looked = keywords_by_image(
+        image_search = keywords_by_image(
             context,
             warehouse,
             image_store,
@@ -167,24 +175,28 @@ def candidates(
             keywords,
             config.picture_similarity,
         )
-    chosen = candidates_of(pictured, keywords, groups, excluded, looked.seen)
+    chosen = candidates_of(pictured, keywords, groups, excluded, image_search.seen)
     table = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
-    # An entry that has none of the words is not lost: it was never meant.
-    lost = [_lost(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
-    losses = rows_to_arrow(LOSSES, lost)
+    # An entry without any keyword was never a candidate, so it is not a loss.
+    dropped = [_dropped(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
+    losses = rows_to_arrow(LOSSES, dropped)
     warehouse.replace_all(
         [TableWrite(TABLE, table, {}), TableWrite(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
     )
-    of_task = Counter(candidate.task for candidate in chosen.candidates)
-    without = [task for task in keywords if not of_task[task]]
+    n_by_task = Counter(candidate.task for candidate in chosen.candidates)
+    tasks_without = ", ".join(task for task in keywords if not n_by_task[task])
     details = {
         "entries": len(pictured),
         **left_out_of_benchmarks(warehouse),
         "pictures to exclude": len(known_digests),
-        **looked.details,
+        **image_search.details,
         **reasons(Counter(removed.reason for removed in chosen.removed)),
-        **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
-        **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),
+        **{f"pictures for {task}": n_by_task[task] for task in sorted(n_by_task)},
+        **(
+            {"warning": f"No picture was found for {', '.join(tasks_without)}."}
+            if tasks_without
+            else {}
+        ),
     }
     return report(table, details, images=image_store)
 
@@ -203,7 +215,7 @@ def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
     return {*digests, *(row["image_id"] for row in rows if row["image_id"])}
 
 
-def _lost(removed: DroppedEntry) -> dict[str, object]:
+def _dropped(removed: DroppedEntry) -> dict[str, object]:
     where = {"set_id": removed.image_id, "call_key": None}
     instead = f" Entry {removed.instead} is used in its place." if removed.instead else ""
     detail = f"The image {removed.image_id} is not used.{instead}"

@@ -16,10 +16,10 @@ from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.missing_images import ask_with_missing_images
 from methods.evaluation.predictions import PredictionFormats
 from methods.evaluation.published import PublishedFormats
 from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
-from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
 
 JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
@@ -82,7 +82,7 @@ class Alignmmbench:
             item: The item.
             limits: The context policy and the limits of requests.
         """
-        yield from ask_without_pictures(
+        yield from ask_with_missing_images(
             item, lambda without_pictures: ask_dialogue(without_pictures, limits)
         )
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
+from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import items_by_ending, shortened_id
-from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import from_json, is_unicode
 from methods.prompts.messages import IMAGE_HERE
 

@@ -29,15 +29,15 @@ import numpy as np
 
 from methods.choice.lettered import LETTERS, NO_CHOICE, SHIFT, key_of, letter_in, shifted
 from methods.evaluation.items import Item
-from methods.evaluation.statistics.comparisons import holm
-from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics.bootstrap import (
     Floats,
     chunk_sizes,
     percentile_estimates,
     ratio,
     resampled_sums,
 )
+from methods.evaluation.statistics.comparisons import holm
+from methods.evaluation.statistics.estimates import Estimate
 
 
 def random_letter(item: Item, trial: str, seed: int) -> str:

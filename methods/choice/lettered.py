@@ -12,7 +12,7 @@ from methods.evaluation.items import Item
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, Message, Text, interleave
 from methods.prompts.parsing import ParseError
-from methods.prompts.template import PromptTemplate, TemplateError
+from methods.prompts.prompt_template import PromptTemplate, TemplateError
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 LETTERS = "ABCDEFGHIJ"

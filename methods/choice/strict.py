@@ -1,4 +1,4 @@
-"""Reading a letter from an answer by rule, without guessing (MMBench, 4.1, step 1).
+"""Answer extraction by rule: the letter of an answer, without guessing (MMBench, 4.1, step 1).
 
 Each rule names choices, or nothing.
 

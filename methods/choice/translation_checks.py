@@ -1,28 +1,27 @@
-"""Whether a translated question is the same question: what had to survive, and what may not be new.
+"""Checks that a translated question is the same question: what must stay, and what must not be added.
 
-The rules are strict: a model is asked once to repair what breaks one, and then the translation is
-dropped under the rule's name.
+The rules are strict: if a translation breaks one, the model is asked once to repair it; if that fails,
+the translation is dropped with the rule's name as its reason.
 
 1. Code, LaTeX, tags, `{places}`, addresses and image tokens stand in the translation as they are
    (`code_changed`).
-2. Every number in digits stands there in digits, of any script and with or without separators of
-   thousands (`number_changed`); a further one is there only for a number in words, or a month
-   (`number_added`).
-3. Mathematical, currency and other symbols are the same (`symbol_changed`), so are unit symbols after a
+2. Numbers in digits stay numbers in digits, in any script, with or without separators of thousands
+   (`number_changed`). A new number stands only for a number in words, or for a month (`number_added`).
+3. Unchanged are mathematical, currency and other symbols (`symbol_changed`), unit symbols after a
    number (`unit_changed`), words of letters and digits such as H2O (`formula_changed`) and single
    capital letters (`letter_changed`).
-4. A name is a word with a capital letter inside a sentence, or with a second one. It is kept, or listed
-   with a rendering that stands in each text that had the name (`name_lost`). A word that begins a text
-   or a sentence is kept only if it is listed. Days and months are words. What is listed is in the
-   source (`unknown_name`).
-5. No other word of the source is left in Latin letters (`not_translated`), no new one is there
-   (`word_added`), and letters are of the language's script (`other_language`).
-6. A text is empty where its source is (`empty_text`, `added_text`). Choices are distinct
-   (`repeated_choice`), without letters before them (`lettered_choice`); nothing calls a choice right
-   (`verdict_added`), and the question names no choice that its source does not name
-   (`gives_answer_away`).
+4. A name is a word with a capital letter inside a sentence, or with a second capital letter. It stays
+   as it is, or is listed with a rendering that every text with the name then has (`name_lost`). A word
+   that begins a text or a sentence counts as a name only if it is listed. Days and months are not
+   names. Every listed name is in the source (`unknown_name`).
+5. No other word of the source stays in Latin letters (`not_translated`), no Latin word is added
+   (`word_added`), and all other letters are of the language's script (`other_language`).
+6. A text is empty if its source is (`empty_text`, `added_text`). Choices are distinct
+   (`repeated_choice`) and have no letters before them (`lettered_choice`). No text calls a choice right
+   unless its source does (`verdict_added`), and the question has the text of no choice that its source
+   does not have (`gives_answer_away`).
 
-Sources: MMBench, 3.2 (all is translated but for proper nouns, symbols and code). The rules are the
+Sources: MMBench, 3.2 (everything but proper nouns, symbols and code is translated). The rules are the
 project's: the paper has people verify each translation.
 """
 
@@ -71,7 +70,7 @@ ORDINALS = (
     *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
     *("eighteenth", "nineteenth", "twentieth"),
 )
-"""The first twenty; those up to the twelfth are read as numbers."""
+"""The first to the twentieth; only the first to the twelfth are read as numbers."""
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
     *("october", "november", "december"),
@@ -89,7 +88,7 @@ CARDINALS = {
     for word, value in _VALUES.items()
     if word in (*_ONES[2:], *_TENS, "hundred", "thousand")
 }
-"""Words that are a number and nothing else, as `one` and `second` are not."""
+"""Words that always mean a number, which `one` and `second` do not."""
 _WORDS = re.compile(r"[a-z]+")
 _COMPOUND = re.compile(rf"({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})\b")
 
@@ -115,7 +114,7 @@ _CODE = re.compile(
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _THOUSANDS = re.compile(r",(?=[0-9]{3}(?![0-9]))")
 _SYMBOLS = ("Sm", "Sc", "So")
-_ALSO_SYMBOLS, _NO_SYMBOLS = "%‰§#@", "~|"
+_EXTRA_SYMBOLS, _IGNORED_SYMBOLS = "%‰§#@", "~|"
 _UNIT = re.compile(
     r"(?<=[0-9])(?:\s?(km/h|m/s|km|cm|mm|nm|μm|m|kg|mg|g|lb|oz|ft|mi|mph|ml|mL|L|kHz|MHz|GHz|Hz|kW|MW|kV"
     r"|mA|kJ|kPa|hPa|Pa|°C|°F|KB|MB|GB|TB|px|dpi|fps|ha|ms|min)|\s(s|h|t|A|V|W|N|J|K))(?![A-Za-z0-9])"
@@ -125,9 +124,9 @@ _WORD = re.compile(rf"(?<![{_LATIN}0-9])[{_LATIN}]+(?:['-][{_LATIN}]+)*(?![{_LAT
 _FORMULA = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]+(?![A-Za-z0-9])"
 )
-_NO_FORMULA = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
-_START = re.compile(r"(?:^|[.!?:;]['\")\]]*\s)[\s'\"(\[]*$")
-_DAYS = re.compile(
+_ORDINAL_OR_PLURAL = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]*\s)[\s'\"(\[]*$")
+_DAYS_AND_MONTHS = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August"
     r"|September|October|November|December"
 )
@@ -167,7 +166,7 @@ def check_translation(
 def check_text(
     where: str, source: str, target: str, renderings: Mapping[str, str], language: Language
 ) -> None:
-    """Raise ParseError unless one text is translated by rules 1 to 5; `where` names it."""
+    """Check one text by rules 1 to 5; `where` names it in the ParseError."""
     if source.strip() and not target.strip():
         raise ParseError("empty_text", f"The translation of {where} is empty.")
     if target.strip() and not source.strip():
@@ -185,7 +184,7 @@ def check_text(
 
 
 def _plain(text: str) -> str:
-    """The text without code, its characters in one width and its digits in one script."""
+    """Remove code, and write characters in one width and digits in one script."""
     text = unicodedata.normalize("NFKC", _CODE.sub(" ", text)).replace("’", "'")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
@@ -235,13 +234,14 @@ def _symbols(text: str) -> Iterator[str]:
     return (
         c
         for c in text
-        if (unicodedata.category(c) in _SYMBOLS or c in _ALSO_SYMBOLS) and c not in _NO_SYMBOLS
+        if (unicodedata.category(c) in _SYMBOLS or c in _EXTRA_SYMBOLS)
+        and c not in _IGNORED_SYMBOLS
     )
 
 
 def _formulas(text: str) -> Iterator[str]:
     without_units = _UNIT.sub(" ", text)
-    return (f for f in _FORMULA.findall(without_units) if not _NO_FORMULA.fullmatch(f))
+    return (f for f in _FORMULA.findall(without_units) if not _ORDINAL_OR_PLURAL.fullmatch(f))
 
 
 # --- Words and names -------------------------------------------------------------------------------
@@ -251,7 +251,9 @@ def _words(text: str) -> list[LatinWord]:
     """The words in Latin letters of a text, without unit symbols and formulas."""
     text = _UNIT.sub(lambda unit: " " * len(unit[0]), text)
     return [
-        LatinWord(match[0].removesuffix("'s"), _START.search(text[: match.start()]) is not None)
+        LatinWord(
+            match[0].removesuffix("'s"), _SENTENCE_START.search(text[: match.start()]) is not None
+        )
         for match in _WORD.finditer(text)
     ]
 
@@ -266,7 +268,7 @@ def _is_letter(word: LatinWord, text: str) -> bool:
 def _is_name(word: LatinWord) -> bool:
     """Whether a word has to be kept, or listed with its rendering."""
     text = word.text
-    if len(text) < 2 or text.startswith("I'") or _DAYS.fullmatch(text):
+    if len(text) < 2 or text.startswith("I'") or _DAYS_AND_MONTHS.fullmatch(text):
         return False
     # The parts of "Fifty-Two" are words of their own.
     if any(part[1:] != part[1:].lower() for part in text.split("-")):
@@ -297,7 +299,7 @@ def _require_words(
             f"The name {lost[0][:60]!r} of {where} is neither kept nor listed with its rendering.",
         )
     may_stay = names | of_listed | letters.keys() | _particles(words)
-    _require_no_others(where, words, latin_words, may_stay)
+    _require_no_other_words(where, words, latin_words, may_stay)
     _require_script(where, before, after, words, may_stay, language)
 
 
@@ -315,7 +317,7 @@ def _particles(words: list[LatinWord]) -> set[str]:
     }
 
 
-def _require_no_others(
+def _require_no_other_words(
     where: str, words: list[LatinWord], latin_words: Counter[str], may_stay: set[str]
 ) -> None:
     of_source = {word.text.casefold() for word in words}
@@ -344,7 +346,7 @@ def _require_script(
     others = [
         c for c in after if c.isalpha() and not own.match(c) and not re.match(f"[{_LATIN}]", c)
     ]
-    # A letter of a formula, such as π, stands in the source, too.
+    # Letters that the source has, too, such as π of a formula, may stay.
     if new := [c for c in others if c not in before]:
         raise ParseError(
             "other_language",
@@ -391,14 +393,16 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
 
 
 def _require_no_give_away(source: Texts, target: Texts) -> None:
-    """Raise ParseError where question or hint name some choices, and their sources do not."""
+    """Raise ParseError if the translated question or hint has the text of some choices, and the
+    source does not.
+    """
     letters = [name for name in source if name in LETTERS]
     question, asked_before = (
         " ".join(normalized(text) for name, text in texts.items() if name not in letters)
         for texts in (target, source)
     )
     named = {letter for letter in letters if _names(question, target[letter])}
-    # A single character is a part of too many words.
+    # Choices of one character are skipped: they are in too many words.
     new = [
         letter
         for letter in sorted(named)

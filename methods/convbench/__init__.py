@@ -32,9 +32,9 @@ from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
+from methods.evaluation.missing_images import ask_with_missing_images
 from methods.evaluation.predictions import PredictionFormats
 from methods.evaluation.published import PublishedFormats
-from methods.evaluation.without_pictures import ask_without_pictures
 from methods.prompts.messages import IMAGE_HERE
 
 
@@ -116,7 +116,7 @@ class Convbench:
             item: The item.
             limits: The context policy and the limits of requests.
         """
-        yield from ask_without_pictures(
+        yield from ask_with_missing_images(
             item, lambda without_pictures: self._ask(without_pictures, limits)
         )
 

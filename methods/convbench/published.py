@@ -22,9 +22,9 @@ from methods.convbench.scores import N_TURNS, TASK_LABELS
 from methods.delimited import DelimitedError, rows_of
 from methods.evaluation.indexes import whole_id
 from methods.evaluation.items import ReferenceKind, Turn
+from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
 from methods.evaluation.published_tables import shortened_id
-from methods.evaluation.without_pictures import IMAGE_PATH, path_label
 from methods.json_text import is_unicode
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE

@@ -1,4 +1,4 @@
-"""Messages without their images, or with the images of another item.
+"""Blind (text-only) runs and runs with the images of another item.
 
 What a model scores without looking tells how much of its score is sight (Goyal et al. 2017, Making the
 V in VQA matter; Chen et al. 2024, MMStar).

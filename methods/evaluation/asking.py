@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from methods.prompts.messages import Message
-from methods.prompts.template import PromptTemplate
+from methods.prompts.prompt_template import PromptTemplate
 
 PLAIN = "plain"
 """The trial of an item that is asked as it stands."""

@@ -23,9 +23,9 @@ from methods.evaluation.metrics import Unit
 from methods.evaluation.metrics.observations import ObservationNames
 from methods.evaluation.metrics.terms import WeightedTerms
 from methods.evaluation.metrics.units import Units
+from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import pseudo_values, score_estimates
-from methods.evaluation.statistics.resampling import ClusterTotals, Floats
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 ROWS_AT_ONCE = 1_000

@@ -1,4 +1,5 @@
-"""Bias tests of a judge: what is planted in an answer, how far scores shift, and what that shows.
+"""Bias tests of a judge (length or verbosity bias, position bias, obedience): changed answers, shifts
+of scores.
 
     length           the answer with neutral sentences after it that say nothing about the question
     obedience        the answer with an instruction to its judge after it, less the same answer with

@@ -19,6 +19,7 @@ from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
+from methods.evaluation.statistics.bootstrap import Floats, ratio
 from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement
 from methods.evaluation.statistics.length_control import (
@@ -26,7 +27,6 @@ from methods.evaluation.statistics.length_control import (
     length_controlled_scores,
     length_correlation,
 )
-from methods.evaluation.statistics.resampling import Floats, ratio
 from methods.evaluation.statistics.score_distribution import score_distribution
 from methods.evaluation.statistics.variance_components import (
     replicate_variance,

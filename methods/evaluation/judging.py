@@ -1,4 +1,4 @@
-"""Judging the answers to an item, without I/O: the requests of a benchmark and their replies.
+"""LLM judges, without I/O: the requests of a benchmark about the answers to an item, and their replies.
 
 A benchmark's `judge` is a generator. It yields judge requests, several at once if they are independent,
 is sent a `Judgment` or None for each, and returns observations. A benchmark scored by rule yields

@@ -23,8 +23,8 @@ from methods.evaluation.metrics.units import Units, aligned, by_stratum, matrix
 from methods.evaluation.ranking import on_clusters
 from methods.evaluation.scoring import ALL, floored, terms_of
 from methods.evaluation.slices import MOST_VALUES
+from methods.evaluation.statistics.bootstrap import cluster_totals
 from methods.evaluation.statistics.comparisons import Comparison, PairTotals, compared_sides
-from methods.evaluation.statistics.resampling import cluster_totals
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 SPLIT_BY = ("l2-category",)

@@ -11,7 +11,7 @@ import numpy as np
 from methods.evaluation.asking import OWN_DOING
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.statistics.resampling import Floats
+from methods.evaluation.statistics.bootstrap import Floats
 
 Outcomes = Mapping[str, Mapping[str, bool | None]]
 """By model and item: whether it is right; None where it is not known."""

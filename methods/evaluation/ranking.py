@@ -25,6 +25,7 @@ from methods.evaluation.metrics.terms import WeightedTerms, by_term, coverage_of
 from methods.evaluation.metrics.units import Units, by_stratum, cluster_names, in_all, matrix
 from methods.evaluation.scoring import by_subset, in_form, terms_of
 from methods.evaluation.slices import subsets
+from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats
 from methods.evaluation.statistics.comparisons import (
     Comparison,
     PairTotals,
@@ -34,7 +35,6 @@ from methods.evaluation.statistics.comparisons import (
 )
 from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
-from methods.evaluation.statistics.resampling import ClusterTotals, Floats
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from methods.evaluation.items import Item
-from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.evaluation.missing_images import IMAGE_PATH
 from methods.words import n_words
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)

@@ -24,8 +24,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from methods.evaluation.statistics.bootstrap import Floats
 from methods.evaluation.statistics.item_analysis import discriminations
-from methods.evaluation.statistics.resampling import Floats
 
 LEAST_MODELS = 4
 MOST_PAIRS = 1000

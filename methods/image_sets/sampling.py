@@ -31,7 +31,9 @@ INSTEAD = "made in place of sizes that do not fit"
 
 @dataclass(frozen=True)
 class SizeCount:
-    """Sets of one size: the reasons sum up to `wanted - made`."""
+    """How many sets of one size were wanted and made. The counts in `reasons` sum to `wanted -
+    made`.
+    """
 
     n_images: int
     wanted: int
@@ -45,10 +47,11 @@ def size_counts(
     existing: Mapping[int, int],
     whole_sizes: Collection[int] | None = None,
 ) -> list[SizeCount]:
-    """Counts of one kind, one row for each wanted size, rising.
+    """Counts of one kind, one row for each wanted size, in ascending order.
 
-    `whole_sizes` are the numbers of entries of all clusters in both splits; None if there is one split.
-    `wanted` are the shares of `spec.n_sets` sets or, if that is None, of the number of sets made.
+    `whole_sizes` are the numbers of entries of clusters in both splits together; None if there is one
+    split. `wanted` divides `spec.n_sets` sets by the weights of sizes; if that is None, the number of
+    sets that were made.
     """
     n_sets = sum(existing.values()) if spec.n_sets is None else spec.n_sets
     wanted = apportion(spec.weights, n_sets)
@@ -78,7 +81,7 @@ def size_counts(
 
 
 def _frequencies(cluster: Cluster, spec: SamplingSpec) -> tuple[int, Counts, Counts]:
-    """Number of entries of a cluster, and the allowed uses of each image group and of each page."""
+    """Number of entries of a cluster, and how often each image group and each page may be used."""
     images = Counter(member.image_group for member in cluster.members)
     pages = Counter(member.page_id for member in cluster.members)
     return (
@@ -94,7 +97,7 @@ def _bounds(
     spec: SamplingSpec,
     size: int,
 ) -> list[tuple[str, int]]:
-    """Upper bounds on the number of sets of `size` images, each under one rule more."""
+    """Upper bounds on the number of sets of `size` images; each bound adds a rule to those before."""
     by_images = by_pages = 0
     for n_entries, images, pages in frequencies:
         if n_entries < size:
@@ -111,7 +114,7 @@ def _bounds(
 
 
 def _n_sets(sizes: Collection[int], spec: SamplingSpec, size: int) -> int:
-    """Upper bound on the number of sets of `size` images of clusters with so many entries."""
+    """Upper bound on the number of sets of `size` images of clusters of these sizes."""
     return sum(
         cluster_size * spec.max_uses // size for cluster_size in sizes if cluster_size >= size
     )
@@ -139,14 +142,14 @@ def sample_sets(
     """Sample image sets of one kind: the prior sets that are still valid, in their order, and new ones.
 
     A prior set is valid if all its entries are still in one cluster and the spec allows it. If an entry
-    was removed because its text changed, the entry that has its image now replaces it. New sets are
-    sampled from unused entries, so added entries and changed texts affect no other set.
+    is gone because its text changed, the entry that has its image now replaces it. New sets are sampled
+    from unused entries, so added entries and changed texts affect no other set.
 
     Sizes are apportioned so that all sets together come as near to the wanted shares as the clusters
-    allow. First the number of sets of each size is fixed. Then, the largest first, each set goes to a
-    cluster where it leaves the fewest entries over, of these to one with the fewest sets, of these to
-    the one with the most capacity. Without prior sets the result depends on seed and content only, not
-    on the order of the input.
+    allow. First the number of sets of each size is fixed. Then sets are placed, the largest first: in
+    the cluster where the fewest entries are left over; among equals in the one with the fewest sets,
+    then in the one with the most capacity. Without prior sets the result depends on seed and content
+    only, not on the order of the input.
 
     Args:
         clusters: The clusters of this split with their entries.
@@ -225,7 +228,7 @@ def _kept_sets(
 
 
 def _nearest_to_shares(image_sets: list[ImageSet], spec: SamplingSpec) -> list[ImageSet]:
-    """At most `spec.n_sets` of the sets, first those within the share of their size."""
+    """Keep at most `spec.n_sets` of the sets, first those within the share of their size."""
     if spec.n_sets is None or len(image_sets) <= spec.n_sets:
         return image_sets
     shares = apportion(spec.weights, spec.n_sets)

@@ -1,4 +1,4 @@
-"""Groups of images that are copies of each other."""
+"""Deduplication: groups of images that are copies of each other."""
 
 from collections.abc import Iterable
 

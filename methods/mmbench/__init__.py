@@ -1,4 +1,6 @@
-"""MMBench: multiple choice with one image, asked once for each place of the right choice (4)."""
+"""MMBench: multiple choice with one image and circular evaluation: asked once for each place of the
+right choice (4).
+"""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any

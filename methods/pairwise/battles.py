@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.resampling import Clusters, Floats
+from methods.evaluation.statistics.bootstrap import Clusters, Floats
 
 FIRST, TIE, SECOND = 1.0, 0.5, 0.0
 WINNERS: Mapping[str, float] = {

@@ -1,4 +1,4 @@
-"""The Bradley-Terry model, a tie being half a win for each, as the arenas fit it.
+"""Bradley-Terry ratings on the scale of Elo; a tie is half a win for each, as in the arenas.
 
     P(i is preferred to j) = 1 / (1 + exp(-(t_i - t_j))),    sum of all t = 0
     maximise  sum_ij w_ij ln P(i over j),                    w_ij: wins of i over j, a tie 0.5 + 0.5
@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.resampling import Floats
+from methods.evaluation.statistics.bootstrap import Floats
 
 SCALE, BASE, MEAN = 400.0, 10.0, 1000.0
 HALF_A_WIN = 0.5

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.comparisons import Comparison, holm
-from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.intervals import score_estimates
-from methods.evaluation.statistics.ranks import Rank, rank_models
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics.bootstrap import (
     Floats,
     cluster_totals,
     percentile_estimates,
     resampled_sums,
 )
+from methods.evaluation.statistics.comparisons import Comparison, holm
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.intervals import score_estimates
+from methods.evaluation.statistics.ranks import Rank, rank_models
 from methods.pairwise.battles import TIE, Battles
 from methods.pairwise.bradley_terry import Truths, fit, is_finite, parts, to_points
 

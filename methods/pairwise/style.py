@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from methods.evaluation.statistics.bootstrap import Floats, percentile_estimates
 from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import Floats, percentile_estimates
 from methods.pairwise.battles import Battles
 from methods.pairwise.bradley_terry import HALF_A_WIN, Truths, is_finite, parts, to_points
 from methods.words import n_words

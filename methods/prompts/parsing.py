@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from methods.prompts.messages import Message, Text
 from methods.prompts.parse_error import ParseError
+from methods.prompts.prompt_template import as_data
 from methods.prompts.reply_objects import objects_in
-from methods.prompts.template import as_data
 
 _REPAIR_TEXT = """\
 

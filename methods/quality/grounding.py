@@ -1,4 +1,4 @@
-"""Names and numbers of an answer that its sources do not support.
+"""Hallucination: names and numbers of an answer that its sources do not support.
 
 Small numbers that count things and common words need no source, because they can come from the image. A
 model checks whether the image supports statements about objects (`unsupported`).

@@ -1,4 +1,6 @@
-"""Rows of agreement: between people (`people_rows`), and of people with a judge (`judge_rows`)."""
+"""Inter-annotator agreement as rows of a table: among people (`people_rows`), and of people with a
+judge (`judge_rows`).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -19,7 +21,7 @@ from methods.review.ratings import SCORE, Rating, mean_by_item
 
 ALL = "all"
 JUDGE = "judge:"
-"""Prefix of a judge's name, so that it is not the name of a person."""
+"""Prefix that tells judges from people of the same name."""
 
 
 class JudgeScore(NamedTuple):
@@ -43,8 +45,8 @@ def people_rows(
 
     Returns:
         Rows of kind, dimension, raters, measure, n_items, value, low, high and reason. `raters` is
-        `all`, or `a|b` for two people who both rated at least one item. `n_items` counts the items that
-        two or more of them rated; `reason` says why there is no value.
+        `all`, or `a|b` for two people who both rated at least one item. `n_items` is the number of
+        items that at least two of the raters rated; `reason` says why there is no value.
     """
     rows = []
     for (kind, dimension), of_dimension in _by_dimension(ratings):
@@ -110,7 +112,9 @@ def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], 
 def _pairs_with_judges(
     ratings: Sequence[Rating], judge_scores: Sequence[JudgeScore]
 ) -> dict[str, list[Rating]]:
-    """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
+    """Return for each judge two ratings of each item that both scored: the mean of people's scores,
+    and the judge's.
+    """
     means, first = mean_by_item(ratings), {rating.item_id: rating for rating in ratings}
     pairs: dict[str, list[Rating]] = {}
     for score in judge_scores:

@@ -15,7 +15,7 @@ from resources.corpus.staging import StagedShard
 from resources.files.bounded import file_hash
 
 READER = 3
-"""Increased when the same content is read in another way, so that no shard is skipped as unchanged."""
+"""Increase it when files are parsed in another way, so that unchanged shards are read again."""
 
 Log = Callable[[str], None]
 """Takes a progress message."""
@@ -84,7 +84,7 @@ class FileShard(ABC):
 
     @abstractmethod
     def stage(self, folder: Path) -> StagedShard:
-        """Read the file, as far as it can be read, into files in `folder`."""
+        """Parse the file into files in `folder`; where it breaks off, what was read is kept."""
 
     def _download(self, log: Log) -> None:
         shown = -1

@@ -1,6 +1,6 @@
-"""Shards of `wikimedia/wit_base`: Parquet files, here or on the hub (`hf://`).
+"""Shards of `wikimedia/wit_base`: Parquet files, local or on the Hugging Face Hub (`hf://`).
 
-Texts and images are read separately, so that reading the one does not load the other.
+Texts and images are read separately, so that reading texts does not load images.
 """
 
 import os
@@ -18,21 +18,26 @@ from resources.files.bounded import open_file, unpacked_limit
 from resources.files.parquet_records import open_parquet, read_records
 
 FEW_RECORDS, FEWEST_BYTES = 100_000, 50
-"""Records that any file may have, and bytes that each one of a larger file takes at least: pages' texts
-and addresses, packed. A file of kilobytes may state millions of equal records."""
+"""A file that claims more than FEW_RECORDS must have at least FEWEST_BYTES packed bytes for each: a
+file of kilobytes may claim millions of equal records.
+"""
 LONGEST_REASON = 300
-"""Characters of an error of others: some contain the whole schema of a file."""
+"""Characters of a library's error message that are shown: some contain the whole schema of a file."""
 MOST_RECORD_BYTES = 20_000_000 + MAX_BYTES
-"""Bytes of a decoded record: the texts of its pages, or its image."""
+"""Bytes of a decoded record: the texts of its Wikipedia pages, or its image."""
 
 
 class WitBaseShard(FileShard):
-    """One Parquet file of the dataset's form; files behind hf:// are read where they are."""
+    """One Parquet file in the format of wit_base. A file on the hub is read there, without a
+    download.
+    """
 
     carries_images = True
 
     def fetch(self, log: Log) -> str:
-        """Download the shard. The fingerprint of a file on the hub is the hub's own."""
+        """Download the shard. A file on the hub is not downloaded; its fingerprint is the hub's key
+        of it.
+        """
         if not self._on_hub:
             return super().fetch(log)
         import fsspec
@@ -40,14 +45,16 @@ class WitBaseShard(FileShard):
         filesystem, path = fsspec.url_to_fs(self.address)
         try:
             return f"{READER}-{filesystem.ukey(path)}"
-        except Exception as error:  # the hub and what asks it have errors of their own
+        except Exception as error:  # fsspec and the client of the hub raise errors of their own
             raise CorpusError(
                 f"Shard {self.name!r} cannot be found on the hub ({error}): correct "
                 f"{self.address} in corpus.yaml, or download the file into the corpus's folder."
             ) from error
 
     def stage(self, folder: Path) -> StagedShard:
-        """One row for each page of each image. Raises CorpusError if none can be read."""
+        """Write a row for each page of each image. What was read before an error is kept; raises
+        CorpusError if that is nothing.
+        """
         numbers = count(1)
         broken = None
         with StagedWriter(folder, self.name, unit="record") as writer:
@@ -61,7 +68,9 @@ class WitBaseShard(FileShard):
         return writer.staged(broken)
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """The images as the file has them; one without bytes is left to its URL."""
+        """Yield the URL and the bytes of each image in the file. One without bytes is fetched by
+        its URL later.
+        """
         if self._remote and not self.path.exists():
             self.fetch(lambda _: None)
         for record in self._records("image", "image_url"):
@@ -82,7 +91,9 @@ class WitBaseShard(FileShard):
         return cast(IO[bytes], filesystem.open(path))
 
     def _require_form(self, metadata: Any, n_bytes: int, columns: Sequence[str]) -> None:
-        """Raise CorpusError for a file without the columns, or with more records than fit."""
+        """Raise CorpusError for a file that lacks columns, or claims more records than its size
+        allows.
+        """
         place = self.address if self._on_hub else self.path
         names = metadata.schema.to_arrow_schema().names
         if missing := [name for name in columns if name not in names]:
@@ -103,9 +114,12 @@ class WitBaseShard(FileShard):
                 n_bytes = file.seek(0, os.SEEK_END)
                 table = open_parquet(file)
                 self._require_form(table.metadata, n_bytes, columns)
-                pages = None if self._on_hub else file
+                # The check of its pages would download a file on the hub twice.
+                checked_file = None if self._on_hub else file
                 most_bytes = unpacked_limit(n_bytes)
-                for batch in read_records(pages, table, most_bytes, columns, MOST_RECORD_BYTES):
+                for batch in read_records(
+                    checked_file, table, most_bytes, columns, MOST_RECORD_BYTES
+                ):
                     yield from batch.to_pylist()
         except CorpusError:
             raise

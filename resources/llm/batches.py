@@ -1,4 +1,4 @@
-"""Requests submitted to a provider in batches: cheaper, answered within a day, across restarts.
+"""Batch APIs: requests submitted to a provider together, cheaper and answered within a day.
 
 A batch is recorded before it is submitted, and its id is in the metadata that the provider keeps. A
 batch whose creation was interrupted is found again by that id, instead of being submitted, and paid

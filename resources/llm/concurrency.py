@@ -35,7 +35,7 @@ class Concurrency:
     Args:
         ceiling: The entry's `concurrency`.
         timeout: Seconds after which an attempt times out; inf if none does.
-        now: The time by the clock that the other methods are given.
+        current_time: The time by the clock that the other methods are given.
     """
 
     def __init__(self, ceiling: int, timeout: float = math.inf, current_time: float = -math.inf):

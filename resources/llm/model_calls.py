@@ -1,4 +1,4 @@
-"""The model calls of one stage: from a request to its outcome."""
+"""The model calls of one stage, with retries: from a request to its outcome."""
 
 import asyncio
 import logging

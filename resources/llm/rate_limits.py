@@ -1,8 +1,9 @@
-"""The rate limits of one model within one process: units in any sliding minute, requests in flight.
+"""Rate limits of one model within one process: requests and tokens in any sliding minute, and requests
+in flight.
 
-`concurrency.py` has the number of requests in flight that a server can take, and `circuit_breaker.py`
-the pauses for a server that fails. Runs keep to the limits together by the Dagster pool `models`, in
-which one run has a place (docs/decisions/0081).
+`concurrency.py` decides how many requests may be in flight, `circuit_breaker.py` pauses when the server
+fails. Several runs share the limits by the Dagster pool `models`, which by default lets one step at a
+time call models (docs/decisions/0081).
 """
 
 import asyncio
@@ -21,10 +22,10 @@ from resources.llm.watchdog import waits_for
 
 MINUTE = 60.0
 SLACK = 0.5
-"""Seconds added to the minute: requests sent evenly may arrive bunched by the network's jitter."""
+"""Seconds added to the minute: the network may bunch requests that were sent evenly."""
 WINDOW = MINUTE + SLACK
 BACKED_OFF_SECONDS = 1.0
-"""Throttled replies within this time count as one."""
+"""Throttled replies within this time halve the concurrency once."""
 
 
 @dataclass(slots=True)
@@ -38,8 +39,8 @@ class WindowUsage:
 class SlidingMinute:
     """At most `limit` units in any window of a minute; waiters are served in order.
 
-    A leaky bucket lets twice its limit through in its first minute, and takes nothing back. So the
-    window is an exact log of the units.
+    A leaky bucket would let through up to twice the limit in its first minute, and could not return
+    unused units. So the window is an exact log of the last minute.
     """
 
     def __init__(self, limit: int, window: float = WINDOW):
@@ -52,8 +53,8 @@ class SlidingMinute:
         """Take units as soon as they fit into the limit.
 
         Args:
-            units: The units. More than the limit count as the whole limit.
-            pause: Returns the seconds for which nothing may be sent.
+            units: The units; at most the limit is taken.
+            pause: Returns for how many seconds sending is still paused.
 
         Returns:
             The usage, for `correct`.
@@ -69,7 +70,7 @@ class SlidingMinute:
             return entry
 
     def correct(self, entry: WindowUsage, units: float) -> None:
-        """Replace the units of a usage by the actual ones.
+        """Replace the estimated units of a usage by the actual ones.
 
         Args:
             entry: The usage.
@@ -78,9 +79,9 @@ class SlidingMinute:
         if not self._taken or entry.at < self._taken[0].at:
             return
         self._sum += units - entry.units
-        is_released = units < entry.units
+        is_reduced = units < entry.units
         entry.units = units
-        if is_released:
+        if is_reduced:
             self._line.wake()
 
     def _seconds_until(self, units: float) -> float:
@@ -93,7 +94,7 @@ class SlidingMinute:
                 break
             over -= use.units
             if over <= 1e-9:
-                # Checked again then: an attempt may have been corrected to less or more meanwhile.
+                # The caller checks again after that time, as usages may have been corrected.
                 return max(use.at + self.window - current_time, 0.001)
         return 0.0
 
@@ -118,7 +119,7 @@ class ModelLimits:
         self._concurrency = Concurrency(concurrency, timeout)
         self.in_flight = 0
         self.has_answered = False
-        """Whether the server answered a request of this run, so that the key is one that it accepts."""
+        """Whether the server has answered in this run, which shows that it accepts the API key."""
         self._requests, self._tokens = requests, tokens
         self._line, self._n_entering = WaitingLine(), 0
         self._not_before = 0.0
@@ -128,7 +129,8 @@ class ModelLimits:
     async def attempt(
         self, estimated_tokens: int, breaker: CircuitBreaker
     ) -> AsyncIterator[Callable[[int], None]]:
-        """Be in flight with one attempt, once the limits and the breaker allow it.
+        """Wait until the limits and the breaker allow an attempt, and count it as in flight until the
+        block ends.
 
         Yields a function that replaces the estimate by the tokens used; 0 releases them.
 
@@ -137,7 +139,7 @@ class ModelLimits:
             breaker: The circuit breaker of the model's server in this stage.
 
         Raises:
-            ProviderDown: The breaker has given the server up.
+            ProviderDown: The stage has stopped asking the server.
         """
         await self._enter()
         try:
@@ -164,15 +166,15 @@ class ModelLimits:
     def answered(self, sent_at: float) -> None:
         """The server answered an attempt that was sent at a time of the monotonic clock."""
         before = self.allowed
-        # Where fewer are in flight, the answers say nothing about how many the server can take. Those
-        # that are about to follow others count.
+        # An answer says how many the server can take only if every allowed place is used; requests
+        # that wait for a place count.
         if self.in_flight + self._n_entering >= before:
             self._concurrency.answered(sent_at, time.monotonic())
         if self.allowed > before:
             self._line.wake()
 
     def timed_out(self, sent_at: float) -> None:
-        """An attempt that was sent then got no answer in time: halve the concurrency."""
+        """An attempt that was sent at `sent_at` got no answer in time: halve the concurrency."""
         self._concurrency.timed_out(sent_at, time.monotonic())
 
     def throttled(self, retry_after: float | None) -> None:
@@ -185,7 +187,7 @@ class ModelLimits:
             self.pause(retry_after)
 
     def pause(self, seconds: float) -> None:
-        """Send nothing more for so long."""
+        """Send nothing for `seconds`."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
     async def _enter(self) -> None:

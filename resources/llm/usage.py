@@ -1,4 +1,4 @@
-"""Calls, tokens and cost of a stage's model calls, and what was unusual in them."""
+"""Token usage, calls and cost of a stage, and what was unusual in its replies."""
 
 from collections import Counter
 from contextvars import ContextVar

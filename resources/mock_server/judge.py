@@ -1,5 +1,6 @@
-"""The task `judge`: an answer is measured against the pictures' facts and the reference, then scored.
-The report says for each dimension what was right, wrong or missing."""
+"""The mock of an LLM judge for MMDU: it scores an answer by rules, from the facts of the images and
+the reference. Its reply says for each dimension what was right, wrong or missing.
+"""
 
 import re
 from dataclasses import dataclass
@@ -47,22 +48,30 @@ _BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>",
 
 @dataclass(frozen=True)
 class _Features:
-    """What was measured in an answer; shares lie between 0 and 1."""
+    """What was measured in an answer. Shares are 0 to 1."""
 
     image_numbers: tuple[int, ...]
     right: tuple[StatedFact, ...]
     wrong: tuple[tuple[StatedFact, str], ...]
-    """Each with the right value."""
+    """Each with the true value."""
     missing: tuple[tuple[int, str], ...]
+    """Image and kind of a fact that the answer lacks."""
     unmatched: tuple[StatedFact, ...]
+    """Facts of the reference that the answer lacks."""
     swapped: tuple[StatedFact, ...]
+    """Wrong facts that are true of another image."""
     contradictions: tuple[tuple[int, str], ...]
     precision: float
     recall: float
     agreement: float
+    """How far the answer has the facts of the reference, on average."""
     covered: float
+    """The share of the images asked about with a right or partly right fact."""
     named: float
+    """The share of the images asked about that the answer names."""
     stray: float
+    """The share of the sentences that state nothing about an image asked about."""
+
     interpretive: tuple[str, ...]
     connectives: int
     relations: tuple[str, ...]
@@ -196,13 +205,15 @@ def _levels(features: _Features) -> dict[str, float]:
         PERCEPTION: max(attempt, stated_level),
         COHERENCE: 0.29 + links + reasoned - clashes,
         ACCURACY: max(attempt, 0.6 * stated_level + 0.4 * repeated),
-        RELATIONSHIP: max(attempt, _related(features)),
+        RELATIONSHIP: max(attempt, _relationship_level(features)),
     }
     return {name: max(0.0, min(1.0, value)) for name, value in level.items()}
 
 
-def _related(features: _Features) -> float:
-    """Return the level of naming the right pictures, telling them apart and relating them."""
+def _relationship_level(features: _Features) -> float:
+    """Return the level of image relationship: whether the answer names the right images, tells them
+    apart and relates them.
+    """
     if not features.covered:
         return 0.0
     if len(features.image_numbers) == 1:
@@ -230,7 +241,7 @@ def _measured(pictures: dict[int, Facts], question: str, reference: str, answer:
         wrong=tuple((fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong),
         missing=tuple(missing),
         unmatched=tuple(fact for fact, match in matches.items() if match == 0.0),
-        swapped=tuple(fact for fact in wrong if _elsewhere(fact, numbers, pictures)),
+        swapped=tuple(fact for fact in wrong if _is_swapped(fact, numbers, pictures)),
         contradictions=tuple(_contradictions(statements)),
         precision=_mean(list(scored.values())),
         recall=recall,
@@ -293,8 +304,8 @@ def _match(expected: StatedFact, statements: list[StatedFact]) -> float:
     return 0.5 if any(vocabulary.near(c.value, expected.value) for c in same) else 0.0
 
 
-def _elsewhere(fact: StatedFact, numbers: list[int], pictures: dict[int, Facts]) -> bool:
-    """Return whether a wrong fact is right for another picture asked about."""
+def _is_swapped(fact: StatedFact, numbers: list[int], pictures: dict[int, Facts]) -> bool:
+    """Return whether a wrong fact is true of another image asked about."""
     return any(
         correctness(StatedFact(number, fact.kind, fact.value), pictures[number]) == 1.0
         for number in numbers

@@ -19,6 +19,7 @@ from methods.json_text import to_json
 from methods.naming import listed, nearest
 from methods.release_card import benchmark_of, card_of
 from methods.release_items import items_of_release
+from methods.results.latex_and_markdown import latex, markdown
 from methods.results.methods_paragraph import (
     CallSettings,
     EvaluationCalls,
@@ -31,7 +32,6 @@ from methods.results.results_table import FLOOR, GROUP_ANALYSES, JudgeResults, M
 from methods.results.shapes import planes, radars
 from methods.results.table_cells import ResultTable
 from methods.results.tables import tables
-from methods.results.texts import latex, markdown
 from methods.spreadsheet_cells import mark_formula
 from resources.files.atomic import write_atomically
 from resources.llm.ledger import Call, Ledger

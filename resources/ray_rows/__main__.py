@@ -1,7 +1,7 @@
 """The Ray job: Ray Data hands the blocks of a folder to a pool of workers.
 
-Folder, work and GPUs of a worker are extras of the Pipes session. Rows go by the folder, not through
-Ray's object store.
+The Pipes session has the folder, the function to run and the GPUs of a worker as extras. Rows go by
+files in the folder, not through Ray's object store.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from resources.ray_rows.folder import OnRows, RowFolder
 
 REPORT_SECONDS = 5.0
 RETRIES = 3
-"""How often a block is done again after its worker died, before the job fails."""
+"""How often a block is tried again after its worker died, before the job fails."""
 
 
 class BlockWorker:
@@ -35,10 +35,10 @@ class BlockWorker:
         self._on_rows: OnRows | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Do the blocks that the column `block` names.
+        """Process the blocks that the column `block` names.
 
-        Returns for each the rows done, the worker, and the sentence of a UserError or "": other errors
-        end the job.
+        Returns for each block the number of rows, the worker, and the message of a UserError or "". Any
+        other error ends the job.
         """
         import ray
 
@@ -67,7 +67,7 @@ def run_blocks(
     gpus: float,
     report: Callable[[str], None],
 ) -> None:
-    """Do every block that is not done; the sentence of a UserError is written to the folder."""
+    """Process all blocks that are not done. The message of a UserError is written to the folder."""
     import ray.data
 
     blocks = folder.todo()

@@ -1,4 +1,4 @@
-"""Assignments: what a lead gave to whom, and which items that is."""
+"""Assignments of items to people: who has which share, and which items that is."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -12,10 +12,10 @@ from resources.review.statements import sql
 from resources.review.tables import ASSIGNED
 
 Row = tuple[str, str, int, int, str, int, int]
-"""Item, person, round, assignment, progress, priority and place of the item."""
+"""Item, person, round, assignment, progress, and the item's priority and place in the queue."""
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
-_OF_ASSIGNMENT = (
+_ASSIGNMENT_COLUMNS = (
     *("assignment_id", "annotator", "round", "kind", "bucket", "start", "share"),
     *("made_by", "made_at"),
 )
@@ -29,6 +29,7 @@ VALUES (:annotator, :round, :kind, :bucket, :start, :share, :made_by, :made_at)
 _END = text(
     "INSERT INTO assignments (ends, made_by, made_at) VALUES (:assignment_id, :made_by, :made_at)"
 )
+# What each queued item still needs.
 _STANDINGS = text("""
 SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, s.unreserved
 FROM standings AS s JOIN items AS i USING (item_id)
@@ -41,7 +42,9 @@ INSERT INTO assigned ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
 
 
 class ActiveAssignment(NamedTuple):
-    """An assignment that has not ended, and how many of its items are open, done, and not yet open."""
+    """An assignment that has not ended, with the number of its items that are open, done, and
+    waiting (not open yet).
+    """
 
     assignment: Assignment
     made_by: str
@@ -67,13 +70,15 @@ def current(connection: Connection) -> list[ActiveAssignment]:
             row.made_at,
             *(n_items.get((row.assignment_id, each), 0) for each in get_args(Progress)),
         )
-        for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))
+        for row in connection.execute(sql("assignments", *_ASSIGNMENT_COLUMNS))
     ]
 
 
 def assignments(connection: Connection) -> list[Assignment]:
     """The assignments that have not ended, in the order they were made."""
-    return [_assignment(row) for row in connection.execute(sql("assignments", *_OF_ASSIGNMENT))]
+    return [
+        _assignment(row) for row in connection.execute(sql("assignments", *_ASSIGNMENT_COLUMNS))
+    ]
 
 
 def assign(
@@ -86,7 +91,7 @@ def assign(
     made_by: str,
     made_at: str,
 ) -> None:
-    """Assign the next share of items to a person; it begins where the share of the last person ends.
+    """Assign the next share of items to a person, from where the previous share ends.
 
     Args:
         connection: The review store.
@@ -96,7 +101,7 @@ def assign(
         bucket: The bucket of items; None for all.
         share: The share, 0 to 1.
         made_by: Who assigns.
-        made_at: When, as the store keeps times.
+        made_at: The time, in the form of the store.
     """
     start = next_start(assignments(connection), round, kind, bucket)
     values = {
@@ -108,7 +113,7 @@ def assign(
 
 
 def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
-    """End an assignment; anybody may decide the items that are left.
+    """End an assignment. Its undecided items become open to everybody.
 
     Args:
         connection: The review store.
@@ -128,17 +133,18 @@ def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) 
 
 
 def renew(connection: Connection) -> None:
-    """Find the items of every assignment again, by their stored status."""
+    """Compute again which items every assignment covers, by their stored status."""
     connection.execute(text("DELETE FROM assigned"))
     all_assignments = assignments(connection)
     excluded: dict[str, set[str]] = defaultdict(set)
+    # Who may not make the next decision on an item.
     for item_id, annotator in connection.execute(text("SELECT item_id, annotator FROM bars")):
         excluded[item_id].add(annotator)
     changed: list[dict[str, Any]] = []
     assigned: list[Row] = []
     for row in [each._asdict() for each in connection.execute(_STANDINGS)]:
-        place = place_of(row["item_id"], row["set_id"]) if all_assignments else 0.0
-        rows, n_reserved = rows_of(all_assignments, row, place, excluded.get(row["item_id"], ()))
+        position = place_of(row["item_id"], row["set_id"]) if all_assignments else 0.0
+        rows, n_reserved = rows_of(all_assignments, row, position, excluded.get(row["item_id"], ()))
         assigned += rows
         if row["people"] - n_reserved != row["unreserved"]:
             unreserved = row["people"] - n_reserved
@@ -151,24 +157,24 @@ def renew(connection: Connection) -> None:
 def rows_of(
     all_assignments: Iterable[Assignment],
     item: Mapping[str, Any],
-    place: float,
+    position: float,
     excluded: Collection[str],
 ) -> tuple[list[Row], int]:
     """Find the people an item is assigned to.
 
     Args:
         all_assignments: The assignments that have not ended.
-        item: item_id, kind, status, round, priority and place of the item's row in `standings`.
-        place: The place of the item, 0 to 1.
+        item: item_id, kind, status, priority and place of the item's row in `standings`.
+        position: The position of the item in its kind, 0 to 1.
         excluded: The people who may not make the next decision.
 
     Returns:
-        A row for each person and round, and for how many people the next decisions are reserved.
+        A row for each person and round, and the number of people who have the item open.
     """
     rows: dict[tuple[str, int], tuple[int, str]] = {}
     for assignment in all_assignments:
         key = assignment.annotator, assignment.round
-        if key not in rows and assignment.covers(item["kind"], place):
+        if key not in rows and assignment.covers(item["kind"], position):
             progress = progress_of(
                 item["status"], assignment.round, assignment.annotator in excluded
             )

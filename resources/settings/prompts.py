@@ -15,7 +15,7 @@ from pathlib import Path
 from methods.errors import PromptUnusable
 from methods.evaluation.benchmark import GROUP
 from methods.naming import nearest
-from methods.prompts.template import FrontMatterError, PromptTemplate
+from methods.prompts.prompt_template import FrontMatterError, PromptTemplate
 from resources.files.bounded import open_text
 from resources.files.home import REPO_ROOT
 

@@ -1,4 +1,4 @@
-"""The data of the sample browser in pieces that a page loads when it needs them.
+"""The data of the sample browser, split into files ("pieces") that the page loads on demand.
 
 A piece is a script, since a page that is opened from a folder may load scripts and nothing else; it
 calls `loom.put` with its name and its value.
@@ -12,14 +12,14 @@ from typing import Any
 
 from methods.search_words import words_of
 
-PIECE_BYTES = 128_000
-"""Characters of items that are loaded at once: some 10 ms to load and read."""
-WORDS_BYTES = 64_000
-"""Characters of words and their items that are loaded at once."""
+PIECE_CHARACTERS = 128_000
+"""Characters of a piece with items, about 10 ms to load and read."""
+WORDS_CHARACTERS = 64_000
+"""Characters of a piece with words and the items that have them."""
 
 
 def compact_json(value: Any) -> str:
-    """JSON without spaces. Raises ValueError for numbers that JSON has not."""
+    """JSON without spaces. Raises ValueError for infinite numbers and NaN."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -38,7 +38,9 @@ def write_piece(folder: Path, name: str, value: Any) -> int:
 
 
 class ItemPieces:
-    """Values of items that come one after the other, in files `<name>/<k>.js` of some `PIECE_BYTES`."""
+    """Values of items that come one after the other, in files `<name>/<k>.js` of some
+    `PIECE_CHARACTERS`.
+    """
 
     def __init__(self, folder: Path, name: str = "items") -> None:
         self.firsts: list[int] = []
@@ -49,9 +51,9 @@ class ItemPieces:
         self._size = self._number = 0
 
     def add(self, item: Any) -> None:
-        """The next item."""
+        """Add an item, and write the piece if it is full."""
         text = compact_json(item)
-        if self._waiting and self._size + len(text) > PIECE_BYTES:
+        if self._waiting and self._size + len(text) > PIECE_CHARACTERS:
             self.close()
         if not self._waiting:
             self.firsts.append(self._number)
@@ -69,7 +71,7 @@ class ItemPieces:
 
 class WordIndexPieces:
     """The index of words: which items contain a word, in files `<name>/<k>.js` of about
-    `WORDS_BYTES`, sorted by word.
+    `WORDS_CHARACTERS`, sorted by word.
     """
 
     def __init__(self, name: str = "words") -> None:
@@ -90,7 +92,7 @@ class WordIndexPieces:
             numbers.append(number)
 
     def write(self, folder: Path) -> tuple[list[str], int]:
-        """Write all; returns the first word of each file, and their bytes."""
+        """Write all pieces. Returns the first word of each file, and the bytes of all."""
         firsts, n_bytes = [], 0
         for place, words in enumerate(self._files()):
             firsts.append(words[0][0] if place else "")
@@ -101,10 +103,10 @@ class WordIndexPieces:
     def _files(self) -> Iterator[Sequence[tuple[str, str]]]:
         waiting: list[tuple[str, str]] = []
         size = 0
-        # By UTF-16, as a browser compares texts.
+        # Sort by UTF-16 code units, as JavaScript compares texts.
         for word in sorted(self._items, key=lambda word: word.encode("utf-16-be")):
             numbers = _differences(self._items[word])
-            if waiting and size + len(numbers) > WORDS_BYTES:
+            if waiting and size + len(numbers) > WORDS_CHARACTERS:
                 yield waiting
                 waiting, size = [], 0
             waiting.append((word, numbers))
@@ -126,8 +128,8 @@ def _differences(numbers: Sequence[int]) -> str:
 def script_of(name: str, text: str) -> bytes:
     """The script that puts a value, given as JSON, under a name.
 
-    The JSON is in a string: a browser reads that faster than a literal, and a key `__proto__` is a key
-    as any other.
+    The JSON is in a string: a browser reads that faster than a literal, and a key `__proto__` stays an
+    ordinary key.
     """
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"loom.put({json.dumps(name)},JSON.parse('{quoted}'));\n".encode()

@@ -28,7 +28,9 @@ from review.pages.frame import MOST_DIGITS, is_number, say, show
 from review.security import current_account, require
 
 QUICK_SECONDS, TIMES = 0.3, 30
-"""Figures that took longer are shown again, while people go on deciding, for so many times as long."""
+"""Figures that took longer to compute than QUICK_SECONDS are shown from a cache for TIMES as long,
+even if there are new decisions.
+"""
 MOST_GOLD = 1000
 SHOWN_WEEKS = 8
 HEAT = 4
@@ -41,7 +43,7 @@ _FIELDS = ("day", "reviewer", "kind", "round", "n_decisions", "n_skipped", "medi
 
 
 class LeadFigures:
-    """The figures of the lead's page: computed once for all who look at the same time."""
+    """The figures of the lead's page: computed once for requests at the same time."""
 
     def __init__(self, store: ReviewStore):
         self._store = store
@@ -49,8 +51,8 @@ class LeadFigures:
         self._cached: tuple[float, tuple[int, str], Overview] | None = None
 
     def current(self) -> Overview:
-        """The current figures; for a large review with new decisions only, figures of up to a minute
-        ago.
+        """The current figures. If only decisions were added, slow figures may come from the cache, up
+        to TIMES as old as they took.
         """
         with self._turn:
             changes, began = self._store.changes(), time.monotonic()
@@ -154,7 +156,7 @@ def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
 
 @require("admin")
 async def make_gold(request: Request) -> Response:
-    """Make gold of the items that experts decided last."""
+    """Turn the items that experts decided last into gold items."""
     form = await request.form()
     account, number = cast(Account, current_account(request)), str(form.get("n", ""))
     if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
@@ -191,7 +193,7 @@ def lead_csv(request: Request) -> Response:
     written = io.StringIO()
     csv.writer(written).writerows(marked_rows([list(_FIELDS), *rows]))
     return Response(
-        # Spreadsheets take a file for UTF-8 where it begins with this mark.
+        # Spreadsheets recognise UTF-8 by this byte order mark.
         "\ufeff" + written.getvalue(),
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": 'attachment; filename="review-lead.csv"'},
@@ -199,9 +201,9 @@ def lead_csv(request: Request) -> Response:
 
 
 def _agreement(figures: Overview) -> list[dict[str, Any]]:
-    """The rows to show: every kind's own, all people before pairs, without measures beside these.
+    """The rows to show by kind, with SHOWN_MEASURES only.
 
-    Of fewer than FEWEST_IN_COMMON items a bootstrap draws the same again and again: no interval.
+    With fewer than FEWEST_IN_COMMON items the interval of a bootstrap says nothing, so there is none.
     """
     none = {"low": None, "high": None}
     return [

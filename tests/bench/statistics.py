@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals, resampled_sums
 from methods.evaluation.statistics.intervals import mean_fit, p_values, score_estimates
-from methods.evaluation.statistics.resampling import ClusterTotals, resampled_sums
 from resources.files.home import REPO_ROOT
 
 N_CLUSTERS = (10, 30, 110)

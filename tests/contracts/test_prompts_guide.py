@@ -5,7 +5,7 @@ import re
 from jinja2 import Environment, meta
 
 from methods.prompts.messages import Image
-from methods.prompts.template import PromptTemplate
+from methods.prompts.prompt_template import PromptTemplate
 from resources.files.home import REPO_ROOT
 from resources.settings.prompts import prompt
 

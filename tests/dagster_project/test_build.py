@@ -78,7 +78,7 @@ def test_a_bad_shard_stops_no_other_and_no_later_stage(
     assert log[:4] == ["a", "b", "c", "cluster"] and log[-1] == "release"
     assert done.success
     assert done.lost_shards == (
-        "1 of 3 shards could not be ingested, the other 2 were: a (Shard a is cut short)."
+        "1 of 3 shards could not be ingested: a (Shard a is cut short). The other 2 were."
     )
     # One run for each shard and one for the rest.
     jobs = [run.job_name for run in reversed(instance.get_runs())]

@@ -33,7 +33,7 @@ HANDLED_IN_CODE = {
     "methods.json_text.NestingError": "a ValueError, as whatever is no JSON",
     "methods.mmiu.converting.UnusableSampleError": "becomes a row of choice.failed",
     "methods.mmiu.metadata.MetadataFault": "becomes a MetadataFileError",
-    "methods.prompts.template.FrontMatterError": "becomes a PromptError",
+    "methods.prompts.prompt_template.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parse_error.ParseError": "the model is asked again",
     "methods.delimited.DelimitedError": "becomes a sentence of the command that reads the file",
     "resources.exports.self_contained.CannotStandAloneError": "a test finds it",
@@ -93,7 +93,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     assert found.keys() - for_users == HANDLED_IN_CODE.keys()
     assert {
         "methods.clustering.neighbours.ThresholdError",
-        "methods.prompts.template.TemplateError",
+        "methods.prompts.prompt_template.TemplateError",
         "resources.corpus.settings.CorpusError",
         "resources.llm.model_spec.RegistryError",
         "extras.label_studio.client.LabelStudioError",

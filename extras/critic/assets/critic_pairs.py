@@ -36,7 +36,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
 from methods.evaluation.judging import JudgeRequest
 from methods.evaluation.metrics import UNLABELLED
-from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.evaluation.missing_images import IMAGE_PATH
 from methods.ids import content_id
 from methods.markdown import table
 from methods.naming import listed

@@ -1,4 +1,4 @@
-"""All passes right: an item counts only if every pass of it is right (MMBench, 3.3, CircularEval).
+"""Circular evaluation: an item counts only if every pass of it is right (MMBench, 3.3, CircularEval).
 
     value of an item = 1 if every pass was observed and right, else 0;  score = 100 x mean over items
 

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from methods.evaluation.statistics.estimates import Aggregation
-from methods.evaluation.statistics.intervals import difference_estimates, p_values
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics.bootstrap import (
     Clusters,
     ClusterTotals,
     Floats,
     cluster_totals,
     paired_totals,
 )
+from methods.evaluation.statistics.estimates import Aggregation
+from methods.evaluation.statistics.intervals import difference_estimates, p_values
 
 NO_COMMON_UNITS = "No unit has a value of both models."
 ONE_CLUSTER = "All common units are of one cluster: nothing is known of others."

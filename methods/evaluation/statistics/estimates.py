@@ -12,7 +12,7 @@ PAIRED_T = "paired t, CR2, Cornish-Fisher"
 LEAST_CLUSTERS = 10
 """With fewer an interval is not called one of 95 %: it is only indicative, and marked with `~`."""
 PERCENTILES = "bootstrap percentiles"
-"""The method of resampling.py."""
+"""The method of bootstrap.py."""
 
 
 @dataclass(frozen=True)

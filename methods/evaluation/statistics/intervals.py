@@ -39,13 +39,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats, ratio
 from methods.evaluation.statistics.estimates import (
     BINOMIAL,
     PAIRED_T,
     PSEUDO_CLUSTERS,
     Estimate,
 )
-from methods.evaluation.statistics.resampling import ClusterTotals, Floats, ratio
 
 LEVEL = 0.95
 ROUNDING = 1e-9

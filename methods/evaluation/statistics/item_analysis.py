@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.evaluation.statistics.resampling import Floats
+from methods.evaluation.statistics.bootstrap import Floats
 
 NEGATIVE, EVERYONE_RIGHT, EVERYONE_WRONG = (
     "negative_discrimination",

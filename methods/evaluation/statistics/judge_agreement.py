@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from methods.agreement.measures import SCORES_OF_PAIR
 from methods.agreement.rating_matrix import N_RESAMPLES, Measure, Ratings, interval
-from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics.bootstrap import (
     Clusters,
     Floats,
     bootstrap_means,
     cluster_totals,
     percentile_estimates,
 )
+from methods.evaluation.statistics.estimates import Estimate
 
 Level = Literal["answer", "item", "model"]
 Labels = NDArray[np.int64]

@@ -21,8 +21,7 @@ import numpy as np
 
 from methods.agreement.rating_matrix import MeasureValue
 from methods.agreement.scores import spearman
-from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics.bootstrap import (
     N_RESAMPLES,
     Clusters,
     Floats,
@@ -31,6 +30,7 @@ from methods.evaluation.statistics.resampling import (
     ratio,
     resampled_sums,
 )
+from methods.evaluation.statistics.estimates import Estimate
 
 EQUALLY_LONG = "The answers of each model are all equally long."
 NO_SCORES = "No answer has both a score and a length."

@@ -28,9 +28,9 @@ Sample Size Determination; Miller (2024), Adding Error Bars to Evals.
 from bisect import bisect_left
 from math import pi
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.statistics.intervals import LEVEL, mean_fit
-from methods.evaluation.statistics.resampling import ClusterTotals
 
 MOST_CLUSTERS = 10_000_000
 

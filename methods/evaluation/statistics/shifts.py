@@ -19,6 +19,12 @@ from functools import cache
 
 import numpy as np
 
+from methods.evaluation.statistics.bootstrap import (
+    Clusters,
+    ClusterTotals,
+    Floats,
+    cluster_totals,
+)
 from methods.evaluation.statistics.intervals import (
     ROUNDING,
     difference_bounds,
@@ -26,12 +32,6 @@ from methods.evaluation.statistics.intervals import (
     p_values,
 )
 from methods.evaluation.statistics.power import factor
-from methods.evaluation.statistics.resampling import (
-    Clusters,
-    ClusterTotals,
-    Floats,
-    cluster_totals,
-)
 
 
 @dataclass(frozen=True)

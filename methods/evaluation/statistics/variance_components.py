@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.evaluation.statistics.resampling import Floats
+from methods.evaluation.statistics.bootstrap import Floats
 
 
 @dataclass(frozen=True)

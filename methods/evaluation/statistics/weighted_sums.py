@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from methods.evaluation.statistics.resampling import ClusterTotals, Floats, ratio
+from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats, ratio
 
 T = TypeVar("T", float, Floats)
 

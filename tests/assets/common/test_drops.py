@@ -7,7 +7,7 @@ import pytest
 
 from assets.common.drops import FAILED_CALLS, reasons, require_few_lost
 from assets.common.isolation import Isolation
-from methods.prompts.template import TemplateError
+from methods.prompts.prompt_template import TemplateError
 from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.migrations import StoreError

@@ -8,7 +8,7 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from methods.mmdu.judging import DIMENSIONS
-from methods.prompts.template import as_data
+from methods.prompts.prompt_template import as_data
 from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (

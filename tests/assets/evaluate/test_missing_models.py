@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.prompts.template import as_data
+from methods.prompts.prompt_template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,

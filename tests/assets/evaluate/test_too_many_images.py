@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.template import PromptTemplate
+from methods.prompts.prompt_template import PromptTemplate
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus

@@ -5,7 +5,7 @@ import pytest
 from methods.choice.lettered import original_order, question_message, shifted
 from methods.evaluation.items import Item, Turn
 from methods.prompts.messages import IMAGE_HERE, Image, Message, Text
-from methods.prompts.template import PromptTemplate, TemplateError
+from methods.prompts.prompt_template import PromptTemplate, TemplateError
 from resources.settings.prompts import prompt
 
 MMBENCH, MMIU = prompt("mmbench/question"), prompt("mmiu/question")

@@ -27,8 +27,8 @@ from methods.evaluation.judge_bias_tests import (
     shift_row,
     with_verdicts,
 )
+from methods.evaluation.statistics.bootstrap import ClusterTotals, cluster_totals
 from methods.evaluation.statistics.intervals import difference_estimates, p_values
-from methods.evaluation.statistics.resampling import ClusterTotals, cluster_totals
 
 LOWEST, HIGHEST = 1, 10
 SPAN = HIGHEST - LOWEST

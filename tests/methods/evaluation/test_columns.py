@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from methods.evaluation import columns as packing
 from methods.evaluation.columns import UnitColumns, estimate
 from methods.evaluation.metrics import Unit
+from methods.evaluation.statistics.bootstrap import cluster_totals
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import score_estimates
-from methods.evaluation.statistics.resampling import cluster_totals
 
 ENDS = (0.0, 10.0)
 

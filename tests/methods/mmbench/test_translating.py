@@ -10,7 +10,7 @@ from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.mmbench.translating import as_json, read_translation, schema_of, translation_id
 from methods.prompts.parsing import ParseError
-from methods.prompts.template import as_data
+from methods.prompts.prompt_template import as_data
 
 ZH = LANGUAGES["zh"]
 SOURCE = texts_of("Which tower stands in Paris?", "It is tall.", ["The red one", "Both of them"])

@@ -22,10 +22,10 @@ from pylatexenc.latexwalker import (
 )
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
+from methods.results.latex_and_markdown import COLUMN, GAP, NAMES, PAGE, latex, latex_text
 from methods.results.results_table import JudgeResults
 from methods.results.table_cells import ResultTable
 from methods.results.tables import tables
-from methods.results.texts import COLUMN, GAP, NAMES, PAGE, latex, latex_text
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 
 FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))

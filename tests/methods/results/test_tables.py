@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from methods.results.analysis_tables import analyses
+from methods.results.latex_and_markdown import latex, latex_text, markdown
 from methods.results.results_table import FLOOR, JudgeResults, by_judge, label_order
 from methods.results.table_cells import ResultTable
 from methods.results.tables import best_alone, tables
-from methods.results.texts import latex, latex_text, markdown
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.intervals import difference_bounds
-from methods.evaluation.statistics.resampling import ClusterTotals
 from tests.resources.site.made_site import (
     HAN,
     HOSTILE,

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals, cluster_totals
 from methods.evaluation.statistics.estimates import (
     BINOMIAL,
     LEAST_CLUSTERS,
@@ -22,7 +23,6 @@ from methods.evaluation.statistics.intervals import (
     pseudo_values,
     score_estimates,
 )
-from methods.evaluation.statistics.resampling import ClusterTotals, cluster_totals
 from tests.methods.evaluation.statistics.matrices import matrices
 
 pytestmark = pytest.mark.slow

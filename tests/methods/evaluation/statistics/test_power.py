@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals, paired_totals
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
 from methods.evaluation.statistics.intervals import mean_fit, p_values
 from methods.evaluation.statistics.power import (
@@ -16,7 +17,6 @@ from methods.evaluation.statistics.power import (
     factor,
     minimum_detectable_effects,
 )
-from methods.evaluation.statistics.resampling import ClusterTotals, paired_totals
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
 EVERY = pytest.mark.parametrize("aggregation", get_args(Aggregation))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.intervals import mean_fit
-from methods.evaluation.statistics.resampling import ClusterTotals
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 NAN = np.nan

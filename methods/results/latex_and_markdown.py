@@ -1,6 +1,6 @@
 """Tables of results as LaTeX (booktabs, siunitx) and Markdown.
 
-Names of models and labels come from outside: they are escaped.
+Names of models and labels are untrusted input, so they are escaped.
 """
 
 import math
@@ -12,15 +12,15 @@ from methods.naming import decimal_text
 from methods.results.table_cells import ResultTable, TableCell
 
 COLUMN = 219.0
-"""Points of a column of a paper in two columns, in the narrowest of the usual classes."""
+"""Width in points of one column of a paper in two columns, in the narrowest of the usual classes."""
 PAGE = 345.0
-"""Points of the text of a page, in the narrowest of the usual classes."""
+"""Width in points of the text of a page, in the narrowest of the usual classes."""
 POINTS = 8.0
-"""Points of an em in footnotesize."""
+"""Width in points of an em in footnotesize."""
 GAP = 6.0
 """Points between two columns of a table."""
 NAMES, HEAD = 90.0, 50.0
-"""The most points of the names of rows, and of a head."""
+"""Points of the widest names of rows and of the widest head; longer ones are broken."""
 _EMS = (
     ("!',.:;[]ijl|", 0.3),
     ("()*-frst ", 0.43),
@@ -28,9 +28,9 @@ _EMS = (
     ("bdhknpquvx", 0.6),
     ("MWm@%&", 1.06),
 )
-"""Signs by their width; others are as wide as capitals."""
+"""Characters by their width in ems; others are as wide as capitals."""
 _PIECE = re.compile(r"[a-zA-Z0-9]{1,9}[^a-zA-Z0-9]*|[^a-zA-Z0-9]+")
-"""What a line may end after inside a long word."""
+"""Parts of a long word; a line may end after each."""
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
 _SPECIAL = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -39,7 +39,7 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    # At the beginning of a line it would be an argument of the command that ends the line before.
+    # At the beginning of a row, `[` would be read as the optional argument of the `\\` before it.
     "[": "{[}",
     "–": "--",
     "−": "$-$",
@@ -47,10 +47,10 @@ _SPECIAL = {
 
 
 def latex(result: ResultTable) -> str:
-    """A table of LaTeX; numbers stand in columns of siunitx, by their decimal points.
+    """Render a table in LaTeX. Numbers are aligned at their decimal points, in columns of siunitx.
 
-    What is wider than a column of a paper stands across its columns; what is wider than a page
-    continues in further tables, each with the names of the rows.
+    A table that is wider than one column spans both (`table*`). One that is wider than the page is
+    split into several tables, each with the names of the rows.
     """
     parts, float_ = _parts(result, COLUMN), "table"
     if len(parts) > 1:
@@ -95,7 +95,7 @@ def _latex_part(result: ResultTable, columns: Sequence[int], place: int, float_:
 
 
 def _parts(result: ResultTable, most: float) -> list[list[int]]:
-    """Columns that fit into so many points: the names of the rows are in each of these lists."""
+    """Split the columns into lists that fit into `most` points, each with the names of the rows."""
     groups: list[list[int]] = []
     for column in range(len(result.heads)):
         # A number and the interval to its right stay together.
@@ -120,7 +120,7 @@ def _parts(result: ResultTable, most: float) -> list[list[int]]:
 
 
 def _width(result: ResultTable, column: int) -> float:
-    """The points of a column: names of rows and heads are broken where they are too long."""
+    """Width of a column in points, with its long names and heads broken."""
     shown = [row[column] for row in result.rows]
     texts = [
         points(cell.text if cell.number is None else _decimal(cell), bold=cell.bold)
@@ -134,7 +134,7 @@ def _width(result: ResultTable, column: int) -> float:
 
 
 def points(text: str, *, bold: bool = False) -> float:
-    """About how many points wide a text is in footnotesize, rather too many than too few."""
+    """Estimate how many points wide a text is in footnotesize, rather too many than too few."""
     return POINTS * sum(map(_em, text)) * (1.15 if bold else 1)
 
 
@@ -170,8 +170,8 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
 
     Args:
         text: The text.
-        room: Points of a line. TeX ends lines at spaces and hyphens; a line may also end inside a word
-            that does not fit.
+        room: Points of a line. TeX breaks lines at spaces and hyphens only, so a word that does not fit
+        gets further break points.
     """
     words = []
     for word in text.split():
@@ -184,7 +184,7 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
 
 def _latex_cell(cell: TableCell, numeric: bool, *, breaks: bool = False) -> str:
     if cell.number is not None:
-        # siunitx takes no infinite number.
+        # siunitx cannot set infinite numbers.
         shown = _decimal(cell) if math.isfinite(cell.number) else r"{$\infty$}"
         return f"\\bfseries {shown}" if cell.bold else shown
     text = latex_text(cell.text, room=NAMES if breaks else math.inf)
@@ -199,7 +199,7 @@ def _markdown_cell(cell: TableCell) -> str:
 
 
 def _shown(text: str) -> str:
-    """A text as code, unless every sign of it is plain in Markdown, too."""
+    """Set a text as code if it has a character that Markdown might interpret."""
     return code(text) if re.search(r"[^a-zA-Z0-9.,%() \[\]–−-]", text) else text
 
 
@@ -214,7 +214,7 @@ def _format(result: ResultTable, place: int) -> str:
 
 
 def _decimal(cell: TableCell) -> str:
-    """The number with its decimals; what is rounded to zero has no sign."""
+    """Format the number; one that rounds to zero has no minus sign."""
     return f"{cell.number:z.{cell.decimals}f}"
 
 

@@ -12,7 +12,7 @@ import methods
 from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
 from methods.prompts.parsing import ParseError
-from methods.prompts.template import PromptTemplate, TemplateError, as_data
+from methods.prompts.prompt_template import PromptTemplate, TemplateError, as_data
 from tests.golden.test_prompts import DATA
 
 pytestmark = pytest.mark.slow

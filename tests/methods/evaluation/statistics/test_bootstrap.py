@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from methods.evaluation.statistics import resampling
-from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
-from methods.evaluation.statistics.resampling import (
+from methods.evaluation.statistics import bootstrap
+from methods.evaluation.statistics.bootstrap import (
     bootstrap_means,
     cluster_totals,
     paired_totals,
     percentile_estimates,
     resampled_sums,
 )
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 from tests.methods.evaluation.statistics.matrices import NAN
 
 
@@ -72,7 +72,7 @@ def test_each_resample_draws_as_many_clusters_as_there_are():
 def test_how_many_resamples_are_in_memory_at_once_changes_nothing(monkeypatch, cells):
     sums = np.random.default_rng(0).random((3, 7))
     wanted = resampled_sums(sums, seed=2, n_resamples=101)
-    monkeypatch.setattr(resampling, "CELLS", cells)
+    monkeypatch.setattr(bootstrap, "CELLS", cells)
     assert resampled_sums(sums, seed=2, n_resamples=101) == pytest.approx(wanted)
 
 

@@ -1,8 +1,8 @@
-"""Asking an item whose pictures the release does not have.
+"""Items whose image files the release does not have.
 
-Who is to see pictures is not asked; who answers without them is (`AnswerRequest.lacks`). That a picture
-was never there is the benchmark's loss: where a model was not asked for it, the item is left out of
-everybody's scores (`no_picture`).
+A model that would see them is not asked; one that answers without images is (`AnswerRequest.lacks`). A
+missing file is the fault of the benchmark, so an item that a model was not asked for it is left out of
+all models' scores (`no_picture`).
 """
 
 from collections.abc import Callable, Generator
@@ -29,7 +29,7 @@ def lacks_picture(item: Item) -> bool:
     return sum(turn.question.count(IMAGE_HERE) for turn in item.turns) > len(item.image_ids)
 
 
-def ask_without_pictures(
+def ask_with_missing_images(
     item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
 ) -> Generator[Asking, Any, None]:
     """Ask an item; if an image is missing from the release, ask its texts only and record the loss.

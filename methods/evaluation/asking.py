@@ -174,13 +174,6 @@ class Transcript:
         """
         return self.answers.get((trial, turn), Answer("not_asked"))
 
-    @property
-    def has_answers(self) -> bool:
-        """Whether the model gave anything that can be judged."""
-        return any(
-            answer.text is not None and answer.status != "given" for answer in self.answers.values()
-        )
-
 
 def readings_of(
     asking: Generator[Asking, Any, None], transcript: Transcript

@@ -35,7 +35,7 @@ def test_a_number_that_json_has_not_is_refused() -> None:
 def test_items_are_cut_at_a_size_and_each_file_says_its_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 40)
+    monkeypatch.setattr(pieces, "PIECE_CHARACTERS", 40)
     items = ItemPieces(tmp_path)
     # 17 characters each, but for one that is larger than a file should be.
     texts = ["a" * 15, "b" * 15, "c" * 15, "d" * 100, "e"]
@@ -58,7 +58,7 @@ def test_a_word_is_found_in_the_file_of_its_place_with_all_its_items(
 ) -> None:
     folder, words = tmp_path_factory.mktemp("words"), WordIndexPieces()
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(pieces, "WORDS_BYTES", 6)
+        monkeypatch.setattr(pieces, "WORDS_CHARACTERS", 6)
         for number, texts in enumerate(items):
             words.add(number, [*texts, None])
         firsts, _ = words.write(folder)

@@ -1,4 +1,4 @@
-"""MMIU's metadata files that a user brings, with their pictures in the image store."""
+"""Read a user's metadata files in the format of MMIU, and store their images."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,11 +17,11 @@ ENDINGS = (".json", ".jsonl")
 
 
 class MetadataFileError(UserError):
-    """Metadata that cannot be used; the message names the file and all that is wrong in it."""
+    """A metadata file cannot be used; the message names the file and all its errors."""
 
 
 class ImportedSample(NamedTuple):
-    """A sample of the file `name`, whose images are ids of the store."""
+    """Sample `number` of the file `name`, with image ids of the store in place of paths."""
 
     name: str
     number: int
@@ -29,11 +29,12 @@ class ImportedSample(NamedTuple):
 
 
 def read_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
-    """Read the samples of a metadata file, or of every .json and .jsonl file of a folder by name.
+    """Read the samples of a metadata file, or of all .json and .jsonl files
+    of a folder, sorted by name.
 
     Args:
         place: The file or folder. Images are looked up in the file's folder, and never outside it.
-        store: Where the images are stored.
+        store: The image store.
 
     Returns:
         The samples.
@@ -83,7 +84,7 @@ def _stored(
     id_of_path: dict[str, str],
     faults: list[str],
 ) -> Sample:
-    """The sample with ids in place of paths; what cannot be used is added to `faults`."""
+    """Replace the paths of a sample by image ids. Errors of images are added to `faults`."""
 
     def stored(name: str) -> str:
         if name not in id_of_path:

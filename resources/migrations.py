@@ -1,10 +1,9 @@
-"""Migrations: the numbered SQL files that bring a store's file from one version to the next.
+"""Schema migrations: numbered SQL files that bring a store from one version to the next.
 
-A store's schema file declares the current version, and a new file is made from it. The folder
-`migrations/` beside it has one file for each step since the baseline: `0101_what_it_does.sql` is the
-step from version 100 to version 101; there is no such folder before the first step. The highest number
-is the current version. A migration that has landed is never changed and keeps its number: a file that
-has run it cannot be told from one that has run another step of that number, but by its tables.
+New stores are created with the current schema. The folder `migrations/` next to the schema has one file
+for each step since the baseline: `0101_what_it_does.sql` is the step from version 100 to version 101.
+The folder does not exist before the first step. The highest number is the current version. Never change
+or renumber a published migration: stores only record the number of their last step, not its content.
 """
 
 from functools import cache
@@ -14,8 +13,8 @@ from typing import NamedTuple
 from methods.errors import UserError
 
 BASELINE = 100
-"""The version of every store in vlm-loom 0.2.0, the first whose homes open in all that follow. What was
-made before has a lower number, or none."""
+"""The version of every store in vlm-loom 0.2.0, the first version whose workspaces all later versions
+open. Stores of earlier versions have a lower number or none."""
 
 
 class StoreError(UserError):
@@ -23,31 +22,31 @@ class StoreError(UserError):
 
 
 class StoreUnavailable(StoreError):
-    """A store's server does not answer, or gave up a transaction: the same call may succeed later."""
+    """A store's server does not answer, or aborted a transaction: the same call may succeed later."""
 
     passing = True
 
 
 class Migration(NamedTuple):
-    """The step to `version`, from the one before it."""
+    """The migration from the previous version to `version`."""
 
     version: int
     path: Path
 
     def text(self) -> str:
-        """The file's SQL."""
+        """Read the SQL of the file."""
         return self.path.read_text(encoding="utf-8")
 
 
 @cache
 def migrations(folder: Path) -> tuple[Migration, ...]:
-    """The steps in `folder`, in order; none where there is no such folder."""
+    """List the migrations in a folder, in order; empty if the folder does not exist."""
     steps = (Migration(int(path.stem.partition("_")[0]), path) for path in folder.glob("*.sql"))
     return tuple(sorted(steps))
 
 
 def current_version(folder: Path) -> int:
-    """Return the version of a new file: the highest number in `folder`, or that of the baseline."""
+    """Return the version of a new store: the highest number in `folder`, or the baseline."""
     return max((BASELINE, *(step.version for step in migrations(folder))))
 
 
@@ -63,7 +62,7 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
         The migrations in order.
 
     Raises:
-        StoreError: The version is a later one, or from before the baseline.
+        StoreError: The version is later than the current one, or earlier than the baseline.
     """
     require_kept(path, version)
     newest = current_version(folder)

@@ -1,6 +1,7 @@
-"""The tables of a home in a notebook: read only, on a copy, while runs go on.
+"""Read the tables of a workspace in a notebook (DuckDB, pandas), from a
+read-only copy while runs go on.
 
-The prompt of `vlm-loom sql` is on such a copy, too.
+`vlm-loom sql` reads such a copy, too.
 """
 
 import os
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Home:
-    """The tables of a home, by default of `LOOM_WORKSPACE`, or the folder `data` where that is not set.
+    """The tables of a workspace: a folder, by default `LOOM_WORKSPACE`, or else `data`.
 
-    Each call reads the tables as they are then; nothing can be changed.
+    Each call reads the current tables. Nothing can be changed.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -91,14 +92,14 @@ class Home:
         """Run one query on the tables.
 
         Args:
-            query: The query, which only reads.
+            query: A query that only reads.
             params: The values of its `$parameters` by name.
 
         Returns:
             The result as an Arrow table.
 
         Raises:
-            UserError: The text is not one query that only reads the tables.
+            UserError: The text is not a single query that only reads the tables.
             duckdb.Error: The query is wrong.
         """
         with read_copy(self._path) as connection:
@@ -135,7 +136,7 @@ def read_copy(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPy
     if not path.exists():
         require_kept(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
-    # Beside the tables, where there is room for them.
+    # The copy is made next to the tables, where there is probably enough disk space.
     beside = path.parent if home.is_writable(path) else None
     with usable_home():
         folder = Path(tempfile.mkdtemp(prefix="sql-", dir=beside))
@@ -146,10 +147,11 @@ def read_copy(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPy
         connection = duckdb.connect(
             str(copy), read_only=True, config={"temp_directory": str(spilled)}
         )
-        # Read-only is the copy alone: COPY, EXPORT and ATTACH would reach other files.
+        # Opening the copy read-only is not enough: COPY, EXPORT and ATTACH would reach other files.
         connection.execute(SEALED)
     finally:
-        # What is open stays there until it is closed, and is gone then even if this process is killed.
+        # The deleted file stays available while it is open, and is freed even
+        # if this process is killed.
         shutil.rmtree(folder)
     try:
         yield connection

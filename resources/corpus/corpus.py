@@ -1,6 +1,6 @@
-"""The corpus: a folder of shards, and files with more facts of their pages and images.
+"""The corpus: a folder of shards, and files with further facts about their Wikipedia pages and images.
 
-FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
+FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   shards in the format of WIT or wit_base
 FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
 FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
 FOLDER/images/                                        the images by path or name, if mirrored
@@ -34,14 +34,15 @@ _ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
 
 CATEGORIES = "categories.jsonl"
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
-"""Folders under the home for fetched files."""
+"""Folders in the workspace for fetched files."""
 
 
 class Corpus:
-    """The shards under `path`. Downloads are kept under `home`; `pauses` are shared with other clients.
+    """The shards under `path`. Downloads are kept in the workspace `home`; `pauses`
+    are shared with other clients.
 
-    Files are opened when they are needed. Every method raises CorpusError for errors that a person must
-    fix.
+    Files are opened when they are needed. Every method raises CorpusError for
+    errors that a person must fix.
     """
 
     def __init__(self, path: str | Path, home: Path, pauses: HostPauses | None = None) -> None:
@@ -61,14 +62,15 @@ class Corpus:
         return folder if folder.is_dir() else None
 
     def shards(self) -> list[str]:
-        """Names of the shards, sorted: a file's name without its suffix, or that in `corpus.yaml`.
+        """List the names of the shards, sorted: a file's name without its suffix,
+        or the name in `corpus.yaml`.
 
-        A folder that is missing and two shards of one name are errors.
+        A missing folder and two shards with the same name are errors.
         """
         return sorted(self._shards())
 
     def shard(self, name: str) -> Shard:
-        """The shard of that name."""
+        """Find a shard by its name."""
         shards = self._shards()
         if name not in shards:
             raise CorpusError(
@@ -78,7 +80,7 @@ class Corpus:
         return shards[name]
 
     def left_out(self) -> str | None:
-        """The sentence about files that are named like shards and are not read; None if all are."""
+        """Describe files that are named like shards but not read; None if there are none."""
         reasons = {
             repr(path.relative_to(self.path).as_posix()): reason
             for path in self._candidates()
@@ -90,7 +92,7 @@ class Corpus:
         return f"Files in {self.path} that are not read as shards: {named}."
 
     def changing(self) -> list[str]:
-        """Names of the shards whose content may change elsewhere: all that are not local files."""
+        """List the shards whose content may change elsewhere: all that are not local files."""
         return [
             name
             for name, shard in sorted(self._shards().items())
@@ -98,11 +100,11 @@ class Corpus:
         ]
 
     def weekly_shards(self) -> int | None:
-        """How many new or changed shards the weekly schedule ingests at most; None: all of them."""
+        """Return the most new or changed shards that the weekly schedule ingests; None for all."""
         return self.settings.weekly_shards
 
     def categories(self) -> dict[str, list[str]]:
-        """Category names by page title, in the file's order; {} where there is no file."""
+        """Read the category names by page title, in the file's order; empty if there is no file."""
         path = self.path / CATEGORIES
         if not path.is_file():
             return {}
@@ -118,7 +120,7 @@ class Corpus:
         return categories
 
     def excluded(self) -> dict[str, str]:
-        """Digests of images to exclude, each with the name of its list."""
+        """Read the digests of images to exclude, each with the name of its list."""
         digests: dict[str, str] = {}
         for name in self.settings.images.exclude:
             path = self.path / name
@@ -134,7 +136,7 @@ class Corpus:
 
     @cached_property
     def wikipedia(self) -> Wikipedia:
-        """Wikipedia, asked in the name of the contact in `corpus.yaml`."""
+        """The client of Wikipedia, with the contact from `corpus.yaml` in its requests."""
         settings, folder = self.settings.wikipedia, self._home / WIKIPEDIA
         return Wikipedia(settings.contact, api=settings.api, folder=folder, pauses=self._pauses)
 
@@ -157,7 +159,7 @@ class Corpus:
         return [str(path) for path in self._candidates() if _why_left_out(path) is None]
 
     def _candidates(self) -> list[Path]:
-        """Everything that is named like a shard."""
+        """List all paths that are named like a shard."""
         return [
             path
             for folder in (self.path, self.path / "shards")
@@ -181,7 +183,7 @@ class Corpus:
 
 
 def _readable(address: str) -> str:
-    """An address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
+    """Check an address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
     if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
         raise CorpusError(
             f"The shard {without_secrets(address)} in corpus.yaml cannot be read: give an http or "
@@ -201,7 +203,7 @@ def _why_left_out(path: Path) -> str | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name can be shown as it is on one line."""
+    """Tell whether a name is printable, on one line and without a tab."""
     return printable(name) == name and len(name.splitlines()) == 1 and "\t" not in name
 
 

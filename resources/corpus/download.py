@@ -1,7 +1,7 @@
 """Resumable download of a large file: after an interruption only the rest is fetched.
 
-Beside `name` are `name.json` with the validators of that version (ETag and date), `name.part` and
-`name.part.json` of an unfinished download, and `name.lock`.
+Next to the file `name`, there is `name.json` with the HTTP validators of its version (ETag and date).
+An unfinished download is in `name.part` and `name.part.json`. `name.lock` is a lock.
 """
 
 import os
@@ -22,7 +22,8 @@ from resources.web.host_pauses import retry_after
 from resources.web.ssrf_guard import PrivateAddress, guard
 
 TRIES = 6
-"""Requests in a row without new bytes, or changes of the content, that end a download."""
+"""A download fails after this many requests in a row without new bytes, or this many
+changes of the file on the server."""
 MAX_WAIT = 60.0
 """Seconds: the longest wait before a request, even if the server asks for more."""
 CHUNK = 1 << 20
@@ -48,15 +49,15 @@ def download(
     """Download the current version of a file.
 
     A complete file is kept if the server says that it has not changed. An interrupted download is
-    resumed if the server supports ranges. The file appears in one step when it is complete; of several
-    processes that want it, one downloads.
+    resumed if the server supports ranges. The file appears in one step when it is complete. If several
+    processes want the file, one of them downloads it.
 
     Args:
         url: An http(s) address.
         target: The file to write.
         on_progress: Called about every MiB with the number of bytes so far and in all, if known.
         backoff: The wait after the first failed request in seconds; doubled after each, up to a minute.
-        timeout: How many seconds a server may send nothing.
+        timeout: The most seconds without a byte from the server.
 
     Returns:
         `target`.
@@ -94,7 +95,7 @@ class _Content:
 
     @classmethod
     def read(cls, path: Path, url: str) -> "_Content | None":
-        """The validators in a file, if they are of a download from this address."""
+        """Read validators from a file; None if they do not belong to a download from this address."""
         try:
             content = cls(**from_json(path.read_bytes()))
         except (OSError, ValueError, TypeError):
@@ -106,7 +107,7 @@ class _Content:
 
     @property
     def if_range(self) -> str | None:
-        """The header If-Range that resumes only this version; None if there is no validator for it."""
+        """The value of If-Range that resumes only this version; None without a usable validator."""
         # A weak ETag may be the same for different bytes.
         strong = self.etag if self.etag and not self.etag.startswith("W/") else None
         return strong or self.last_modified
@@ -172,7 +173,8 @@ class _Download:
         begun, part, n_bytes = self._begun, self._here(), self._n_bytes
         whole = begun is not None and self._part.exists() and n_bytes == begun.total
         if begun and whole:
-            # The process died after the last byte: the file is good if it has not changed.
+            # The process died after the last byte: the file is complete if the
+            # server's version is unchanged.
             headers = begun.unless_this
         elif begun and n_bytes and begun.if_range:
             headers = {"Range": f"bytes={n_bytes}-", "If-Range": begun.if_range}
@@ -199,7 +201,7 @@ class _Download:
             self._appear()
 
     def _here(self) -> _Content | None:
-        """The validators of the target, if it is a complete earlier download."""
+        """Read the validators of the target; None unless it is a complete earlier download."""
         content = _Content.read(self._target_facts, self._shown)
         if content and self._target.exists() and self._target.stat().st_size == content.total:
             return content
@@ -228,7 +230,7 @@ class _Download:
         self._write(response)
 
     def _goes_on(self, headers: httpx2.Headers) -> bool:
-        """Whether the response is the requested range: some servers send other ranges."""
+        """Tell whether the response is the requested range: some servers send other ranges."""
         begun = self._begun
         first, _, total = headers.get("content-range", "").partition("/")
         return (
@@ -254,12 +256,12 @@ class _Download:
         self._begun = content
 
     def _discard(self) -> None:
-        """Delete the partial file, which is not of the version that the server has now."""
+        """Delete the partial file, because the server has another version now."""
         if self._n_bytes:
             self._changes += 1
         self._furthest = 0
         self._begun = None
-        # In this order, so that the validators are never beside another version.
+        # Deleted in this order, so that the validators never describe another version.
         self._part.unlink(missing_ok=True)
         self._part_facts.unlink(missing_ok=True)
 
@@ -267,7 +269,7 @@ class _Download:
         total = self._begun.total if self._begun else None
         n_bytes = reported = self._n_bytes
         with self._part.open("ab", buffering=CHUNK) as file:
-            # Raw bytes, without decoding a Content-Encoding: a .gz stays one.
+            # Raw bytes, without decoding a Content-Encoding: a .gz file stays compressed.
             for chunk in response.iter_raw():
                 file.write(chunk)
                 n_bytes += len(chunk)

@@ -1,6 +1,6 @@
-"""Enrichment of rows: categories, missing texts and licences, from the corpus's files and Wikipedia.
+"""Enrich rows with categories, missing texts and licences, from the corpus's files and Wikipedia.
 
-The corpus's files come before Wikipedia.
+The corpus's files take precedence over Wikipedia.
 """
 
 import re
@@ -17,7 +17,7 @@ from resources.wikipedia.api_client import is_wikimedia
 
 Row = dict[str, Any]
 _LANGUAGE = re.compile(r"(?!www$)[a-z]+(-[a-z0-9]+)*")
-"""Possible names of wikis; rows with another name are not enriched."""
+"""Names of wikis (language codes). Rows with any other name are not enriched."""
 
 
 class Enricher:
@@ -30,9 +30,9 @@ class Enricher:
         self._kept: dict[str, dict[str, FileFacts]] = {}
 
     def enrich_pages(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `categories`, and with a `page_text` if they had none and there is one.
+        """Add `categories` to rows of Wikipedia pages, and a `page_text` to rows without one.
 
-        And with `versions`, the addresses of the page in other languages, if Wikipedia was asked.
+        If Wikipedia is asked about a row, `versions` has the addresses of its page in other languages.
         """
         for row in rows:
             row["categories"] = self._categories.get(row["title"], [])
@@ -60,7 +60,7 @@ class Enricher:
             wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
                 self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
-            # Those of other shards are asked for again: they may have been overwritten since.
+            # Files of other shards are requested again: they may have been overwritten since.
             cached_files = self._kept[shard] if shard in self._settings.wikipedia.shards else {}
             title_of = {
                 row["image_url"]: title
@@ -77,7 +77,7 @@ class Enricher:
         return list(rows)
 
     def _pages_to_request(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:
-        """The rows that Wikipedia is asked about, by shard and language."""
+        """Yield the rows to look up in Wikipedia, grouped by shard and language."""
         settings = self._settings.wikipedia
 
         def whose(row: Row) -> tuple[str, str]:
@@ -94,14 +94,14 @@ class Enricher:
 
 
 def _wiki(row: Row) -> str:
-    """The name of the wiki of the row's page; some of WIT's language codes are not names of wikis."""
+    """Return the wiki of a row's page, from its URL: not all of WIT's language codes are wikis."""
     host = urlsplit(row["page_url"]).hostname or ""
     wiki, _, site = host.partition(".")
     return wiki if site == "wikipedia.org" else str(row["language"]).lower()
 
 
 def _of_one_site(*urls: str) -> bool:
-    """Whether all addresses at Wikimedia are of one site.
+    """Tell whether all addresses at Wikimedia belong to the same wiki.
 
     A wiki may have a local file of the same name as one on Commons.
     """

@@ -1,6 +1,6 @@
-"""Observation of the corpus: which content its shards and the files about them have now.
+"""Detect changes of the corpus: fingerprints of its local shards and configuration files.
 
-Shards elsewhere are looked at when they are ingested.
+Remote shards are only checked when they are ingested.
 """
 
 import time
@@ -16,7 +16,7 @@ from resources.files.bounded import file_hash
 
 
 class ShardState(NamedTuple):
-    """The size and time of a shard's file, and the fingerprint that its content had then."""
+    """Size and modification time of a shard's file, and the fingerprint of its content at that time."""
 
     stamp: str
     fingerprint: str
@@ -29,7 +29,7 @@ def observe(
 
     Args:
         corpus: The corpus.
-        before: What an earlier call returned; only files that changed since are read.
+        before: The result of an earlier call; only files that changed since are read.
         seconds: The time after which no further file is read; the next call reads the others.
 
     Returns:
@@ -49,12 +49,12 @@ def observe(
         try:
             stamp = _stamp(shard.path)
             touched = state is None or state.stamp != stamp
-            # At least one, however little time there is.
+            # At least one file is read, even if the time is over.
             if touched and (not n_read or time.monotonic() < until):
                 n_read += 1
                 state = ShardState(stamp, shard.fetch(lambda _: None))
         except (OSError, CorpusError):
-            # The file is gone or unreadable for now; ingesting it says so.
+            # The file is missing or unreadable; ingesting it reports the error.
             pass
         if state is not None:
             observed[name] = state
@@ -62,17 +62,18 @@ def observe(
 
 
 def observe_files(corpus: Corpus, before: Sequence[str] | None = None) -> ShardState:
-    """The files that say how shards become entries: corpus.yaml, categories, lists of excluded images.
+    """Observe the files that determine how shards are ingested: corpus.yaml,
+    categories, lists of excluded images.
 
     Args:
         corpus: The corpus.
-        before: What an earlier call returned; files whose sizes and times are as then are not read.
+        before: The result of an earlier call; files are not read if all sizes and times are unchanged.
 
     Returns:
-        Sizes and times of the files, and a fingerprint of what ingestion reads of them.
+        Sizes and times of the files, and a fingerprint of the content that ingestion uses.
 
     Raises:
-        CorpusError: The corpus.yaml cannot be used.
+        CorpusError: `corpus.yaml` cannot be used.
     """
     settings = corpus.settings
     paths = [corpus.path / name for name in (CATEGORIES, *settings.images.exclude)]

@@ -37,7 +37,7 @@ class _Part(BaseModel):
 
 
 class Licence(_Part):
-    """The licence of every image whose licence is read nowhere else."""
+    """The licence of images for which no other source states a licence."""
 
     name: str
     url: str | None = None
@@ -55,7 +55,7 @@ class Licence(_Part):
 
 
 class WikipediaPages(_Part):
-    """Pages of a shard: those named, and members of categories, up to `limit` in all."""
+    """The Wikipedia pages of a shard: named pages and members of categories, up to `limit` in all."""
 
     language: str = Field("en", pattern=r"^[a-z][a-z0-9-]*$")
     pages: list[str] = []
@@ -64,7 +64,7 @@ class WikipediaPages(_Part):
 
 
 class WikipediaSettings(_Part):
-    """The contact for Wikipedia, and the data to request from it."""
+    """The contact for requests to Wikipedia, and the data to request."""
 
     contact: str | None = None
     """Mail address or web page of a person; Wikimedia's User-Agent policy requires it."""
@@ -76,10 +76,11 @@ class WikipediaSettings(_Part):
 
 
 class ImageSettings(_Part):
-    """How images are fetched, and which are excluded."""
+    """Settings for fetching and excluding images."""
 
     width: int | None = None
-    """Pixels: Wikimedia's images are fetched at this width, one of its steps; None: as they are."""
+    """The width in pixels at which images are fetched from Wikimedia, one of its standard
+    widths; None for the original."""
     allow_private_addresses: bool = False
     licence: Licence | None = None
     limits: ImageLimits = ImageLimits()
@@ -100,11 +101,11 @@ class CorpusSettings(_Part):
     shards: list[str] = []
     """Addresses (http, https, hf) of shards that are not in the folder."""
     weekly_shards: Annotated[int, Field(gt=0)] | None = None
-    """New or changed shards that the weekly schedule ingests at most; None: all of them."""
+    """The most new or changed shards that the weekly schedule ingests; None for all."""
     languages: list[str] = []
-    """Codes of Wikipedia's languages, in lower case; none: every language is taken."""
+    """Codes of Wikipedia's languages, in lower case; empty for all languages."""
     topics: dict[str, Topic] = {}
-    """Task types and the words of pages that serve them; without topics every page is taken."""
+    """Task types, each with the words that select its Wikipedia pages; empty for all pages."""
     wikipedia: WikipediaSettings = WikipediaSettings()
     images: ImageSettings = ImageSettings()
 
@@ -135,7 +136,7 @@ class CorpusSettings(_Part):
 
 
 def load_settings(folder: Path) -> CorpusSettings:
-    """The settings in the folder, or the defaults if it has none. Raises CorpusError."""
+    """Load the settings in a folder, or the defaults if it has no settings. Raises CorpusError."""
     path = folder / FILE_NAME
     if not path.is_file():
         return CorpusSettings()

@@ -15,7 +15,8 @@ from resources.corpus.staging import StagedShard
 from resources.files.bounded import file_hash
 
 READER = 3
-"""Increase it when files are parsed in another way, so that unchanged shards are read again."""
+"""The version of the parsers, part of each fingerprint. Increase it when parsing changes, so that
+unchanged shards are read again."""
 
 Log = Callable[[str], None]
 """Takes a progress message."""
@@ -29,18 +30,18 @@ class Shard(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name as a partition."""
+        """The shard's name, which is also its partition key in Dagster."""
 
     @property
     def address(self) -> str:
-        """Its source, for messages."""
+        """The shard's source, for messages."""
 
     @property
     def carries_images(self) -> bool:
-        """Whether `images` yields any."""
+        """Whether the shard contains image files, which `images` yields."""
 
     def fetch(self, log: Log) -> str:
-        """Download it if need be, and return a fingerprint of its content."""
+        """Download the shard if necessary, and return a fingerprint of its content."""
 
     def stage(self, folder: Path) -> StagedShard:
         """Parse the file that `fetch` downloaded into staged files in `folder`.
@@ -50,7 +51,7 @@ class Shard(Protocol):
         """
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """The images that it contains, by URL; most shards contain none."""
+        """Yield the URL and the bytes of each image in the shard; most shards contain none."""
 
 
 class FileShard(ABC):
@@ -66,7 +67,7 @@ class FileShard(ABC):
         self.path = downloads / self.address.rpartition("/")[2] if self._remote else Path(address)
 
     def fetch(self, log: Log) -> str:
-        """Download the current version if need be; the fingerprint is a hash of its bytes."""
+        """Download the current version if necessary; the fingerprint is a hash of its bytes."""
         if self._remote:
             self._download(log)
         try:
@@ -79,12 +80,12 @@ class FileShard(ABC):
         return f"{READER}-{digest}"
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """None: a text file has only the images' URLs."""
+        """Yield nothing: a text file only has the images' URLs."""
         return iter(())
 
     @abstractmethod
     def stage(self, folder: Path) -> StagedShard:
-        """Parse the file into files in `folder`; where it breaks off, what was read is kept."""
+        """Parse the file into files in `folder`. If it breaks off, the rows before that are kept."""
 
     def _download(self, log: Log) -> None:
         shown = -1

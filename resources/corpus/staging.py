@@ -19,7 +19,8 @@ from resources.warehouse import ArrowStream, Parquet, arrow_schema
 MOST_STORED = 100_000
 """Rejections of a shard that are stored; further ones are counted by reason."""
 FEWEST_ROWS = 0.3
-"""A shard with so many rejections is read on while at least this share of what was read is rows."""
+"""After MOST_STORED rejections, reading stops if less than this share of the
+records read so far are valid rows."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,9 @@ class StagedShard:
 
 
 class StagedWriter:
-    """Writes rows and rejections of one shard as they come; a context manager.
+    """Writes rows and rejections of one shard as they are read; a context manager.
 
-    `unit` is what the source is counted in, for messages: line, record.
+    `unit` is the word for one input in messages: `line` or `record`.
     """
 
     def __init__(self, folder: Path, shard: str, unit: str = "line") -> None:
@@ -59,8 +60,8 @@ class StagedWriter:
         """Add rows and rejections, in order.
 
         Raises:
-            CorpusError: Nearly all of many lines were rejected: this is no shard, and reading a packed
-                file of empty lines to its end takes minutes and gigabytes.
+            CorpusError: Most of many lines were rejected, so the file is not a shard. Reading a packed
+                file of empty lines to its end would take minutes and gigabytes.
         """
         for item in items:
             if isinstance(item, Rejection):
@@ -75,7 +76,7 @@ class StagedWriter:
                 self._rows.add({"wit_shard": self._shard} | asdict(item))
 
     def write_plain(self, rows: pa.RecordBatch) -> None:
-        """Add rows that are in columns already: all of the table's but `wit_shard`."""
+        """Add a batch of rows with all columns of the table except `wit_shard`."""
         shard = pa.repeat(self._shard, len(rows))
         self._rows.add_batch(rows.append_column("wit_shard", shard))
 
@@ -90,7 +91,7 @@ class StagedWriter:
             )
 
     def staged(self, broken: str | None = None) -> StagedShard:
-        """The files, once all is written, or all that could be read."""
+        """Return the staged files, after everything that could be read was written."""
         return StagedShard(
             ArrowStream(self._rows.path),
             Parquet([self._rejected.path]),

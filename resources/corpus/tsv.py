@@ -1,7 +1,7 @@
-"""WIT shards as tab-separated text, compressed or not.
+"""Read WIT shards: tab-separated text, compressed or not.
 
-Lines that are plainly rows are typed by the column, all others one by one by
-`methods/ingest/wit_records.py`, which also gives the reason of a rejection.
+Lines that are plain rows (`plain_rows`) are parsed quickly, column by column. All other lines are
+parsed one by one by `methods/ingest/wit_records.py`, which also gives the reason of a rejection.
 """
 
 import gzip
@@ -40,14 +40,16 @@ from resources.files.bounded import unpacked_limit
 
 BLOCK_BYTES = 2 << 20
 LINES_AT_ONCE = 20_000
-"""A block of WIT has about 2,000 lines, one of empty lines two million."""
+"""The most lines of a batch: a block of WIT has about 2,000 lines, but a block of
+empty lines has two million."""
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])
 
 
 def line_batches(file: BufferedIOBase, first_number: int) -> Iterator[pa.RecordBatch]:
-    """Batches of SCHEMA: each line with its line feed, as `text`, or as `bytes` if it is not UTF-8.
+    """Yield batches of SCHEMA: each line with its line feed, as `text`, or
+    as `bytes` if it is not UTF-8.
 
-    A line over MAX_LINE_BYTES is cut, to a length that is still over it.
+    A line that is longer than MAX_LINE_BYTES is cut to a length that still exceeds MAX_LINE_BYTES.
     """
     number = first_number
     for block, ends in _blocks(file):
@@ -62,12 +64,12 @@ def line_batches(file: BufferedIOBase, first_number: int) -> Iterator[pa.RecordB
 
 
 def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
-    """Whole lines, about BLOCK_BYTES at a time, and the place behind each line feed."""
+    """Yield blocks of whole lines of about BLOCK_BYTES, with the position after each line feed."""
     rest = np.empty(0, np.uint8)
     longest_rest = max(BLOCK_BYTES, MAX_LINE_BYTES + 2)
     is_end = np.empty(longest_rest + BLOCK_BYTES, bool)
     while True:
-        # Arrow gives out the same memory again; Python would take new memory for each block.
+        # Arrow reuses the same memory; Python would allocate new memory for each block.
         block = pa.allocate_buffer(len(rest) + BLOCK_BYTES)
         content = np.frombuffer(block, np.uint8)
         content[: len(rest)] = rest
@@ -87,9 +89,9 @@ def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
 
 
 def _read_into(file: BufferedIOBase, space: memoryview) -> int:
-    """Fill the space as far as the file goes; the number of bytes, 0 at its end.
+    """Fill the space from the file. Returns the number of bytes, 0 at the end of the file.
 
-    Where it cannot be read any more, what came before is given first.
+    If reading fails, the bytes before the error are returned; the next call raises the error.
     """
     n_read = 0
     while n_read < len(space):
@@ -107,7 +109,7 @@ def _read_into(file: BufferedIOBase, space: memoryview) -> int:
 
 
 def _decoded(lines: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The lines that are UTF-8, as text, and the others, as bytes."""
+    """Split lines into an array of texts (valid UTF-8) and an array of bytes (all others)."""
     try:
         return lines.cast(pa.string()), pa.nulls(len(lines), pa.binary())
     except pa.ArrowInvalid:
@@ -124,12 +126,12 @@ def _decoded(lines: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 _QUOTED = r'\A"(?:[^"]|"")*"\z'
-"""Quotes around a whole field, those inside it doubled."""
+"""A field in quotes, with doubled quotes inside."""
 _MOST_DIGITS = 9
 _TRUTHS = ["true", "false", None]
-"""No array of Arrow's: to make one on import would import pandas."""
+"""A list, not an Arrow array: creating an array on import would import pandas."""
 _ADDRESS = r"\Ahttps?://[A-Za-z0-9.-]+(:[0-9]{1,4})?(/[!->@-~]*)?\z"
-"""Without a query, which may hold a secret."""
+"""An address without a query. A query may contain a secret, so such an address is not plain."""
 
 _KINDS = {
     **dict.fromkeys(TRIMMED, "title"),
@@ -140,14 +142,15 @@ _KINDS = {
 _GROUPS = [
     (kind, tuple(names)) for kind, names in groupby(COLUMNS, lambda name: _KINDS.get(name, "text"))
 ]
-"""Columns of one kind that stand side by side: they are looked at together, as each call of Arrow takes
-and gives back the interpreter's lock."""
+"""Adjacent columns of one kind. They are checked in one call, as each call of Arrow releases and
+takes the interpreter's lock."""
 
 
 def plain_rows(lines: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """The plain rows, as `line_number` and COLUMNS, and the others of the lines as they are.
+    """Split a batch of `line_batches` into plain rows and all other lines.
 
-    `lines` are as `line_batches` yields them.
+    A row is plain if each field has a simple, valid value. Plain rows have the columns `line_number`
+    and COLUMNS; the other lines are unchanged.
     """
     places, fields = _fields(_without_end(lines["text"]))
     begins = accumulate((len(names) * len(places) for _, names in _GROUPS), initial=0)
@@ -176,7 +179,7 @@ def plain_rows(lines: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
 
 
 def _without_end(texts: pa.StringArray) -> pa.StringArray:
-    """Lines without LF or CR LF."""
+    """Remove LF or CR LF from the ends of lines."""
     texts = pc.utf8_rtrim(texts, "\n")
     ended = pc.ends_with(texts, "\r")
     if not pc.any(ended).as_py():
@@ -185,9 +188,11 @@ def _without_end(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _fields(texts: pa.StringArray) -> tuple[np.ndarray, pa.StringArray]:
-    """The places of the lines that split plainly, and their fields, column after column.
+    """Split lines into fields. Returns the indexes of the lines with the right number of fields, and
+    their fields, column after column.
 
-    The fields are unquoted, and NULL if blank.
+    The fields are unquoted, and NULL if blank. Lines with an unclosed quote and
+    too long lines are left out.
     """
     lists = pc.split_pattern(texts, "\t")
     fields, unclosed = _unquoted(lists.values)
@@ -201,11 +206,11 @@ def _fields(texts: pa.StringArray) -> tuple[np.ndarray, pa.StringArray]:
 
 
 def _unquoted(fields: pa.StringArray) -> tuple[pa.StringArray, np.ndarray]:
-    """The fields' texts, NULL if blank, and the places of those with quotes that are not closed."""
+    """Unquote fields; NULL if blank. Returns them with the indexes of fields with an unclosed quote."""
     _, offsets, content = fields.buffers()
     bounds = np.frombuffer(offsets, np.int32, len(fields) + 1)
     odd = bounds[:-1] == bounds[1:]
-    # Most fields need no look: only blank characters, '!' and '"' sort before '#'.
+    # Most fields need no check: only blank characters, '!' and '"' sort before '#'.
     if not odd.all():
         odd |= np.frombuffer(content, np.uint8).take(bounds[:-1], mode="clip") < ord("#")
     odd_fields = fields.filter(pa.array(odd))
@@ -217,19 +222,19 @@ def _unquoted(fields: pa.StringArray) -> tuple[pa.StringArray, np.ndarray]:
 
 
 def _filled(texts: pa.StringArray) -> pa.StringArray:
-    """The texts, NULL if blank."""
+    """Replace blank texts by NULL."""
     return pc.if_else(pc.equal(pc.utf8_trim(texts, BLANK), ""), None, texts)
 
 
 def _cleaned(kind: str, texts: pa.StringArray) -> pa.StringArray:
-    """What is looked at in fields of this kind."""
+    """Normalize fields of a kind before the check: trim titles, lower-case truth values."""
     if kind == "title":
         return _filled(pc.utf8_trim(texts, EDGES))
     return pc.ascii_lower(texts) if kind == "truth" else texts
 
 
 def _are_plain(kind: str, texts: pa.StringArray) -> np.ndarray:
-    """Whether the fields have plain values of this kind."""
+    """Tell for each field whether it has a plain value of this kind."""
     if kind == "address":
         return np.asarray(pc.fill_null(pc.match_substring_regex(texts, _ADDRESS), False))
     if kind == "size":
@@ -241,7 +246,7 @@ def _are_plain(kind: str, texts: pa.StringArray) -> np.ndarray:
 
 
 def _typed(kind: str, texts: pa.StringArray) -> pa.Array:
-    """The fields' values. Sizes are pixels, and NULL if none: such a size is not known."""
+    """Convert fields to their types. A size of 0 pixels means unknown and becomes NULL."""
     if kind == "size":
         sizes = texts.cast(pa.int64())
         return pc.if_else(pc.equal(sizes, 0), None, sizes)
@@ -262,7 +267,7 @@ class TsvShard(FileShard):
     """A file in the format that WIT is published in."""
 
     def stage(self, folder: Path) -> StagedShard:
-        """Its lines after the header: each is part of a row, or a rejection.
+        """Stage the lines after the header: each becomes part of a row, or a rejection.
 
         Raises CorpusError if nothing can be read.
         """
@@ -273,15 +278,15 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> StagedShard:
     """Read the shard at `path` into files in `folder`, as far as it can be read.
 
     Every whole line after the header becomes part of a row or a rejection. Memory does not grow with
-    the file. Raises CorpusError if not even WIT's header is there, or nothing behind it can be read.
+    the file. Raises CorpusError if WIT's header is missing, or nothing after the header can be read.
     """
     packed = path.name.endswith(".gz")
-    # A packed file is unpacked in a thread of its own.
+    # A packed file is unpacked in a separate thread.
     staged = _staged(path, shard, folder, igzip_threaded.open if packed else open)
     if staged.broken and packed:
-        # That reader loses up to a megabyte before the place where a file breaks.
+        # The threaded reader loses up to a megabyte before the position where a file breaks off.
         staged = replace(_staged(path, shard, folder, gzip.open), broken=staged.broken)
-    # What Arrow keeps for later would stand beside what DuckDB needs to take in the files.
+    # Arrow keeps freed memory for reuse; DuckDB needs it now to load the files.
     pa.default_memory_pool().release_unused()
     if staged.broken and not staged.n_rows and not staged.reasons:
         raise CorpusError(staged.broken)
@@ -316,7 +321,9 @@ def _staged(
 
 
 def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Iterator[pa.RecordBatch]:
-    """The batches; raises CorpusError once their file unpacks to more than a text does."""
+    """Yield the batches. Raises CorpusError if the file unpacks to far more bytes than a
+    text would (`unpacked_limit`).
+    """
     most = unpacked_limit(path.stat().st_size)
     n_bytes = 0
     for batch in batches:
@@ -330,7 +337,9 @@ def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Itera
 
 
 class _ReadableBatches:
-    """Batches up to where the file cannot be read any more; `error` is why, None at its end."""
+    """Batches up to the position where the file cannot be read any more. `error` has the reason; None
+    if it was read to its end.
+    """
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
@@ -344,7 +353,7 @@ class _ReadableBatches:
 
 
 def _others(batches: Iterable[pa.RecordBatch], writer: StagedWriter) -> Iterator[tuple[int, bytes]]:
-    """Write the plain rows; yield the lines that are none, in order."""
+    """Write the plain rows, and yield the number and the bytes of all other lines, in order."""
     for rows, others in _ahead(batches):
         writer.write_plain(rows)
         for line in others.to_pylist():
@@ -352,7 +361,7 @@ def _others(batches: Iterable[pa.RecordBatch], writer: StagedWriter) -> Iterator
 
 
 def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[Read]:
-    """The plain rows and the others of each batch; the next ones are read meanwhile."""
+    """Yield plain rows and other lines of each batch, while a thread processes the next batch."""
     with ThreadPoolExecutor(BATCHES_AHEAD) as pool:
         waiting: deque[Future[Read]] = deque()
         for batch in batches:

@@ -17,9 +17,10 @@ from resources.corpus.staging import StagedShard, StagedWriter
 from resources.wikipedia import Wikipedia
 
 ANY_WIDTH = 960
-"""Files are requested with the URL of a thumbnail of this width, which is not used."""
+"""Wikipedia is asked for file facts with a thumbnail of this width. The thumbnail's URL is not used."""
 NO_IMAGES = "no_images"
-"""The reason of a page that shows no image: it is listed, and is no loss."""
+"""The reason of a rejected Wikipedia page without images. It is listed,
+but not counted as a failure."""
 _SCRIPT = re.compile(r"(/w)?/api\.php")
 
 
@@ -39,7 +40,7 @@ class WikipediaShard:
         self._read: list[WitRow | Rejection] = []
 
     def fetch(self, log: Log) -> str:
-        """Request what has changed; the fingerprint is a hash of all rows and of the files' bytes."""
+        """Request what has changed. The fingerprint is a hash of rows and SHA-1 digests of files."""
         wikipedia, language = self._open(), self._pages.language
         titles = self._titles(wikipedia)
 
@@ -62,17 +63,17 @@ class WikipediaShard:
         return f"{READER}-{content_id(*map(repr, self._read), *digests)}"
 
     def stage(self, folder: Path) -> StagedShard:
-        """A row for each image of each page; a page or file that is missing is a rejection."""
+        """Write a row for each image of each page. A missing page or file becomes a rejection."""
         with StagedWriter(folder, self.name, unit="record") as writer:
             writer.write(self._read)
         return writer.staged()
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """None: rows have only the images' URLs."""
+        """Yield nothing: rows only have the images' URLs."""
         return iter(())
 
     def _require_rows(self) -> None:
-        """Raise CorpusError if there is no row, which is nothing that anybody wants."""
+        """Raise CorpusError if the shard has no row."""
         rejected = [record for record in self._read if isinstance(record, Rejection)]
         if len(rejected) < len(self._read):
             return
@@ -98,9 +99,9 @@ def _records(
     images: Mapping[str, tuple[PageImage, ...] | MissingTitle],
     files: Mapping[str, FileFacts | MissingTitle],
 ) -> Iterator[WitRow | Rejection]:
-    """A row or a rejection for each page's images, in order; two titles of one page are one.
+    """Yield a row or a rejection for each image of each page, in order.
 
-    A page without images is a rejection.
+    Two titles of the same page count once. A page without images becomes a rejection.
     """
     numbers = count(1)
     page_ids = set()

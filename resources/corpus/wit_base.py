@@ -18,25 +18,24 @@ from resources.files.bounded import open_file, unpacked_limit
 from resources.files.parquet_records import open_parquet, read_records
 
 FEW_RECORDS, FEWEST_BYTES = 100_000, 50
-"""A file that claims more than FEW_RECORDS must have at least FEWEST_BYTES packed bytes for each: a
-file of kilobytes may claim millions of equal records.
-"""
+"""A file whose footer claims more than FEW_RECORDS records must have at least FEWEST_BYTES compressed
+bytes per record. Otherwise a file of kilobytes could claim millions of equal records."""
 LONGEST_REASON = 300
 """Characters of a library's error message that are shown: some contain the whole schema of a file."""
 MOST_RECORD_BYTES = 20_000_000 + MAX_BYTES
-"""Bytes of a decoded record: the texts of its Wikipedia pages, or its image."""
+"""The most bytes of a decoded record: the texts of its Wikipedia pages, or its image."""
 
 
 class WitBaseShard(FileShard):
-    """One Parquet file in the format of wit_base. A file on the hub is read there, without a
-    download.
+    """One Parquet file in the format of wit_base. A file on the Hugging Face Hub is read
+    remotely, without a download.
     """
 
     carries_images = True
 
     def fetch(self, log: Log) -> str:
-        """Download the shard. A file on the hub is not downloaded; its fingerprint is the hub's key
-        of it.
+        """Download the shard if necessary. A file on the Hugging Face Hub is not downloaded; its
+        fingerprint is the Hub's key of the file.
         """
         if not self._on_hub:
             return super().fetch(log)
@@ -45,7 +44,7 @@ class WitBaseShard(FileShard):
         filesystem, path = fsspec.url_to_fs(self.address)
         try:
             return f"{READER}-{filesystem.ukey(path)}"
-        except Exception as error:  # fsspec and the client of the hub raise errors of their own
+        except Exception as error:  # fsspec and the Hub's client have their own exceptions
             raise CorpusError(
                 f"Shard {self.name!r} cannot be found on the hub ({error}): correct "
                 f"{self.address} in corpus.yaml, or download the file into the corpus's folder."
@@ -68,8 +67,8 @@ class WitBaseShard(FileShard):
         return writer.staged(broken)
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the URL and the bytes of each image in the file. One without bytes is fetched by
-        its URL later.
+        """Yield the URL and the bytes of each image in the file. Images without bytes are
+        fetched by their URLs later.
         """
         if self._remote and not self.path.exists():
             self.fetch(lambda _: None)
@@ -114,7 +113,7 @@ class WitBaseShard(FileShard):
                 n_bytes = file.seek(0, os.SEEK_END)
                 table = open_parquet(file)
                 self._require_form(table.metadata, n_bytes, columns)
-                # The check of its pages would download a file on the hub twice.
+                # Checking the Parquet pages would download a file on the Hub twice.
                 checked_file = None if self._on_hub else file
                 most_bytes = unpacked_limit(n_bytes)
                 for batch in read_records(
@@ -123,7 +122,7 @@ class WitBaseShard(FileShard):
                     yield from batch.to_pylist()
         except CorpusError:
             raise
-        except Exception as error:  # pyarrow, fsspec and the hub each have errors of their own
+        except Exception as error:  # pyarrow, fsspec and the Hub's client have their own exceptions
             remedy = (
                 "run again, or download the file into the corpus's folder"
                 if self._on_hub

@@ -1,7 +1,7 @@
-"""Texts to unit vectors, by a sentence-transformers model; images and texts, by one like CLIP.
+"""Embeddings: texts to unit vectors by a sentence-transformers model, and images by a CLIP-like model.
 
-The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded. No
-model for images is packaged: a user names one.
+The default text model is all-MiniLM-L6-v2 from an installed package with its weights, so nothing is
+downloaded. There is no default image model: a user must name one.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ RUNTIMES = {
     "onnx": ("optimum.onnxruntime", "ORTModelForFeatureExtraction"),
     "openvino": ("optimum.intel.openvino", "OVModelForFeatureExtraction"),
 }
-"""The module and class that each other backend needs; both are optional dependencies."""
+"""The module and class that the backends other than torch need. Both are optional dependencies."""
 BATCH = 64
 """Texts in one pass of the model."""
 STEP = 256
@@ -58,7 +58,7 @@ class Embedder:
     elsewhere = (
         "set LOOM_EMBEDDER to another model or folder, or LOOM_EMBEDDER_DEVICE to another device"
     )
-    """What the user is told to do about a model that cannot be used."""
+    """Advice for error messages about a model that cannot be used."""
 
     def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
         self.name = model if backend == TORCH else f"{model}@{backend}"
@@ -67,7 +67,7 @@ class Embedder:
         self._loaded: SentenceTransformer | None = None
 
     def load_ahead(self) -> None:
-        """Load the model before the first text comes. Raises EmbedderError."""
+        """Load the model before the first call of `encode`. Raises EmbedderError."""
         self._load()
 
     @property
@@ -80,16 +80,17 @@ class Embedder:
         return "cuda" if self.backend == TORCH and torch.cuda.is_available() else "cpu"
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once.
+        """Encode texts as unit vectors, shape (n, d). Equal texts are encoded once.
 
-        The last bits of a vector depend on the texts in its batch: the same texts give the same bits in
-        any order; among other texts a vector may differ by about 1e-7. Text beyond the model's longest
-        input is not in the vector. Raises EmbedderError.
+        The same set of texts gives the same bits in any order. In a batch with other
+        texts, a vector may differ by about 1e-7. Text beyond the model's longest input is
+        ignored. Raises EmbedderError.
         """
         import numpy as np
 
         whole = [_whole(text) for text in texts]
-        # A total order, so that runs have the same batches; texts of similar length share one.
+        # Sorted by length, so that texts of similar length share a batch, and
+        # every run has the same batches.
         distinct = sorted(set(whole), key=lambda text: (len(text), text))
         row = {text: index for index, text in enumerate(distinct)}
         vectors = np.asarray(
@@ -102,7 +103,7 @@ class Embedder:
     def _units(
         self, vectors: "NDArray[np.float32]", what: str, named: Callable[[int], str]
     ) -> "NDArray[np.float32]":
-        """The vectors at length 1. Raises EmbedderError, naming one that has no length."""
+        """Scale vectors to length 1. Raises EmbedderError if a length is 0 or not finite."""
         import numpy as np
 
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -120,7 +121,7 @@ class Embedder:
         """Tell for each text whether it exceeds the model's longest input."""
         model = self._load()
         limit = model.max_seq_length or math.inf
-        # A text has at most as many tokens as bytes, and two that frame it.
+        # A text has at most one token per byte, plus the two special tokens.
         whole = [_whole(text) for text in texts]
         long = [text for text in whole if len(text.encode()) + 2 > limit]
         if not long:
@@ -130,7 +131,7 @@ class Embedder:
         return [text in truncated for text in whole]
 
     def tokenized(self, texts: Sequence[str]) -> Tokenized:
-        """Counts of the tokens of the texts; empty if the model's tokenizer does not tell their places.
+        """Count the tokens of texts; empty if the model's tokenizer does not give token positions.
 
         Raises EmbedderError.
         """
@@ -227,7 +228,7 @@ def embed_on_worker(model: str, backend: str, device: str | None) -> Callable[[p
 
 
 def _whole(text: str) -> str:
-    """`text` with lone surrogates replaced, which UTF-8 cannot encode and tokenizers reject."""
+    """Replace lone surrogates, which UTF-8 cannot encode and tokenizers reject."""
     return text.encode(errors="replace").decode()
 
 
@@ -243,7 +244,7 @@ def _require_backend(backend: str) -> None:
     module, needed = RUNTIMES[backend]
     try:
         getattr(importlib.import_module(module), needed)
-    # Also raised by a package in a version that does not fit the others.
+    # These errors are also raised if the versions of packages do not fit together.
     except (ImportError, AttributeError) as error:
         raise EmbedderError(
             f"The backend '{backend}' cannot be used ({str(error).splitlines()[0]}): "
@@ -252,7 +253,7 @@ def _require_backend(backend: str) -> None:
 
 
 def packaged_weights() -> Path:
-    """Folder of the packaged model, its weights checked against the published model's SHA-256."""
+    """Return the folder of the packaged model, after checking the SHA-256 of its weights."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderError(how_to_install(PACKAGE))
@@ -270,11 +271,11 @@ def packaged_weights() -> Path:
 
 
 PICTURE_BATCH = 32
-"""Pictures in one pass of the model."""
+"""Images in one pass of the model."""
 
 
 class ImageEncoder(Embedder):
-    """Encodes pictures and texts by one model, so that their cosines say what a picture shows."""
+    """Encodes images and texts by one CLIP-like model, so that they can be compared by cosine."""
 
     elsewhere = (
         "set picture_encoder of rewrite/candidates to a CLIP-like sentence-transformers model or its "
@@ -282,7 +283,7 @@ class ImageEncoder(Embedder):
     )
 
     def encode_pictures(self, files: Sequence[bytes]) -> "NDArray[np.float32]":
-        """Unit vectors of the pictures in `files`, shape (n, d). Raises EmbedderError."""
+        """Encode image files as unit vectors, shape (n, d). Raises EmbedderError."""
         import numpy as np
 
         pictures = [Image.open(io.BytesIO(file)).convert("RGB") for file in files]

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 class EmbedderProcess(Embedder):
     """An Embedder whose model is loaded and run by another process.
 
-    That process starts with the first question, or with `load_ahead`, and ends with this object or
-    with this process, whatever becomes of it.
+    The process starts with the first call or with `load_ahead`. It ends when this object is deleted or
+    this process ends, even if killed.
     """
 
     _pipe: Connection | None = None
     _process: "subprocess.Popen[bytes]"
 
     def load_ahead(self) -> None:
-        """Begin to load the model, and return at once. What goes wrong is raised by `encode`."""
+        """Begin to load the model, and return at once. Errors are raised by the first call."""
         if self._pipe is None:
             self._start()
 
@@ -84,8 +84,9 @@ class EmbedderProcess(Embedder):
 
     def _start(self) -> Connection:
         own_end, child_end = Pipe()
-        # Not by multiprocessing, which would import this process's main module there, too. A session of
-        # its own: an interrupt from the terminal is for the run, which then closes the connection.
+        # Not by multiprocessing, which would import this process's main module in the child. The
+        # child has its own session, so that Ctrl-C in the terminal only reaches the run, which
+        # then closes the connection.
         paths = [str(home.REPO_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(child_end.fileno())],
@@ -120,12 +121,12 @@ def _end(process: "subprocess.Popen[bytes]", connection: Connection) -> None:
 
 
 def main(descriptor: int) -> None:
-    """Load the model, then answer one question after the other until the other end is closed."""
+    """Load the model, then answer one call after the other until the parent closes the connection."""
     connection = Connection(descriptor)
-    # Whoever asked may be gone at any time.
+    # The parent may end at any time.
     with suppress(EOFError, OSError):
         embedder = Embedder(*connection.recv())
-        # What stands in the way of loading meets the first question, too, whose answer says it.
+        # If loading fails, the first call fails in the same way and returns the error.
         with suppress(Exception):
             embedder.load_ahead()
         while True:

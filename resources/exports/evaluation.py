@@ -1,4 +1,4 @@
-"""Forms that other tools evaluate models on: VLMEvalKit's TSV, tasks of lmms-eval and inspect_ai."""
+"""Exports for evaluation tools: a TSV for VLMEvalKit, task folders for lmms-eval and inspect_ai."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ from resources.settings.prompts import prompt
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FUNCTIONS = ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
-"""What a task of lmms-eval takes from its `utils.py`."""
+"""The functions of its `utils.py` that a task of lmms-eval uses."""
 _SCORES = {
     METRIC: "score",
     f"{METRIC}_standard_error": "standard_error",
@@ -40,7 +40,7 @@ _SCORES = {
 PARQUET = "data.parquet"
 NOT_ASKED = "no picture to ask about"
 READER = "letter_scores.py"
-"""The file of a task that reads letters and scores them."""
+"""The file of a task that extracts letters from answers and scores them."""
 SCORED = (
     "The score is {metric}, of 100, as on the leaderboard: letters are read by the strict rules of "
     "vlm-loom, and an item counts once, when all of its passes are right. Answers that no rule reads "
@@ -55,7 +55,7 @@ OWN_SERVER = (
     "responses_api=false`, with LOCAL_BASE_URL and LOCAL_API_KEY in the environment."
 )
 AT_ONCE = 500
-"""Conversations that are written at once."""
+"""Conversations in one Parquet row group."""
 MULTI_ROUND = (
     "Its turns are asked one after another over the model's own answers, which lmms-eval does with "
     "chat models that implement generate_until_multi_round, such as vllm_chat."
@@ -193,14 +193,14 @@ def write_inspect(source: ExportSource, folder: Path) -> None:
 
 
 def _reader(folder: Path) -> dict[str, str]:
-    """Write the reader of letters; the file, and what it is."""
+    """Write the script that extracts and scores letters. Returns its name with a description."""
     text = self_contained("resources.exports.letter_scores", ("read_letter", "summary"))
     (folder / READER).write_text(text, encoding="utf-8")
     return {READER: "how letters are read and scored, generated from vlm-loom's own rules"}
 
 
 def _on_scores(source: ExportSource, is_scored: bool) -> str:
-    """What the task prints as a score, in words."""
+    """Explain in one text which score the task prints, or why it prints none."""
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     metric = letter_metric(benchmark)
     if metric and is_scored:
@@ -217,7 +217,7 @@ def _on_scores(source: ExportSource, is_scored: bool) -> str:
 
 
 def _conversations(source: ExportSource, folder: Path) -> Iterator[dict[str, Any]]:
-    """What the benchmark of a release asks of each item, in each trial, as a record."""
+    """Yield the conversations of each item in each variant (`trial`) of the benchmark, as records."""
     pictures = ImageCopier(source, folder)
     benchmark = BENCHMARKS.get(source.edition.benchmark or "")
     limits = AskingLimits(prompt=prompt)

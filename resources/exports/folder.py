@@ -1,4 +1,4 @@
-"""A release in one form, as a folder with a list of its files: written once, checked, never changed."""
+"""Export folders: a release in one format with a manifest of its files, written once, then verified."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ MADE_HERE = "give a folder that vlm-loom release export made"
 
 
 class FolderVerification(NamedTuple):
-    """The result of verifying a folder; `others` are files that are not in its list."""
+    """The result of verifying a folder; `others` are files that are not in its manifest."""
 
     manifest: Mapping[str, Any]
     n_files: int
@@ -36,20 +36,20 @@ class FolderVerification(NamedTuple):
 
 
 def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list[ExportedFile]:
-    """Write a release in a form as a folder, whole or not at all.
+    """Write a release in one format as a folder, completely or not at all.
 
-    A folder that exists stays as it is, and every file in it is checked.
+    An existing folder is not changed; its files are verified.
 
     Args:
         target: The folder.
-        form: The form to write.
+        form: The format to write.
         source: The release.
 
     Returns:
         The files of the folder.
 
     Raises:
-        ExportError: The folder exists and was changed, or has other rows.
+        ExportError: The folder exists, and was changed or was exported with other settings.
     """
     made_of = {
         "release_id": source.release_id,
@@ -57,7 +57,7 @@ def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list
         "with": [each.release_id for each in source.beside],
         "licences_left_out": list(source.left_out),
         "stated_licence": source.stated,
-        # A folder of an earlier version has no such entry: its dialogues are not stacked.
+        # Folders of earlier versions have no such entry, as their dialogues are not stacked.
         **({"stacked_to": source.budget._asdict()} if source.budget and form.stacks else {}),
     }
     if target.exists():
@@ -88,18 +88,18 @@ def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list
 
 
 def checked_files(folder: Path, todo: str = "") -> FolderVerification:
-    """Check every file of a folder against its list, by size and SHA-256.
+    """Check every file of a folder against its manifest, by size and SHA-256.
 
     Args:
         folder: The folder.
-        todo: What to do about a wrong file, for the message; by default to get the folder from where
-            it was made.
+        todo: Advice on a wrong file, for the message; by default to get the
+            folder again from its source.
 
     Returns:
-        The list, counts, and files that are not in the list.
+        The manifest, counts, and files that are not in the manifest.
 
     Raises:
-        ExportError: A file is not as listed.
+        ExportError: A file differs from the manifest.
     """
     manifest, files = _listed(folder, todo)
     for name, (sha256, n_bytes) in files.items():
@@ -126,16 +126,16 @@ def checked_files(folder: Path, todo: str = "") -> FolderVerification:
 
 @contextmanager
 def with_page(folder: Path, page: str) -> Iterator[Path]:
-    """Make a copy of a folder with another page, for the time of the block.
+    """Make a temporary copy of a folder with another `README.md`.
 
-    The copy has the files of the folder's list, as links, and no others that somebody put beside them.
+    The copy has links to the files of the folder's manifest, and no other files.
 
     Args:
         folder: The folder.
         page: The text of its `README.md`.
 
     Yields:
-        The copy, whose list has the hash of the new page.
+        The copy. Its manifest has the hash of the new `README.md`.
     """
     with TemporaryDirectory() as above:
         copy = Path(above) / folder.name
@@ -151,7 +151,7 @@ def with_page(folder: Path, page: str) -> Iterator[Path]:
 
 
 def verification_message(folder: Path, checked: FolderVerification) -> str:
-    """Say that a folder is as it was written.
+    """Describe a folder that was verified.
 
     Args:
         folder: The folder.
@@ -170,7 +170,7 @@ def verification_message(folder: Path, checked: FolderVerification) -> str:
 
 @contextmanager
 def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
-    """Write whose each picture is, as the items go out."""
+    """Write the attribution of each image while the items are exported."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("image", *CreditedImage._fields[1:]))
@@ -199,13 +199,13 @@ def _known_by(path: Path) -> dict[str, Any]:
 
 
 def listed_files(folder: Path) -> list[ExportedFile]:
-    """The files in a folder's list, by their paths relative to the folder of all releases."""
+    """List the files of a folder's manifest, with paths relative to the folder of all releases."""
     _, files = _listed(folder)
     return [ExportedFile(f"{folder.name}/{name}", *known) for name, known in files.items()]
 
 
 def _listed(folder: Path, todo: str = "") -> tuple[dict[str, Any], dict[str, tuple[str, int]]]:
-    """A folder's manifest, and by name SHA-256 and size of its files. Raises ExportError."""
+    """Read a folder's manifest, and the SHA-256 and size of each file by name. Raises ExportError."""
     try:
         manifest = from_json(read_file(folder / MANIFEST), most=None)
         files = {

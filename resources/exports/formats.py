@@ -1,4 +1,4 @@
-"""The forms that a release is exported in: what each is for, and what writes it."""
+"""Export formats of a release: the purpose of each, and the function that writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,9 @@ from resources.exports.source import CannotHoldError, ExportError, ExportSource
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A form.
+    """An export format.
 
-    `writer` is `module:function` of `resources.exports`; `arguments` are further arguments of it.
+    `writer` is `module:function` in `resources.exports`; `arguments` are its further arguments.
     """
 
     name: str
@@ -22,13 +22,13 @@ class ExportFormat:
     writer: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     in_shards: bool = False
-    """Whether pictures are inside of files, which end at a size that is set."""
+    """Whether images are inside of files (shards) of about `shard_mb` megabytes."""
     with_answers: bool = False
-    """Whether it is of no use without answers."""
+    """Whether the format needs answers, as for training."""
     several: bool = False
     """Whether a folder may have more than one release."""
     stacks: bool = False
-    """Whether its records may hold several dialogues."""
+    """Whether several dialogues may be stacked in one record."""
     shard_mb: int = 0
 
     def write(self, source: ExportSource, folder: Path) -> None:
@@ -57,7 +57,7 @@ class ExportFormat:
 
 
 def _records(name: str, purpose: str, record: str, file: str, **options: Any) -> ExportFormat:
-    """A form of records that a model is trained on."""
+    """Make a format of training records."""
     options = {"record": record, "file": file, **options}
     return ExportFormat(
         name, purpose, "records:write_records", options, with_answers=True, stacks=True
@@ -127,11 +127,11 @@ FORMS: Mapping[str, ExportFormat] = {
         ),
     )
 }
-"""Every form by its name."""
+"""Every export format by its name."""
 
 
 def require_form(name: str) -> None:
-    """Raise ExportError unless there is a form of this name."""
+    """Raise ExportError unless there is an export format with this name."""
     if not name:
         raise ExportError(f"No format given. Pass --as with one of {', '.join(FORMS)}.")
     if name not in FORMS:

@@ -1,5 +1,5 @@
-"""The folder of a release as a Hugging Face dataset: Parquet shards with the pictures inside, and
-its page.
+"""Export a release as a Hugging Face dataset: Parquet shards with the
+images inside, and a dataset card.
 """
 
 import hashlib
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 BYTES_A_GROUP = 16_000_000
-"""A row group is written when its pictures and texts reach this: readers hold whole groups."""
+"""A row group is written when its images and texts reach this size in bytes:
+readers load whole row groups."""
 EXAMPLE, CROISSANT = "example", "croissant.json"
 MESSAGES = "messages"
 """The column that trainers such as TRL read, with `images`."""
@@ -44,13 +45,14 @@ FEATURES: Mapping[str, Any] = {
     "revision": "int32",
     "n_reviewers": "int32",
 }
-"""Columns: a list is one of what stands in it, a mapping has fields."""
+"""The columns with their types. `[type]` is a list of that type; a mapping
+is a struct with its fields."""
 WORDS = """\
 from datasets import load_dataset
 
 rows = load_dataset("{name}", "{config}", split="{split}")
 rows[0]["turns"][0]["question"], rows[0]["images"][0].size"""
-"""Lines that load it; `name` is the folder's, and in a repository that of the repository."""
+"""Code that loads the dataset. `name` is the name of the folder, or of the repository."""
 _NAME = re.compile(r'^rows = load_dataset\("[^"]*"', re.MULTILINE)
 
 
@@ -101,14 +103,14 @@ def write(
 
 
 def page_in_repository(page: str, repository: str) -> str:
-    """Adapt the page of a folder to the repository that it is loaded from.
+    """Adapt the dataset card to the repository that the dataset is loaded from.
 
     Args:
-        page: The text of the page.
+        page: The text of the card.
         repository: `owner/name`.
 
     Returns:
-        The text that loads the dataset from the repository.
+        The card with code that loads the dataset from the repository.
     """
     return _NAME.sub(f'rows = load_dataset("{repository}"', page)
 
@@ -116,7 +118,7 @@ def page_in_repository(page: str, repository: str) -> str:
 def _write_rows(
     source: ExportSource, folder: Path, shard_bytes: int
 ) -> tuple[DatasetSplit, list[Path], ExportedItem | None]:
-    """Write the shards of one release: what they are, their paths, and an item with pictures."""
+    """Write the shards of one release. Returns a description, the paths, and an example item."""
     config, split = source.config, source.split
     (folder / "data" / config).mkdir(parents=True, exist_ok=True)
     shards = _Shards(folder / "data" / config, split, shard_bytes)
@@ -166,7 +168,7 @@ def _row(item: ExportedItem, source: ExportSource) -> dict[str, Any]:
 
 
 class _Shards:
-    """Parquet files of about `most` bytes each; their names have their number once all are written."""
+    """Writes Parquet files of about `most` bytes each, which `named` renames at the end."""
 
     def __init__(self, folder: Path, split: str, most: int) -> None:
         self._folder, self._split, self._most = folder, split, most
@@ -192,7 +194,7 @@ class _Shards:
             self._flush()
 
     def named(self) -> list[Path]:
-        """The shards, under names that say of how many each is one."""
+        """Rename the shards to `<split>-00000-of-00003.parquet` and so on, and return their paths."""
         names = []
         for number, path in enumerate(self._paths):
             name = f"{self._split}-{number:05d}-of-{len(self._paths):05d}.parquet"
@@ -216,7 +218,8 @@ class _Shards:
 
         path = self._folder / f"{self._split}-{len(self._paths)}.parquet"
         self._paths.append(path)
-        # Pictures are compressed as they are; equal content in later releases has equal chunks.
+        # Images are compressed already. With content-defined chunking, equal content in later
+        # releases has equal chunks.
         self._writer = pq.ParquetWriter(
             path,
             SCHEMA,
@@ -233,7 +236,7 @@ class _Shards:
 
 
 def _size(row: dict[str, Any]) -> int:
-    """About as many bytes as the long parts of a row have."""
+    """Estimate the bytes of a row: its questions, answers and images."""
     texts = (text for turn in row["turns"] for text in (turn["question"], turn["answer"]) if text)
     return sum(map(len, texts)) + sum(len(image["bytes"]) for image in row["images"])
 
@@ -261,7 +264,7 @@ def _features(what: Any) -> Any:
 
 
 def yaml_features(what: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The columns as the header of a page lists them."""
+    """Convert the columns to the format of the YAML header of a dataset card."""
     return [{"name": name, **_yaml(kind)} for name, kind in what.items()]
 
 
@@ -273,7 +276,7 @@ def _yaml(what: Any) -> dict[str, Any]:
 
 
 def _columns(schema: pa.Schema) -> Iterator[str]:
-    """The paths of a schema's columns in a Parquet file."""
+    """Yield the paths of a schema's leaf columns in a Parquet file."""
     for column in schema:
         yield from _leaves(column.name, column.type)
 

@@ -1,7 +1,7 @@
-"""Scores of lettered answers in tools that run where the project is not installed.
+"""Score multiple-choice answers in evaluation tools that run without this project.
 
-Exported tasks have this module as one file (`self_contained.py`), with the strict reading of letters in
-it. What counts in a score follows from the metric that ranks (`methods/exports/letters.py`).
+Exported tasks contain this module as one file (`self_contained.py`), together with the strict
+extraction of letters. `methods/exports/letters.py` decides which passes count in the score.
 """
 
 import math
@@ -14,19 +14,20 @@ __all__ = ["read_letter", "summary"]
 
 
 def summary(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The score of a benchmark, as its leaderboard has it.
+    """Compute the score of a benchmark as on its leaderboard.
 
     Args:
-        passes: One mapping a pass: `item`, its id; `right`, None if no rule reads the answer; `passes`,
-            in how many the item has to be right, 0 if this pass counts in no score; `stratum`, whose
-            means count alike; `group`, the items that belong together.
+        passes: One mapping for each pass (one question to the model). `item`: the item's id. `right`:
+            whether the answer is right; None if no rule extracts a letter. `passes`: the number of
+            passes in which the item must be right; 0 if the pass does not count. `stratum`: the score
+            is the mean of the means of the strata. `group`: related items.
 
     Returns:
-        `score`: the share of items, in percent, that are right in all of their passes. An item that
-        lacks a pass, as the tool lost its request, is wrong. One with an unread pass counts only if it
-        is wrong. `standard_error` of the score, clustered by group. `unread`: the number of passes
-        whose letter no rule reads. `lost`: the number of passes that are lacking. NaN if nothing
-        counts.
+        `score`: the percentage of items that are right in all of their passes. An item with a missing
+        pass, whose request failed in the tool, is wrong. An item with an unread pass only counts if
+        another pass is wrong. `standard_error`: that of the score, clustered by group. `unread`: the
+        number of passes without an extracted letter. `lost`: the number of missing passes. Score and
+        error are NaN if nothing counts.
     """
     items: dict[str, list[Mapping[str, Any]]] = {}
     for question in passes:

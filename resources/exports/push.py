@@ -1,6 +1,6 @@
-"""Putting a release's Hugging Face folder onto the hub.
+"""Push an exported dataset to the Hugging Face Hub.
 
-A push that was cut off is done again: what the hub has is not sent a second time.
+Run an interrupted push again: files that the Hub has are not sent a second time.
 """
 
 import os
@@ -17,15 +17,15 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
     """Check that a folder may be published.
 
     Args:
-        source: The release that the folder was made of.
+        source: The release that was exported to the folder.
         folder: The folder.
 
     Returns:
         The result of checking its files.
 
     Raises:
-        ExportError: A file was changed, no licence of the whole is known, or an answer that is held out
-            is in it.
+        ExportError: A file was changed, the licence of the whole is unknown, or the
+            folder has held-out answers.
     """
     checked = checked_files(folder)
     if source.licence.licence is None:
@@ -42,7 +42,7 @@ def require_publishable(source: ExportSource, folder: Path) -> FolderVerificatio
 
 
 def require_repository(name: str) -> None:
-    """Raise ExportError unless a dataset on the hub may have this name; nothing is asked."""
+    """Raise ExportError unless the name is a valid dataset name on the Hub. No request is sent."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -57,10 +57,10 @@ def require_repository(name: str) -> None:
 
 
 def push(folder: Path, repository: str) -> str:
-    """Push a folder to a dataset repository of the Hugging Face hub.
+    """Push a folder to a dataset repository of the Hugging Face Hub.
 
-    A repository that does not exist is created, private. The page that is sent, and its hash in the
-    list, have the name of the repository.
+    A missing repository is created as a private one. The uploaded `README.md` names the repository, and
+    the manifest has the hash of that text.
 
     Args:
         folder: The folder.
@@ -70,9 +70,9 @@ def push(folder: Path, repository: str) -> str:
         The address of the commit.
 
     Raises:
-        ExportError: The hub refuses or does not answer.
+        ExportError: The Hub refuses or does not answer.
     """
-    # This is the one command that is about the hub: what keeps others off it is not meant here.
+    # Other commands may be kept offline by HF_HUB_OFFLINE; this command needs the Hub.
     os.environ["HF_HUB_OFFLINE"] = "0"
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import HTTPError, LocalTokenNotFoundError

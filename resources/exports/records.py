@@ -1,4 +1,4 @@
-"""Releases as files of records with folders of pictures, and as WebDataset shards."""
+"""Export releases as training records with image folders, and as WebDataset shards."""
 
 import io
 import json
@@ -25,10 +25,10 @@ from resources.exports.source import ExportError, ExportSource
 IMAGES = "images"
 OPENAI_FILE = "data.jsonl"
 STACKED = ("llava", "sharegpt", "swift")
-"""Records that may hold several dialogues, as OpenAI's may; a picture is a token in their texts."""
+"""Formats whose records may hold several dialogues and mark images by a token in the text."""
 NO_ANSWER = "no answer"
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
-"""What some readers end a line at, though JSON does not."""
+"""Characters that end a line for some readers, but not in JSON."""
 
 
 def write_records(
@@ -43,7 +43,7 @@ def write_records(
         folder: The folder.
         record: The function of `training` that makes a record.
         file: The name of the file: `.json` for a list, else one record per line.
-        note: A sentence for the page.
+        note: A sentence for `README.md`.
     """
     make: training.MakeRecord = getattr(training, record)
     pictures = ImageCopier(source, folder)
@@ -56,8 +56,8 @@ def write_records(
 
 
 def write_openai(source: ExportSource, folder: Path) -> None:
-    """Write OpenAI's messages with embedded images. The page names records that fine-tuning does not
-    accept.
+    """Write OpenAI's chat messages with embedded images. `README.md` names
+    records that fine-tuning rejects.
 
     Args:
         source: The release.
@@ -149,14 +149,14 @@ def write_page(
 
 
 class ImageCopier:
-    """Copies pictures into a folder, each one once."""
+    """Copies each image into a folder once."""
 
     def __init__(self, source: ExportSource, folder: Path) -> None:
         self._source, self._folder = source, folder
         self._paths: dict[str, str] = {}
 
     def copied(self, image_id: str) -> str:
-        """The path of a copy, which is made once."""
+        """Copy an image once. Returns the path of the copy, relative to the folder."""
         if image_id not in self._paths:
             path = self._source.path(image_id)
             self._paths[image_id] = f"{IMAGES}/{path.name}"
@@ -167,7 +167,7 @@ class ImageCopier:
 
 
 class DialogueStacker:
-    """Puts dialogues of a batch into records of a budget, and counts; without one, each alone."""
+    """Stacks dialogues into records within a token budget; without one, each is one record."""
 
     def __init__(self, budget: TokenBudget | None) -> None:
         self._budget = budget
@@ -177,7 +177,7 @@ class DialogueStacker:
 
     @property
     def n_records(self) -> int:
-        """How many records there are so far."""
+        """The number of records so far."""
         return len(self._sizes)
 
     @property
@@ -186,7 +186,7 @@ class DialogueStacker:
         return stacking_summary(self._budget, self._sizes, self._n_longer) if self._budget else ""
 
     def items(self, batch: Sequence[ExportedItem]) -> Iterator[ExportedItem]:
-        """The items of the records; what has no answers stands alone."""
+        """Yield one item for each record. Items without answers are not stacked."""
         if self._budget is None:
             yield from batch
             return
@@ -196,12 +196,14 @@ class DialogueStacker:
             yield join_dialogues(stack.items)
 
     def count(self, item: ExportedItem) -> None:
-        """An item became a record."""
+        """Count a record, and the dialogues in it."""
         self._sizes.append(max(len(item.stacked), 1))
 
 
 def _counter(tokenizer: str) -> Count:
-    """What counts tokens: a `tokenizer.json`, or the folder of one. Raises ExportError."""
+    """Make a function that counts tokens by a `tokenizer.json` (or its folder), or estimates them if
+    none is given. Raises ExportError.
+    """
     if not tokenizer:
         return estimate_tokens
     from tokenizers import Tokenizer
@@ -234,7 +236,7 @@ def _records(
 
 
 def _text(records: Iterator[training.Record], file: str) -> Iterator[str]:
-    """The text of a file of records: MMDU's list as its authors indent it, else one record a line."""
+    """Yield the text of a file of records: JSON Lines for `.jsonl`, else an indented JSON list."""
     if file.endswith(".jsonl"):
         for record in records:
             yield json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS) + "\n"

@@ -1,9 +1,8 @@
-"""A module of the project as one file that imports nothing of the project.
+"""Bundle a module of the project, with its dependencies, into one Python file.
 
-Exported tasks run where the project is not installed, and must read answers by the very rules of the
-project: their reader is generated from its source, never written again. Only the definitions that the
-wanted names rest on are taken. Each module becomes a function that returns its names, so that two
-modules may use one name.
+Exported tasks run without this project, but must extract answers by exactly its rules. So their code is
+generated from the project's source. Only the definitions that the wanted names depend on are included.
+Each module becomes a function that returns its names, so that two modules may define the same name.
 """
 
 import ast
@@ -18,22 +17,22 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class CannotStandAloneError(ValueError):
-    """A module cannot be one file without the project; the message names the reason."""
+    """A module cannot be bundled into one file; the message names the reason."""
 
 
 def self_contained(module: str, names: Sequence[str]) -> str:
-    """The source of a file that defines `names` as a module of the project does.
+    """Generate the source of a file that defines names of a module.
 
     Args:
         module: The module's name, such as `methods.choice.strict`.
-        names: What the file defines for those who import it.
+        names: The names that the file defines.
 
     Returns:
-        Python source. It is the same for the same source of the project.
+        Python source. It only depends on the project's source.
 
     Raises:
-        CannotStandAloneError: A definition needs a package that is not in the standard library, or uses
-            a module of the project other than by its attributes.
+        CannotStandAloneError: A definition imports a package outside the standard library, or uses a
+            module of the project in another way than by its attributes.
     """
     wanted = _wanted(module, names)
     made_of = ", ".join(map(_path, wanted))
@@ -61,14 +60,14 @@ def self_contained(module: str, names: Sequence[str]) -> str:
 
 
 class _Import(NamedTuple):
-    """What a name of a module stands for: a name of another module, or that module (`name` is None)."""
+    """The target of an import: a name in a module, or the whole module (`name` is None)."""
 
     module: str
     name: str | None
 
 
 class _Source:
-    """The definitions of one module, and the names of it that are wanted."""
+    """The definitions of one module, and the names that are needed from it."""
 
     def __init__(self, module: str) -> None:
         self.module = module
@@ -80,7 +79,7 @@ class _Source:
                 self._defining.setdefault(name, []).append(stmt)
 
     def statements(self, names: Sequence[str]) -> list[ast.stmt]:
-        """The statements that names rest on, in the order of the module."""
+        """Find the statements that names depend on, in the order of the module."""
         ids: set[int] = set()
         open_names = list(names)
         while open_names:
@@ -91,7 +90,7 @@ class _Source:
         return [stmt for stmt in self._body if id(stmt) in ids]
 
     def imported(self, stmt: ast.stmt) -> dict[str, _Import]:
-        """What a statement imports of the project, by the name that it has here."""
+        """Return the project's modules and names that a statement imports, by their local names."""
         if isinstance(stmt, ast.ImportFrom) and (stmt.module or "").split(".")[0] in PACKAGES:
             package = str(stmt.module)
             return {
@@ -108,7 +107,7 @@ class _Source:
         return {}
 
     def emitted(self, stmt: ast.stmt) -> list[ast.stmt]:
-        """What stands for a statement in the file."""
+        """Return the statements for the generated file: imports of the project become assignments."""
         imported = self.imported(stmt)
         if not imported:
             return [stmt]
@@ -122,7 +121,7 @@ class _Source:
         ).body
 
     def needs(self) -> Iterator[_Import]:
-        """The names of other modules of the project that the wanted ones rest on."""
+        """Yield the names in other modules of the project that the wanted names depend on."""
         statements = self.statements(sorted(self.names))
         used = self._names_used()
         for stmt in statements:
@@ -140,7 +139,7 @@ class _Source:
         return self.names.union(*map(_used, statements))
 
     def _attributes(self, name: str, statements: Sequence[ast.stmt]) -> set[str]:
-        """The attributes that are used of an imported module."""
+        """Find the attributes of an imported module that are used."""
         nodes = [node for stmt in statements for node in ast.walk(stmt)]
         attributes = [
             node for node in nodes if isinstance(node, ast.Attribute) and _is_name(node.value, name)
@@ -151,7 +150,7 @@ class _Source:
 
 
 def _wanted(module: str, names: Sequence[str]) -> dict[str, _Source]:
-    """Every module that is needed with its wanted names; a module comes after those that it imports."""
+    """Find all needed modules and names, sorted so that a module follows its imports."""
     sources: dict[str, _Source] = {}
     uses: dict[str, set[str]] = {}
     open_imports = [_Import(module, name) for name in names]
@@ -175,7 +174,7 @@ def _wanted(module: str, names: Sequence[str]) -> dict[str, _Source]:
 
 
 def _defined(stmt: ast.stmt) -> list[str]:
-    """The names that a statement of a module defines."""
+    """Return the names that a statement defines."""
     if isinstance(stmt, ast.FunctionDef | ast.ClassDef):
         return [stmt.name]
     if isinstance(stmt, _IMPORTS):

@@ -1,4 +1,4 @@
-"""A release as exports read it: items in batches, with their pictures; never all of it in memory."""
+"""Read a release for an export: items in batches with their images, never the whole release."""
 
 import base64
 import re
@@ -21,20 +21,20 @@ from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 MIME_OF = {f".{ending}": mime for mime, ending in EXTENSION_OF.items()}
-"""Type of a picture by the ending of its file."""
+"""The MIME type of an image by the extension of its file."""
 BATCH = 1_000
-"""Items that are read at once. A dialogue has some 10 KB of text."""
+"""Items that are read at once. A dialogue has about 10 KB of text."""
 
 OnProgress = Callable[[int, int], None]
-"""Told how many items are done, of how many."""
+"""Called with the number of finished items and of all items."""
 
 
 class ExportError(UserError):
-    """A release cannot be exported as asked; the message says what to do."""
+    """A release cannot be exported as requested; the message says what to do."""
 
 
 class CannotHoldError(ExportError):
-    """A form has no place for what a release is; another form has."""
+    """A format cannot express a release; another format can."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Totals:
     items: int = 0
     turns: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Items that are not there, by the reason."""
+    """The number of items that were left out, by reason."""
     pictures: set[str] = field(default_factory=set)
 
 
@@ -84,12 +84,14 @@ class ExportSource:
         self._warehouse, self._store, self._progress = warehouse, store, progress
         self._where = {"release_id": self.release_id}
         self.beside: tuple[ExportSource, ...] = ()
-        """Other releases that stand in the same folder."""
+        """Other releases that are exported into the same folder."""
         self._parts = self._licences()
         self.licence = self._licence_of_all()
 
     def stand_beside(self, others: Sequence["ExportSource"]) -> None:
-        """Let other releases go out with it. Raises ExportError where they cannot stand together."""
+        """Export other releases into the same folder. Raises ExportError if two are the same split, or
+        if their licences conflict.
+        """
         self.beside = tuple(others)
         places = [(each.config, each.split) for each in self.all()]
         for source, place in zip(self.all(), places, strict=True):
@@ -101,31 +103,31 @@ class ExportSource:
         self.licence = self._licence_of_all()
 
     def all(self) -> tuple["ExportSource", ...]:
-        """It, and those beside it."""
+        """Return this release and the others in the same folder."""
         return (self, *self.beside)
 
     @property
     def stated_by_all(self) -> str:
-        """The licences that were stated for it and for those beside it, in words."""
+        """The licences that were stated for the releases in the folder, joined by "and"."""
         return " and ".join(dict.fromkeys(each.stated for each in self.all() if each.stated))
 
     @property
     def config(self) -> str:
-        """Its language, as a name of letters, digits and underscores."""
+        """The name of the dataset's configuration: its language, in letters, digits and underscores."""
         return re.sub(r"\W+", "_", self.edition.language or "default")
 
     @property
     def split(self) -> str:
-        """The split that its rows are of, as a name of letters, digits and underscores."""
+        """The name of the split, in letters, digits and underscores."""
         kind = "test" if self.card["kind"] == "benchmark" else "train"
         return re.sub(r"\W+", "_", self.edition.split or kind)
 
     def agreement(self) -> list[dict[str, Any]]:
-        """How far the reviewers of its items agree, as far as it was measured here."""
+        """Read the inter-annotator agreement on the release's items, as measured here."""
         return self._warehouse.read("release/export_agreement", self._where).to_pylist()
 
     def batches(self) -> Iterator[list[ExportedItem]]:
-        """The items in their order, but for those left out. `totals` counts them, from 0."""
+        """Yield the items in order, without those left out. `totals` counts them and starts at 0."""
         self.totals = Totals()
         places = self._warehouse.select("release.items", "ordinal", **self._where)
         n_items = max(places["ordinal"].to_pylist(), default=0)
@@ -146,11 +148,11 @@ class ExportSource:
             self._progress(min(last, n_items), n_items)
 
     def read(self, image_id: str) -> bytes:
-        """The bytes of a picture. Raises ImageNotStored."""
+        """Return the bytes of an image. Raises ImageNotStored."""
         return self._store.read(image_id)
 
     def path(self, image_id: str) -> Path:
-        """The file of a picture, which is whole. Raises ImageNotStored."""
+        """Return the verified file of an image. Raises ImageNotStored."""
         return self._store.path(image_id)
 
     def url(self, image_id: str) -> str:
@@ -192,7 +194,7 @@ class ExportSource:
         return licence
 
     def _licences(self) -> "Counter[str | None]":
-        """The licences of all that goes out, and how many items have each."""
+        """Count the exported items by licence."""
         parts: Counter[str | None] = Counter()
         if self.stated:
             parts[self.stated] += self.card["n_items"]
@@ -202,12 +204,12 @@ class ExportSource:
         return parts
 
     def _items(self) -> Iterator[tuple[list[str | None], int]]:
-        """The licences of the pictures of an item, and how many items have the same ones."""
+        """Yield combinations of image licences, each with its number of items."""
         for row in self._warehouse.read("release/export_licences", self._where).to_pylist():
             yield [licence or self.stated or None for licence in row["licences"]], row["n_items"]
 
     def _items_without(self, left_out: Collection[Term]) -> int:
-        """How many items go out where these terms are left out."""
+        """Count the items that remain if licences with these terms are left out."""
         return sum(n for licences, n in self._items() if not reason(licences, left_out))
 
     def _conflict(self, licence: SetLicence) -> str:

@@ -14,10 +14,11 @@ from filelock import FileLock
 
 @contextmanager
 def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
-    """Give a folder to fill; it gets its name if the block succeeds and is removed otherwise.
+    """Create a draft folder to fill. It is renamed to `target` if the block
+    succeeds, and removed otherwise.
 
-    Only one block of a purpose runs next to `target` at a time. Drafts of the same purpose that are
-    there at the start were left by killed processes, and are removed.
+    Only one block for each purpose runs next to `target` at a time. Existing drafts of the same purpose
+    were left by killed processes, and are removed.
 
     Args:
         target: The folder's final path.
@@ -44,21 +45,21 @@ def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
 
 @contextmanager
 def _turn(path: Path) -> Iterator[None]:
-    # Where no file can be made, waiting for the lock would never end.
+    # Fails at once if no file can be created here; waiting for the lock would never end.
     path.touch()
     with FileLock(path):
         try:
             yield
         finally:
-            # Who waits for the file that is removed sees that it has no name, and takes another.
+            # Processes that wait for the removed file notice that it has no name, and lock a new one.
             path.unlink(missing_ok=True)
 
 
 @contextmanager
 def open_atomically(target: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which gets the name `target`, durable, when the block ends well.
+    """Open a temporary file, which becomes `target`, durably, when the block succeeds.
 
-    An earlier file is replaced in one step. If the block fails, nothing of the new file is left.
+    An earlier file is replaced in one step. If the block fails, the temporary file is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{uuid4().hex}.tmp"

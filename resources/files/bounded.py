@@ -1,7 +1,7 @@
-"""Reading what others have made, up to a size: files, members of archives, bodies of HTTP responses.
+"""Read untrusted input up to a size: files, members of archives, bodies of HTTP responses.
 
-No pipe keeps a run waiting, no device and no packed file fills the memory, and no link leads out of a
-folder.
+This protects a run from pipes that never end, from devices and compressed files that fill the memory
+(zip bombs), and from links that lead out of a folder.
 """
 
 import errno
@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO, Any
 
 MOST_BYTES = 1_000_000_000
-"""Of a file that is read whole, where nothing less is meant."""
+"""The default limit in bytes for a file that is read whole."""
 SMALL_UNPACKED, MOST_TIMES = 20_000_000, 100
-"""Bytes that any packed file may unpack to, and times its size that a larger one may: texts unpack to
-about five times theirs."""
+"""Any compressed file may unpack to SMALL_UNPACKED bytes, and a larger one to MOST_TIMES its size.
+Texts unpack to about five times their size."""
 
 
 class BoundedReadError(OSError):
-    """Something is not read; `reason` is missing, outside, irregular or oversized_bytes."""
+    """A file or body was not read; `reason` is missing, outside, irregular or oversized_bytes."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -38,7 +38,7 @@ def oversized(n_bytes: int, most: int) -> BoundedReadError:
     """Make the error for a file that is too large.
 
     Args:
-        n_bytes: The least number of bytes that it has.
+        n_bytes: The number of bytes that the file has at least.
         most: The number of bytes that are allowed.
 
     Returns:
@@ -221,12 +221,12 @@ async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
 def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> None:
     """Let a response of an HTTP client raise an error when its body is read whole and is too large.
 
-    To be called by a hook of the client, before the body is read: what is announced as too large is not
-    read at all. A response that is read in parts is not limited.
+    Call it in a hook of the client, before the body is read. A body whose announced length is too large
+    is not read at all. A response that is read in parts is not limited.
 
     Args:
         response: A streamed response of httpx2.
-        most: Bytes that the body may have, packed and unpacked.
+        most: The most bytes of the body, both compressed and decompressed.
         too_large: Makes the error.
     """
 
@@ -263,7 +263,8 @@ def _limited(kind: Any) -> Any:
         def _begin(self) -> None:
             self._read_whole = True
             length = self.headers.get("content-length", "")
-            # A longer number has no meaning, and Python converts no number of thousands of digits.
+            # Longer numbers are ignored: they are not real lengths, and Python refuses to
+            # convert thousands of digits.
             if length.isdecimal() and len(length) < 20:
                 self.extensions[_CHECK](int(length))
 

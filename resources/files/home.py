@@ -1,20 +1,21 @@
-"""Where the project writes: one folder, `data/` by default, `LOOM_WORKSPACE` to move it.
+"""Paths of the workspace, the one folder that the project writes to: `data/`, or `LOOM_WORKSPACE`.
 
-The default is in the checkout; of an installed package it is in the folder that a command is run in.
+The default is in the checkout; for an installed package it is in the current folder.
 """
 
 import os
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
-"""The checkout; of an installed package the folder with its packages, which holds the same."""
+"""The root of the checkout; for an installed package the folder with its
+packages, which has the same files."""
 DEFAULT = (REPO_ROOT if (REPO_ROOT / "pyproject.toml").exists() else Path.cwd()) / "data"
 
 
 def home() -> Path:
-    """The folder everything written at run time stands under (environment variable `LOOM_WORKSPACE`).
+    """Return the workspace, the folder for everything that is written at run time (`LOOM_WORKSPACE`).
 
-    `LOOM_HOME` was its name in 0.2, which the next version drops.
+    The former variable `LOOM_HOME` (0.2) still works; the next version drops it.
     """
     return Path(
         os.environ.get("LOOM_WORKSPACE") or os.environ.get("LOOM_HOME") or DEFAULT
@@ -22,60 +23,63 @@ def home() -> Path:
 
 
 def is_writable(path: Path) -> bool:
-    """Whether this user may write a file of the folder, and files next to it."""
+    """Tell whether this user may write the file, and other files in its folder."""
     return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
 
 
 def warehouse_path() -> Path:
-    """The DuckDB file with the tables."""
+    """Return the path of the DuckDB file with the tables."""
     return home() / "warehouse.duckdb"
 
 
 def ledger_path() -> Path:
-    """The SQLite file with every model call."""
+    """Return the path of the SQLite file with every model call."""
     return home() / "ledger.sqlite"
 
 
 def limits_path() -> Path:
-    """The SQLite file with the budgets of run chains, beside the ledger."""
+    """Return the path of the SQLite file with the budgets of run chains, next to the ledger."""
     return home() / "limits.sqlite"
 
 
 def review_path() -> Path:
-    """The SQLite file with every review event."""
+    """Return the path of the SQLite file with every review event."""
     return home() / "review.sqlite"
 
 
 def images_path() -> Path:
-    """The content-addressed image store."""
+    """Return the folder of the content-addressed image store."""
     return home() / "images"
 
 
 def image_index_path() -> Path:
-    """The SQLite file with the address that each image was fetched from."""
+    """Return the path of the SQLite file with the URL that each image was fetched from."""
     return home() / "image_index.sqlite"
 
 
 def settings_path() -> Path:
-    """The file with the settings that differ from their defaults."""
+    """Return the path of the file with the settings that differ from their defaults."""
     return home() / "settings.yaml"
 
 
 def releases_path() -> Path:
-    """One folder a release, named by its id."""
+    """Return the folder of the releases, each in a subfolder named by its id."""
     return home() / "releases"
 
 
 def reports_path() -> Path:
-    """HTML reports, one file a release."""
+    """Return the folder of the HTML reports, one file for each release."""
     return home() / "reports"
 
 
 def relative_to_home(path: Path) -> str:
-    """A path below the home as tables keep it, so that it is still right when the home has moved."""
+    """Return a path relative to the workspace, as tables store it: the workspace may be moved."""
     return path.relative_to(home()).as_posix()
 
 
 def staging_path() -> Path:
-    """Files that steps write on the way to the warehouse; but for locks empty while nothing runs."""
+    """Return the folder for files that steps write before they load them into the warehouse.
+
+    Apart from locks, it is empty while nothing runs.
+    """
     return home() / "staging"

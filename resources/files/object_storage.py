@@ -1,7 +1,8 @@
-"""Files that machines share: images, releases, reports and the site, in an S3 bucket or a folder.
+"""Object storage (an S3 bucket or a folder) for files that machines share: images,
+releases, reports, the site.
 
-What the home keeps of them is a copy: whoever finds none fetches it. Without `LOOM_FILES` all of it is
-in the home alone.
+The workspace has copies of these files and downloads missing ones. Without
+`LOOM_FILES` nothing is shared.
 """
 
 import hashlib
@@ -29,11 +30,11 @@ SCHEME = "s3://"
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 ENDPOINT = "AWS_ENDPOINT_URL"
 AT_ONCE = 16
-"""Requests of one folder that are under way together."""
+"""Concurrent requests when a folder is uploaded or downloaded."""
 NO_BUCKET = "NoSuchBucket"
-"""The code of S3 for it; its status is 404, as for an object that does not exist."""
+"""S3's error code for a missing bucket. The status 404 alone may also mean a missing object."""
 LISTING = ".files.json"
-"""The object that lists a folder's files with their SHA-256: it is written after them."""
+"""The object that lists a folder's files with their SHA-256. It is written after the files."""
 
 
 class SharedFilesError(UserError):
@@ -41,9 +42,9 @@ class SharedFilesError(UserError):
 
 
 class SharedFiles:
-    """Objects below `s3://bucket/prefix`, or files of a folder; any number of processes may use them.
+    """Objects under `s3://bucket/prefix`, or files in a folder, shared by any number of processes.
 
-    Keys of S3, regions and other endpoints come from the usual AWS_* variables.
+    Access keys, region and endpoint come from the usual AWS_* variables.
     """
 
     def __init__(self, address: str):
@@ -54,11 +55,11 @@ class SharedFiles:
         return _opened(self.address, os.getpid())
 
     def get(self, key: str, most: int = MOST_BYTES) -> bytes | None:
-        """The bytes of an object.
+        """Download an object.
 
         Args:
             key: Its key.
-            most: Bytes that it may have. A larger one is not read.
+            most: The most bytes of the object. A larger object is not read.
 
         Returns:
             Its bytes; None if there is no such object.
@@ -75,7 +76,8 @@ class SharedFiles:
                 if NO_BUCKET in str(error):
                     raise
                 return None
-            # A length beyond all memory would end the process before a byte is read.
+            # Checked first: allocating more than the available memory would end the
+            # process before a byte is read.
             if stored.meta["size"] > most:
                 raise oversized(stored.meta["size"], most)
             data = io.BytesIO()
@@ -140,7 +142,7 @@ class SharedFiles:
         return len(changed)
 
     def keys(self, name: str) -> list[str]:
-        """The objects below `name`, without it, in order. Raises SharedFilesError."""
+        """List the keys of objects under `name/`, sorted, without it. Raises SharedFilesError."""
         import obstore
 
         with self._explained(name):
@@ -151,7 +153,7 @@ class SharedFiles:
             )
 
     def listing(self, name: str) -> dict[str, str]:
-        """The files below `name` that were published, with their SHA-256."""
+        """Read the listing of a published folder: SHA-256 by file; empty if there is none."""
         data = self.get(f"{name}/{LISTING}")
         return {} if data is None else dict(from_json(data))
 
@@ -208,7 +210,8 @@ class SharedFiles:
             raise SharedFilesError(
                 f"{self.address}/{key} cannot be used ({reason}): check {VARIABLE}, the AWS_* "
                 "variables and that the bucket's server answers, and run it again.",
-                # Of a server that does not answer; what is refused or not there has a class of its own.
+                # GenericError means that the server does not answer. Refusals and missing
+                # objects have other classes.
                 passing=isinstance(error, GenericError),
             ) from error
 
@@ -220,7 +223,7 @@ def _sha256(path: Path) -> str:
 
 @cache
 def _opened(address: str, _process: int) -> "ObjectStore":
-    """One client a process: a forked child must not go on with its parent's connections."""
+    """Open one client per process: a forked child must not reuse its parent's connections."""
     from obstore.store import LocalStore, S3Store
 
     if address.startswith(SCHEME):

@@ -1,7 +1,7 @@
-"""What the pages of a Parquet file take in memory, read from the headers of the pages.
+"""Read the memory sizes of a Parquet file's pages from the page headers.
 
-The footer has these sizes, too, but a reader allocates what the header of a page says: where the two
-differ, a file of kilobytes takes gigabytes. Headers are structs of Thrift's compact protocol
+The footer has these sizes, too, but a reader allocates the size in the page header. If the two differ,
+a file of kilobytes may take gigabytes. Page headers are structs in Thrift's compact protocol
 (https://github.com/apache/parquet-format, `PageHeader`).
 """
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 UNCOMPRESSED, COMPRESSED = 2, 3
-"""Fields of a header: bytes of its page in memory and in the file."""
+"""Ids of the header fields with the bytes of the page in memory and in the file."""
 DATA, N_VALUES = (5, 8), 1
-"""Fields of a header that describe a data page, of version 1 or 2; and the field of each that
-counts its values."""
+"""Ids of the header fields that describe a data page of version 1 or 2, and the id of the field in
+these that counts the values."""
 MOST_NESTED = 3
 TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 1, 2, 3, 7, 8, 12
 NUMBERS = (4, 5, 6)
-"""Types of the protocol; numbers have 16, 32 or 64 bits."""
+"""Type codes of the protocol. NUMBERS are integers of 16, 32 and 64 bits."""
 
 
 class PageHeaderError(OSError):
@@ -29,12 +29,12 @@ class PageHeaderError(OSError):
 
 @dataclass(frozen=True)
 class Page:
-    """Sizes of a page, as its header has them."""
+    """The sizes of a Parquet page according to its header."""
 
     n_bytes: int
-    """Bytes that it takes when it is uncompressed."""
+    """The uncompressed size in bytes."""
     n_values: int
-    """The values of a data page; a dictionary has none."""
+    """The number of values in a data page; 0 for a dictionary page."""
 
 
 def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]:
@@ -42,7 +42,7 @@ def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]
 
     Args:
         file: The Parquet file; its position changes.
-        chunk: Where the column is, by the footer.
+        chunk: The position of the column, from the footer.
 
     Yields:
         The pages, with the dictionary first.
@@ -56,7 +56,7 @@ def pages_of(file: IO[bytes], chunk: "pq.ColumnChunkMetaData") -> Iterator[Page]
         start = dictionary
     end = start + chunk.total_compressed_size
     n_left = chunk.num_values
-    # As a reader does, which stops where it has as many values as the footer says.
+    # Like a reader, stop after as many values as the footer states.
     while start < end and n_left > 0:
         file.seek(start)
         header = _struct(file)
@@ -79,7 +79,7 @@ Fields: TypeAlias = "dict[int, int | Fields]"
 
 
 def _struct(file: IO[bytes], depth: int = 0) -> Fields:
-    """The fields of a struct that are numbers or structs, by their ids."""
+    """Read a struct. Returns its fields that are numbers or structs, by their ids."""
     if depth > MOST_NESTED:
         raise PageHeaderError("the header of a page is nested too deep")
     fields: Fields = {}
@@ -110,7 +110,7 @@ def _byte(file: IO[bytes]) -> int:
 
 
 def _unsigned(file: IO[bytes]) -> int:
-    """A number in groups of seven bits, the lowest first."""
+    """Read an unsigned varint: groups of seven bits, the lowest first."""
     number = 0
     for shift in range(0, 70, 7):
         digit = _byte(file)

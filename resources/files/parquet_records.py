@@ -1,7 +1,7 @@
-"""Reading Parquet files that others made, one record at a time and up to a size.
+"""Read untrusted Parquet files one record at a time, up to a size.
 
-A file of kilobytes may hold gigabytes: one long text that all records repeat, or lists of millions of
-nulls. The sizes in its footer may be wrong. So the headers of its pages are read first, and records are
+A file of kilobytes may unpack to gigabytes: one long text that all records repeat, or lists of millions
+of nulls. The sizes in its footer may be wrong. So the page headers are read first, and records are
 measured as they are decoded.
 """
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 MOST_RECORD_BYTES = 100_000_000
-"""Bytes of a decoded record, its images included."""
+"""The most bytes of a decoded record, including its images."""
 MOST_GROUP_BYTES = 1_000_000_000
-"""Bytes that a row group may have when it is uncompressed: a page is decoded as a whole."""
+"""The most uncompressed bytes of a row group. A page, which may be a whole
+row group, is decoded at once."""
 MOST_VALUES = 5_000_000
-"""Values that a row group may have in a column of lists."""
+"""The most values of a row group in a column of lists."""
 READ_BYTES = 1_000_000
-"""Bytes of each column that are read at once."""
+"""The read buffer of each column in bytes."""
 
 
 def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
     """Open a Parquet file to read its records with `read_records`. Raises ArrowException, OSError."""
     import pyarrow.parquet as pq
 
-    # Neither ahead nor a whole row group at once, of which a file may have no more than one.
+    # Without pre-buffering, which would read a whole row group: a file may have only one.
     return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
 
 
@@ -43,9 +44,9 @@ def read_records(
     """Read the records of a Parquet file.
 
     Args:
-        file: The file, to check its pages before they are decoded. Without it the footer is believed:
-            for a file on a remote server, which would be downloaded twice.
-        table: The same, as `open_parquet` opened it.
+        file: The file, to check its page headers before pages are decoded. None trusts the footer: use
+            it for a remote file, which would otherwise be downloaded twice.
+        table: The same file, opened by `open_parquet`.
         most_bytes: The most bytes of all decoded records.
         columns: The columns to read; by default all.
         most_record_bytes: The most bytes of a decoded record.
@@ -78,10 +79,10 @@ def _require_small_groups(
     columns: Sequence[str] | None,
     most_record_bytes: int,
 ) -> None:
-    """Raise BoundedReadError if the columns that are read make a row group too large to be decoded.
+    """Raise BoundedReadError if the columns to read make a row group too large to be decoded.
 
-    The nulls of a list take no bytes in the file, and some each in memory. A group whose records are
-    larger than allowed on average has one that is.
+    Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
+    exceeds the limit, at least one record does.
     """
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)

@@ -1,6 +1,6 @@
-"""Tables of published files as Parquet: read as the lines of a TSV, written from them.
+"""Convert between Parquet and TSV for published benchmark files.
 
-What a column means is the benchmark's, which reads and writes the same table as a TSV
+Benchmarks only read and write TSV lines, and know the meaning of the columns
 (`methods/<benchmark>/published.py`).
 """
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 ENDING = ".parquet"
 INDEX = "index"
-"""The column of numbers; all others are texts."""
+"""The only column of numbers; all others are texts."""
 MOST_ROWS = 2_000_000
-"""A file of kilobytes may have millions of equal rows."""
+"""The most rows: a file of kilobytes may have millions of equal rows."""
 GROUP_CHARACTERS = 32_000_000
-"""Characters of a row group that is written; it has one row more than fit."""
+"""A row group is written as soon as its texts exceed this number of characters."""
 
 
 def tsv_lines_of(file: Path) -> Iterator[str]:
-    """Read a Parquet file as lines of a TSV, with one page at a time in memory.
+    """Read a Parquet file as lines of a TSV, with one Parquet page at a time in memory.
 
     An image may be base64, bytes, a struct of bytes and path as in Hugging Face datasets, or a list of
     these. Nulls become empty cells, and so does the text "nan" next to structs, which pandas writes for
@@ -47,7 +47,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
                 raise PublishedError(f"it has more than {MOST_ROWS:,} records")
             names = table.schema_arrow.names
             image, image_path = IMAGES
-            # Where an image is a struct it may be no more than a path.
+            # An image that is a struct may consist of only a path.
             added = [image_path] if image in names and image_path not in names else []
             yield tsv_line([*names, *added])
             missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
@@ -64,7 +64,7 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
 
 
 def _has_structs(schema: "pa.Schema", name: str) -> bool:
-    """Whether the column of this name is of structs, or of lists of them."""
+    """Tell whether a column has structs, or lists of structs."""
     import pyarrow as pa
 
     if name not in schema.names:
@@ -75,7 +75,7 @@ def _has_structs(schema: "pa.Schema", name: str) -> bool:
 
 
 def _cells(where: str, names: list[str], values: list[object]) -> list[str]:
-    """The cells of a row; the path of an image goes to the column of paths if that is empty."""
+    """Make the cells of a row. The path of an image fills an empty cell in the column of paths."""
     image, image_path = IMAGES
     pictures = ImageCells()
     cells = []
@@ -125,7 +125,7 @@ def write_table(lines: Iterable[str], file: Path) -> None:
 
 
 def _groups(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """The rows in groups that are held in memory."""
+    """Yield the rows in groups of about GROUP_CHARACTERS."""
     group: list[list[str]] = []
     size = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""Files of rows, into or out of the warehouse, that may be larger than memory."""
+"""Read and write files of rows (Parquet, Arrow) that may be larger than memory."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ class KnownImagesError(UserError):
 
 
 def known_images(file: Path) -> set[str]:
-    """The MD5 and SHA-256 digests of a list, in lower case. Raises KnownImagesError."""
+    """Read the MD5 and SHA-256 digests of a list, in lower case. Raises KnownImagesError."""
     try:
         return set(parse_exclusions(read_file(file).decode("utf-8-sig").splitlines(), file.name))
     except (OSError, ValueError) as error:
@@ -34,7 +34,7 @@ def known_images(file: Path) -> set[str]:
 
 ROWS_A_GROUP = 20_000
 BYTES_A_GROUP = 16_000_000
-"""A row group is written when it reaches either size; larger ones cost memory and time."""
+"""A row group is written when it reaches either size; larger groups cost memory and time."""
 
 
 class RowsFile:
@@ -64,7 +64,7 @@ class RowsFile:
             self._flush()
 
     def _opened(self) -> "pq.ParquetWriter | pa.RecordBatchStreamWriter":
-        # The file is read once, whole: what would make it smaller or quicker to search costs more.
+        # The file is read once, as a whole: compression and statistics would cost more than they save.
         return pq.ParquetWriter(
             self.path,
             self._schema,
@@ -113,7 +113,7 @@ def first_rows(path: Path, n_rows: int = 10) -> pa.Table:
 
 
 def n_rows(path: Path) -> int:
-    """Number of rows in a file."""
+    """Read the number of rows from a Parquet file's footer."""
     return int(pq.read_metadata(path).num_rows)
 
 
@@ -134,9 +134,10 @@ def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def staging_folder(*name: str) -> Iterator[Path]:
-    """An empty folder under the home for work of this name; other work of this name waits.
+    """Create an empty staging folder in the workspace for work with this name;
+    other work with this name waits.
 
-    Folders that killed runs left are removed.
+    Folders that killed runs left behind are removed.
     """
     folder = staging_path() / content_id(*name)
     folder.parent.mkdir(parents=True, exist_ok=True)

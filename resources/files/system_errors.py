@@ -1,8 +1,9 @@
-"""One sentence for errors of the operating system, whichever library reports them.
+"""Messages for errors of the operating system: disk full, out of memory, too
+many open files, no permission.
 
-A disk, memory or a limit is exhausted, or the user has no permission. Such an error may be deep in a
-chain of errors. The sentence names the disk and the remedy. `assets/common/tables.py` shows it for
-steps and `resources/command_line.py` for commands.
+Each library reports these errors in its own way, often deep in a chain of exceptions. The message names
+the disk or limit and the remedy. `assets/common/tables.py` shows it for steps and
+`resources/command_line.py` for commands.
 """
 
 import errno
@@ -18,7 +19,7 @@ from resources.files import home
 from resources.migrations import StoreError
 
 NOT_ALLOWED = (errno.EACCES, errno.EPERM)
-"""Errors of a file or folder that this user may not write, or not read."""
+"""Error numbers for missing permission."""
 _DISK = (errno.ENOSPC, errno.EDQUOT)
 _SIZE = (errno.EFBIG,)
 _FILES = (errno.EMFILE, errno.ENFILE)
@@ -31,16 +32,16 @@ _IN_WORDS = {os.strerror(number): number for number in _NUMBERS} | {
     "can't start new thread": errno.ENOMEM,
     "failed to map segment": errno.ENOMEM,
 }
-"""How libraries say it that keep the number of the error to themselves."""
+"""Error texts of libraries that do not give the error number."""
 _OF_SQLITE = ("unable to open database file", "disk I/O error")
-"""What SQLite says at more than one limit."""
+"""Messages of SQLite that may have more than one cause."""
 _FILES_OF_SQLITE = 16
-"""Files below the limit at which SQLite may have met it: what it had opened is closed again, and other
-threads may have closed some, too."""
+"""If at most this many files may still be opened, the limit of open files is taken as the cause: SQLite
+and other threads may have closed files since the error."""
 _LIBRARIES = ("duckdb", "_duckdb", "sqlite3", "sqlalchemy", "pyarrow")
 _AGAIN = "and run again; what was stored is kept"
 _EXHAUSTION_SENTENCE = re.compile(rf"(The disk of|A file of|This process) .*?{_AGAIN}\.")
-"""The sentence itself, in the text of an error that has it."""
+"""Finds a message of this module in the text of another error."""
 _QUOTED = re.compile(r"""["'](/[^"']+)["']""")
 
 
@@ -49,13 +50,13 @@ class ResourceExhausted(StoreError):
 
 
 def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
-    """The sentence for an error that, or whose cause, says that something ran out.
+    """Make the message for an error of an exhausted resource.
 
     Args:
-        error: Any error; its causes and the errors of a group are looked at.
+        error: Any error; its causes and the errors of a group are searched, too.
 
     Returns:
-        The error to show instead; None where nothing ran out.
+        The error to show instead; None if no resource is exhausted.
     """
     for cause in _chain(error, set()):
         if isinstance(cause, ResourceExhausted):
@@ -67,12 +68,12 @@ def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether an error, or its cause, says that a disk, or a user's share of it, is full."""
+    """Tell whether the cause of an error is a full disk or a used-up disk quota."""
     return any(_number(cause) in _DISK for cause in _chain(error, set()))
 
 
 def is_refused_home(error: BaseException) -> bool:
-    """Whether the operating system refuses the home: its disk, or a file or folder in it."""
+    """Tell whether the operating system refuses to write to the workspace, or to read from it."""
     if not isinstance(error, OSError):
         return False
     of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
@@ -80,7 +81,7 @@ def is_refused_home(error: BaseException) -> bool:
 
 
 def refused_by_system(error: OSError) -> StoreError:
-    """The sentence for what the operating system refused in the home."""
+    """Make the message for an operation in the workspace that the operating system refused."""
     return StoreError(
         f"The workspace {home.home()} cannot be used ({error}): make it a folder that you may write "
         "to, "
@@ -89,7 +90,7 @@ def refused_by_system(error: OSError) -> StoreError:
 
 
 def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:
-    """An error, the errors of its group, and its causes."""
+    """Yield an error, the errors of its group, and its causes."""
     if id(error) in ids:
         return
     ids.add(id(error))
@@ -101,7 +102,7 @@ def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:
 
 
 def _number(error: BaseException) -> int | None:
-    """The number of the system's error; None where nothing ran out."""
+    """Return the number (`errno`) of an error of an exhausted resource; None for other errors."""
     if isinstance(error, OSError):
         return error.errno if error.errno in _NUMBERS else None
     if isinstance(error, MemoryError):
@@ -113,7 +114,7 @@ def _number(error: BaseException) -> int | None:
 
 
 def exhaustion_in_text(text: str) -> str | None:
-    """The sentence for the text of an error that is no more at hand; None where nothing ran out."""
+    """Make the message from only the text of an error; None if no resource is exhausted."""
     if match := _EXHAUSTION_SENTENCE.search(text):
         return match[0]
     number = _number_in(text)
@@ -128,7 +129,7 @@ def _number_in(text: str) -> int | None:
 
 
 def _met_by_sqlite() -> int | None:
-    """The limit behind SQLite's message that it cannot open or write a file."""
+    """Guess the limit behind SQLite's message that it cannot open or write a file."""
     try:
         n_open = len(list(Path("/dev/fd").iterdir()))
     except OSError as error:
@@ -175,10 +176,8 @@ def _limit(kind: int, unit: str) -> str:
 
 
 def _disk(error: BaseException) -> Path:
-    """The file or folder that the error names; otherwise the fullest disk that the project writes
-    to.
-    """
-    # Of two files, as of a copy, the second is written.
+    """Return the file or folder that the error names; otherwise a folder on the fullest disk in use."""
+    # If an error names two files, as for a copy, the second one was written.
     named = getattr(error, "filename2", None) or getattr(error, "filename", None)
     named = named or next(iter(_QUOTED.findall(str(error))), None)
     if isinstance(named, str) and Path(named).is_absolute():
@@ -188,6 +187,6 @@ def _disk(error: BaseException) -> Path:
 
 
 def _free(path: Path) -> int:
-    """Bytes that are free on the disk of a path, which may not be there."""
+    """Return the free bytes on the disk of a path. The path need not exist."""
     existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     return shutil.disk_usage(existing).free

@@ -1,4 +1,4 @@
-"""Waiting for something that others hold, and saying so now and then."""
+"""Wait for a resource that others hold, with a log message now and then."""
 
 import time
 from collections.abc import Callable
@@ -19,11 +19,11 @@ class TimedWait:
         self._again = again
 
     def seconds_left(self) -> float:
-        """Seconds until a line is due, or the wait is over."""
+        """Return the seconds until the next log message is due or the wait is over."""
         return max(0.0, min(self._says_at, self._ends) - time.monotonic())
 
     def goes_on(self, why: str) -> bool:
-        """Whether there is time left; tells the log why it is waited, if a line is due."""
+        """Tell whether there is time left. Logs the reason of the wait if a message is due."""
         current_time = time.monotonic()
         if current_time >= self._ends:
             return False

@@ -1,7 +1,7 @@
-"""Texts in the cells of .xlsx files, which escape characters as `_xHHHH_`.
+"""Texts in the cells of Excel (.xlsx) files, which escape characters as `_xHHHH_`.
 
-`_x000D_` is a carriage return. `_x005F_` is an underscore, so that a text may have `_x000D_` itself: it
-is written `_x005F_x000D_`. openpyxl neither writes nor reads these escapes as they are meant.
+`_x000D_` is a carriage return. `_x005F_` is an underscore, so a literal `_x000D_` is written
+`_x005F_x000D_`. openpyxl does not handle these escapes correctly, neither in writing nor in reading.
 """
 
 import re
@@ -12,24 +12,25 @@ from methods.evaluation.published import PublishedError
 
 MOST_SHEETS = 50
 MOST_TEXTS = 4_000_000
-"""Of all cells together, each once."""
+"""The most distinct texts of all cells together."""
 MOST_INSIDE = 100_000
-"""Elements of a row or a text: a row has up to 16,384 cells, each with its value."""
+"""The most XML elements of a row or a text: a row has up to 16,384 cells, each with a value."""
 MOST_DEPTH = 32
-"""Elements inside each other."""
+"""The most levels of nested XML elements."""
 _WHOLE = {"row": 3, "si": 2}
-"""Elements that are built as a whole and then dropped, with their depth; all others are kept."""
+"""XML elements that openpyxl builds one at a time and then drops, with
+their depth. It keeps all others."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def escaped(text: str) -> str:
-    """The text as a cell has it that is read back as this text."""
+    """Escape a text for a cell, so that it is read back unchanged."""
     return _LIKE_ESCAPE.sub("_x005F_", text)
 
 
 def unescaped(cell: Any) -> Any:
-    """The value of a cell; a text is without its escapes."""
+    """Return the value of a cell, with the escapes of a text decoded."""
     if not isinstance(cell, str):
         return cell
     text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell)
@@ -38,9 +39,10 @@ def unescaped(cell: Any) -> Any:
 
 
 def require_small_elements(xml: IO[bytes]) -> None:
-    """Raise PublishedError for more elements in a row or text, or outside of them, than there can be.
+    """Raise PublishedError for more elements in a row or text, or outside
+    of them, than a real file has.
 
-    openpyxl builds the whole of a row, or of a shared text, before anything of it can be counted.
+    openpyxl builds a whole row or shared text in memory before its elements can be counted.
 
     Args:
         xml: A part of the spreadsheet, unpacked.
@@ -77,10 +79,10 @@ def require_small_elements(xml: IO[bytes]) -> None:
 
 
 def open_workbook(data: IO[bytes]) -> Any:
-    """The workbook as `openpyxl.load_workbook` gives it to read, with the escapes in its shared texts.
+    """Open a workbook like `openpyxl.load_workbook`, but keep the escapes in its shared texts.
 
-    `load_workbook` takes `x005F_` away from these texts, which leaves no difference between an escape
-    and a text that looks like one. Raises PublishedError for a workbook beyond the limits.
+    `load_workbook` removes `x005F_` from these texts, so that an escape cannot be distinguished from a
+    text that looks like one. Raises PublishedError for a workbook that exceeds the limits.
     """
     from openpyxl.cell.text import Text
     from openpyxl.reader.excel import ExcelReader
@@ -101,7 +103,7 @@ def open_workbook(data: IO[bytes]) -> Any:
                         node.clear()
 
         def read_worksheets(self) -> None:
-            # Opening a sheet reads it up to its first row, so the sheets are counted before.
+            # Opening a sheet reads it up to its first row, so the sheets are counted first.
             if len(self.parser.sheets) > MOST_SHEETS:
                 raise PublishedError(f"it has more than {MOST_SHEETS} sheets")
             parts = [relation.target for _, relation in self.parser.find_sheets()]

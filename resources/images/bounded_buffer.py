@@ -1,4 +1,4 @@
-"""A buffer between who fetches images and who uses them, bounded in items and in bytes."""
+"""A producer-consumer buffer between fetching and using images, bounded in items and bytes."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -25,11 +25,12 @@ class BufferFull(Exception):
 
 
 class BoundedBuffer(Generic[Item]):
-    """At most `max_items` items of together `max_bytes`, in production, waiting and in use.
+    """A buffer of at most `max_items` items and `max_bytes` bytes, including
+    items in production and in use.
 
-    A producer reserves a slot before it begins, and resizes it once it knows its item's size. An item
-    larger than `max_bytes` is let in when the buffer is empty. Every method runs in the event loop; a
-    thread calls `take` through a portal.
+    A producer reserves a slot before it begins, and resizes the slot once it knows its item's size. An
+    item larger than `max_bytes` is accepted if the buffer is empty. Every method runs in the event
+    loop; a thread calls `take` through a portal.
     """
 
     def __init__(self, max_items: int, max_bytes: int) -> None:
@@ -44,7 +45,7 @@ class BoundedBuffer(Generic[Item]):
         self._order = anyio.Lock()
 
     async def reserve(self, n_bytes: int) -> Slot:
-        """A slot for an item of up to `n_bytes`, once there is room: first come, first served."""
+        """Wait for room, first come, first served, and return a slot for an item of up to `n_bytes`."""
         async with self._order:
             while len(self._slots) >= self._max_items or (
                 self._slots and self._n_bytes + n_bytes > self._max_bytes
@@ -63,7 +64,7 @@ class BoundedBuffer(Generic[Item]):
             n_bytes: The size of its item.
 
         Raises:
-            BufferFull: There is no room for it now.
+            BufferFull: There is not enough room now.
         """
         more = n_bytes - slot.n_bytes
         if more > 0 and len(self._slots) > 1 and self._n_bytes + more > self._max_bytes:
@@ -73,7 +74,7 @@ class BoundedBuffer(Generic[Item]):
         self._notify()
 
     def release(self, slot: Slot) -> None:
-        """Release a slot, because it has no item or its item was used."""
+        """Release a slot that has no item or whose item was used."""
         self._slots.remove(slot)
         self._n_bytes -= slot.n_bytes
         self._notify()
@@ -94,7 +95,7 @@ class BoundedBuffer(Generic[Item]):
         self._notify()
 
     async def take(self) -> Item | None:
-        """The next finished item, or None after the last; the slot of the previous one is released."""
+        """Return the next finished item; None after the last. Releases the slot of the previous one."""
         if self._in_use:
             self.release(self._in_use)
             self._in_use = None

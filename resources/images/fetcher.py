@@ -40,16 +40,17 @@ from resources.web.host_pauses import HostPauses
 from resources.web.ssrf_guard import GuardedBackend
 
 CONCURRENCY = 8
-"""Requests at once, to all hosts together."""
+"""The most concurrent requests to all hosts together."""
 TRIES = 3
 REFUSED_TRIES = 6
 """Attempts at an image whose host answers that there are too many requests (status 429)."""
 MAX_REDIRECTS = 3
 REPORT_SECONDS = 5.0
-"""Within which a worker that lives reports a request's outcome to who keeps the pace of hosts."""
+"""Seconds, in addition to the timeout, after which a request without a reported outcome frees its slot
+at the host: its worker has probably died."""
 MAX_WAITING = 32
 MAX_WAITING_BYTES = 100_000_000
-"""Of the images being fetched, waiting and in use, together."""
+"""The most bytes of all images that are being fetched, waiting or in use."""
 FIRST_ROOM = MAX_WAITING_BYTES // CONCURRENCY
 """Bytes reserved for an image before its length is known."""
 
@@ -131,22 +132,22 @@ class ImageFetcher:
 
     @property
     def has_mirror(self) -> bool:
-        """Whether images come from a mirror, which names them by less than their URL."""
+        """Whether images come from a mirror, which may name them by only a part of their URL."""
         return self._folder is not None or self._base_url is not None
 
     def with_shared_names(self, names: Iterable[str]) -> "ImageFetcher":
-        """The same fetcher for a corpus in which these file names belong to several URLs each."""
+        """Copy the fetcher for a corpus in which each of these file names belongs to several URLs."""
         fetcher = copy.copy(self)
         fetcher._shared_names = frozenset(names)
         return fetcher
 
     @property
     def reads_a_folder(self) -> bool:
-        """Whether images come from a mirror folder, so that fetching one costs nothing."""
+        """Whether images come from a mirror folder, without network requests."""
         return self._folder is not None
 
     def settings(self) -> dict[str, Any]:
-        """The arguments that create the same fetcher on another machine, as JSON values.
+        """Return the arguments that create the same fetcher on another machine, as JSON values.
 
         Raises ImageSourceError for a mirror whose address contains a secret.
         """
@@ -166,9 +167,10 @@ class ImageFetcher:
         }
 
     def source(self, url: str) -> str:
-        """Where the image of this URL is taken from, without secrets: the mirror's file or address.
+        """Return the source of a URL's image, without secrets: the mirror's file or address.
 
-        A file is named with its folder alone, so that a corpus that has moved is the same corpus.
+        The path of a file begins with the name of the mirror folder, so that it stays the
+        same if the corpus is moved.
         """
         try:
             if self._folder is not None:
@@ -221,7 +223,7 @@ class ImageFetcher:
             raise ImageRejected("missing", detail) from None
 
     def _in_folder(self, folder: Path, url: str) -> str:
-        """The name, relative to the mirror's folder, of the file with the image of a URL."""
+        """Find the file with the image of a URL, relative to the mirror's folder."""
         path = path_in_mirror(url)
         if path and _is_file(folder / path):
             return path
@@ -250,7 +252,9 @@ class ImageFetcher:
             running.result()
 
     def _explained(self, url: str, fetched: Fetched) -> tuple[str, Fetched]:
-        """The result, and why a mirror was not asked for the name that ends the URL."""
+        """Return the result. If the mirror has no file at the URL's path, the reason says why its file
+        name alone was not tried.
+        """
         missing = isinstance(fetched, ImageRejected) and fetched.reason == "missing"
         if missing and self._base_url and (name := file_name(url)) in self._shared_names:
             return url, _shared(str(name), path_in_mirror(url))
@@ -314,7 +318,7 @@ class ImageFetcher:
         requests: ImageRequests,
         on_length: Callable[[int], None],
     ) -> Fetched | None:
-        """Request an image once: its bytes, why there are none, or None if it is in its queue again."""
+        """Request an image. Returns its bytes, a rejection, or None if it is queued again."""
         try:
             outcome = await requests.ask(job.address, on_length)
         except BufferFull as full:
@@ -359,7 +363,7 @@ def _new_buffer() -> _Buffer:
 
 
 def _origin(base_url: str) -> tuple[str, int]:
-    """Host and port of a mirror server, as connections are asked for."""
+    """Return the host and the port of a mirror server."""
     try:
         origin = as_httpcore(parse_address(base_url)).origin
     except ImageRejected:
@@ -371,7 +375,7 @@ def _origin(base_url: str) -> tuple[str, int]:
 
 
 def _named(url: str) -> str:
-    """The name that ends the URL's path. Raises ImageRejected where it names no file of the mirror."""
+    """Return the file name at the end of the URL. Raises ImageRejected if the URL has no file name."""
     name = file_name(url)
     if name is None:
         raise ImageRejected("missing", "The address ends in no file name.")
@@ -379,7 +383,9 @@ def _named(url: str) -> str:
 
 
 def _shared(name: str, path: str | None) -> ImageRejected:
-    """Why the image of a URL is not the mirror's file that has the URL's file name."""
+    """Make the rejection of a URL whose file name belongs to several URLs, so that the mirror's file of
+    that name may be another image.
+    """
     where = f" Put the file of this address at {path[:300]!r} in the mirror." if path else ""
     return ImageRejected(
         SHARED_NAME,

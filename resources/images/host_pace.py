@@ -1,7 +1,7 @@
-"""The pace of each host: concurrent requests, pauses and giving up.
+"""Rate limiting of image requests for each host: concurrent requests, pauses, and giving up.
 
-All tasks of a process, or all workers of a Ray cluster, share it. `host_queue.py` orders the images,
-`request.py` sends requests, and `fetcher.py` handles failures of single images.
+All tasks of a process, or all workers of a Ray cluster, share one pace. `host_queue.py` orders the
+images, `request.py` sends requests, and `fetcher.py` handles failures of single images.
 
 A host that refuses (status 429 or 503) is paused for its Retry-After, and for at least a backoff that
 doubles with each consecutive refusal, up to a minute. If a pause would end more than ten minutes after
@@ -22,40 +22,40 @@ from resources.wikipedia.api_client import is_wikimedia
 
 HOST_CONNECTIONS = 3
 MAX_BACKOFF = 60.0
-"""Seconds: the longest pause that a host did not ask for itself."""
+"""Seconds: the longest pause, unless a host asks for a longer one (Retry-After)."""
 PATIENCE = 600.0
-"""Seconds for which a host may refuse every request."""
+"""Seconds after which a host that refuses every request is given up."""
 BUSY_SECONDS = 0.1
-"""After which a worker asks again for a turn at a host that has all its requests from others."""
+"""Seconds after which a worker asks again for a slot at a host that has no free slot."""
 IDLE_SECONDS = 3_600.0
-"""After which the actor of a cluster ends; longer than any worker waits."""
+"""Seconds without a request after which the cluster's actor ends; longer than any worker waits."""
 NAMESPACE = "vlm-loom"
 
 
 class RequestSlot(NamedTuple):
-    """A request that its host may be sent now; to be reported as soon as its outcome is known."""
+    """The permission to send a request to a host now. Its outcome must be reported."""
 
     host: str
     number: int
     begun: float
     pauses: int
-    """Of its host before it was begun."""
+    """The number of the host's pauses before the request began."""
 
 
 class PaceDelay(NamedTuple):
-    """No turn before so many seconds."""
+    """The host has no slot for this many seconds."""
 
     seconds: float
 
 
 class HostGivenUp(NamedTuple):
-    """No turn, as the host refuses every request; `detail` is a sentence."""
+    """The host gets no requests, as it refuses every request; `detail` is a sentence."""
 
     detail: str
 
 
 class RequestPacer(Protocol):
-    """Gives turns; the outcome of each is reported once, by one of the last three methods."""
+    """Gives slots for requests. The outcome of each is reported to one of the last three methods."""
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
         """Take a slot for a request to a host. It expires, because its worker may have died.
@@ -85,25 +85,25 @@ class RequestPacer(Protocol):
         """
 
     async def ended(self, turn: RequestSlot) -> None:
-        """The request ended in another way."""
+        """Report that the request ended in another way."""
 
 
 @dataclass(slots=True)
 class _HostState:
     name: str
-    turns: dict[int, float] = field(default_factory=dict)  # when each ends by itself
+    turns: dict[int, float] = field(default_factory=dict)  # when each slot expires
     pauses: int = 0
-    refusals: int = 0  # in a row
+    refusals: int = 0  # refusals in a row
     refusing_since: float = 0.0
     paced_until: float = 0.0
     given_up: str | None = None
 
 
 class HostPace:
-    """The pace of hosts, for who asks in one event loop: no method waits.
+    """The pace of hosts within one event loop; no method waits.
 
     `backoff` is the first pause, in seconds, of a host that refuses without Retry-After. `pauses` are
-    the pauses of hosts, shared with other clients of the same hosts.
+    shared with other clients of the same hosts.
     """
 
     def __init__(self, backoff: float, pauses: HostPauses | None = None) -> None:
@@ -128,8 +128,8 @@ class HostPace:
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
         host = self._end(turn)
-        # The answer counts if its request was begun after the last pause, or together with the request
-        # that caused it; an older one does not show that the host serves again.
+        # The answer counts if its request began after the last pause, or together with the request that
+        # caused the pause. The answer to an older request does not show that the host answers again.
         if turn.pauses >= host.pauses - 1:
             host.refusals = host.pauses - turn.pauses
             host.refusing_since = time.monotonic()
@@ -149,7 +149,7 @@ class HostPace:
         if host.refusals == 0:
             host.refusing_since = current_time
         if turn.pauses == host.pauses:
-            # Several requests in flight that are refused together count as one refusal.
+            # Concurrent requests that are refused together count as one refusal.
             pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
             host.pauses += 1
             host.refusals += 1
@@ -180,7 +180,7 @@ class HostPace:
 
 
 def connections(host: str) -> int:
-    """How many requests a host gets at once."""
+    """Return the most concurrent requests to a host."""
     return api_client.CONNECTIONS if is_wikimedia(host) else HOST_CONNECTIONS
 
 
@@ -188,9 +188,9 @@ def connections(host: str) -> int:
 
 
 class ClusterPace:
-    """The one pace of all workers of a Ray cluster, whatever their jobs: a named actor keeps it.
+    """The common pace of all workers of a Ray cluster, across jobs, kept by a named actor.
 
-    To be made within a worker. The first one makes the actor, which outlives the jobs.
+    Create it within a worker. The first one creates the actor, which outlives the jobs.
     """
 
     def __init__(self, backoff: float) -> None:
@@ -199,7 +199,7 @@ class ClusterPace:
         self._actor: Any = (
             ray.remote(_PaceActor)
             .options(
-                # Another version of this file may have other methods.
+                # The hash of this file is part of the name, as another version may have other methods.
                 name=f"pace-of-hosts-{content_id(Path(__file__).read_text())}",
                 namespace=NAMESPACE,
                 lifetime="detached",

@@ -1,7 +1,8 @@
-"""Queues of image requests, one a host.
+"""Queues of image requests, one for each host.
 
-A refused image goes to the end of its host's queue, so that the next ones show whether the host refuses
-all requests or this image. If the host is given up, all that waits in its queue ends as `rate_limited`.
+A refused image goes to the end of its host's queue, so that the next images show whether
+the host refuses all requests or only this one. If the host is given up, all images in its
+queue fail as `rate_limited`.
 """
 
 import time
@@ -31,7 +32,7 @@ class Job:
     redirects: int = 0
     failures: int = 0
     refusals: int = 0
-    n_bytes: int = 0  # of the image, once known
+    n_bytes: int = 0  # size of the image, once known
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class _HostQueue:
     connections: int
     waiting: deque[Job] = field(default_factory=deque)
     active: int = 0
-    ready_at: float = 0.0  # not before, by what its pace said last
+    ready_at: float = 0.0  # the earliest time of the next request
 
 
 class HostQueues:
@@ -62,7 +63,7 @@ class HostQueues:
             self._put(job, last=True)
 
     async def next(self) -> Job | None:
-        """The next job whose host may be asked, as far as known; None when all are done."""
+        """Wait for the next job whose host is probably free; None when all jobs are done."""
         while self._unfinished:
             current_time = time.monotonic()
             job = self._take(current_time)
@@ -73,7 +74,7 @@ class HostQueues:
         return None
 
     async def begin(self, job: Job) -> RequestSlot | ImageRejected | None:
-        """Begin a job: its turn, or why its host was given up; None if it is in its queue again."""
+        """Begin a job. Returns its slot, a rejection, or None if the job is queued again."""
         host = self._host(job)
         match await self._pace.begin(host.name, self._lasts):
             case HostGivenUp(detail):
@@ -103,7 +104,7 @@ class HostQueues:
             asked_to_wait: The seconds of its Retry-After.
         """
         await self._pace.refused(turn, asked_to_wait)
-        # To be re-asked: it may be given up.
+        # The pace is asked again at once, as the host may be given up now.
         self._hosts[turn.host].ready_at = 0.0
 
     async def ended(self, turn: RequestSlot) -> None:

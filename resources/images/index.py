@@ -1,4 +1,4 @@
-"""The image index: which address gave which stored image, so that nothing is fetched twice."""
+"""The image index: the stored image of each fetched URL, so that no image is fetched twice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ VERIFIED = Table(
 )
 INDEX = StoreKind("images", METADATA, Path(__file__).with_name("migrations"))
 READERS: Readers = {"fetched.facts": from_json}
-"""The column that holds JSON."""
+"""Decoders of the columns that hold JSON."""
 _RECORD = statement("""
 INSERT INTO fetched (url, image_id, facts, fetched_at, fetched_from, file_sha1)
 VALUES (:url, :image_id, :facts, :fetched_at, :fetched_from, :file_sha1)
@@ -61,7 +61,7 @@ _LOOKUP_CHUNK = 500
 
 
 class ImageIndexEntry(NamedTuple):
-    """The result of an address: the image, its facts, and the time (UTC, ISO 8601).
+    """The image that was fetched from a URL, its facts, and the time (UTC, ISO 8601).
 
     Attributes:
         fetched_from: The address it was fetched from, for example of a mirror; None if unknown.
@@ -86,14 +86,14 @@ class FetchedImage(NamedTuple):
 
 
 class ImageIndex:
-    """Knows and records addresses; safe among threads and processes."""
+    """Stores and finds the images of URLs; safe among threads and processes."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self._store = open_store(INDEX, self.path)
 
     def entries(self, urls: Iterable[str]) -> dict[str, ImageIndexEntry]:
-        """The entries of these addresses, by address; an address without an entry is left out."""
+        """Find the entries of URLs, by URL. URLs without an entry are left out."""
         entries: dict[str, ImageIndexEntry] = {}
         for chunk in batched(urls, _LOOKUP_CHUNK):
             with self._store.read() as connection:
@@ -104,7 +104,7 @@ class ImageIndex:
         return entries
 
     def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:
-        """The states in which these images' files were last found whole, by id."""
+        """Find the states in which these images' files were last verified, by id."""
         states: dict[str, FileState] = {}
         for chunk in batched(image_ids, _LOOKUP_CHUNK):
             query = select(VERIFIED).where(VERIFIED.c.image_id.in_(chunk))
@@ -114,16 +114,16 @@ class ImageIndex:
         return states
 
     def record_verified(self, states: Mapping[str, FileState]) -> None:
-        """Keep the states in which files were found whole, durable on return."""
+        """Store the states in which files were verified, durably."""
         rows = [{"image_id": image_id, **state._asdict()} for image_id, state in states.items()]
         if rows:
             with self._store.transaction() as connection:
                 connection.execute(_RECORD_VERIFIED, rows)
 
     def record(self, rows: Sequence[FetchedImage]) -> None:
-        """Keep what addresses gave, durable on return; all of them or none.
+        """Store the results of fetches durably, in one transaction.
 
-        What an address gave last stands.
+        A new result of a URL replaces the earlier one.
 
         Raises:
             ValueError: Facts are not JSON values.

@@ -23,9 +23,10 @@ from resources.images.store import FileState, ImageStore, open_images
 
 CORES = os.cpu_count() or 1
 AHEAD = 2
-"""Fetched images that may wait for their check, for each thread; each may have the largest size."""
+"""Fetched images that may wait for each checking thread. It is small because each
+image may have the largest size."""
 RECORDED_AT_ONCE = 64
-"""Images recorded in one transaction: a killed run may have to fetch so many again."""
+"""Images that are recorded in one transaction. A killed run has to fetch at most this many again."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,17 @@ class WantedImage:
     url: str
     address: str | None
     file_sha1: str | None = None
-    """SHA-1 of the original that a wiki gives of it now, None where no wiki was asked."""
+    """The SHA-1 that the wiki states for the file now; None if no wiki was asked."""
     fetched_from: str | None = None
-    """Where it was taken from, once it was: its address, or that of its copy in a mirror."""
+    """The source after the fetch: its address, or that of its copy in a mirror."""
 
 
 ImageResult = ImageFacts | ImageRejected
 Arrived = bytes | ImageRejected
 Key = TypeVar("Key")
 OnWorkers = Callable[[pa.Table, Callable[[pa.Table], None]], object]
-"""Has rows with a column `address` done by `fetch_on_worker` elsewhere, and gives each block of them to
-a function, in a thread of its own; none at all if they are too few."""
+"""Runs `fetch_on_worker` on a cluster, for rows with a column `address`, and calls a function with each
+block of results, in a separate thread. Does nothing if there are too few rows."""
 
 
 def take_in(data: bytes, store: ImageStore) -> ImageFacts:
@@ -133,7 +134,7 @@ class ImageIntake:
     def _fetched_on(
         self, on_workers: OnWorkers, missing: Mapping[str, WantedImage]
     ) -> list[tuple[WantedImage, ImageResult]]:
-        """Images that workers took in; each block of them is recorded as it arrives."""
+        """Fetch images on workers. Each block of results is recorded as it arrives."""
         at = _by_address(missing.values())
         arrived: list[tuple[WantedImage, ImageResult]] = []
 
@@ -141,7 +142,7 @@ class ImageIntake:
             portion: list[tuple[WantedImage, ImageResult]] = []
             for row in block.to_pylist():
                 address, result = row["address"], _taken_by_worker(row, self._store)
-                # An earlier run's block may have addresses that nothing is wanted from now.
+                # The block of an earlier run may have addresses that are no longer wanted.
                 for image in at.get(address, [WantedImage(address, address)]):
                     source = self._fetcher.source(address)
                     portion.append((replace(image, fetched_from=source), result))
@@ -161,7 +162,7 @@ class ImageIntake:
         return result
 
     def _stored_images(self, images: Sequence[WantedImage]) -> list[tuple[WantedImage, ImageFacts]]:
-        """Images that were fetched from the same address before, and are still stored and current."""
+        """Find images that were fetched from the same address before and are still current."""
         if self._fetcher.reads_a_folder:
             return []
         entries = self._index.entries([image.address for image in images if image.address])
@@ -186,19 +187,19 @@ class ImageIntake:
         return current
 
     def _measured_again(self, image_id: str) -> ImageFacts | None:
-        """What is measured of a stored image today; None if its file is damaged."""
+        """Measure a stored image again; None if its file cannot be used."""
         try:
             return measure_image(self._store.read(image_id))
         except ImageRejected:
             return None
 
     def _is_current(self, image: WantedImage, entry: ImageIndexEntry) -> bool:
-        """Whether the file is stored as it was fetched, and the wiki has no other one since."""
+        """Tell whether the fetched file is still stored, and the wiki has no newer version."""
         if not self._store.has(entry.image_id):
             return False
         if image.file_sha1 in (None, entry.file_sha1):
             return True
-        # Recorded before digests were, or for rows of a shard that asked no wiki.
+        # Recorded by a version that stored no digests, or for a shard that did not ask a wiki.
         stored = image.address == image.url and entry.file_sha1 is None
         return stored and _sha1(self._store.read(entry.image_id)) == image.file_sha1
 
@@ -231,7 +232,7 @@ def _sha1(data: bytes) -> str:
 
 
 def _facts_of(entry: ImageIndexEntry) -> ImageFacts | None:
-    """The recorded facts; None if another version of this program recorded other facts."""
+    """Return the recorded facts; None if another version of this program recorded other facts."""
     if set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None
     return ImageFacts(**entry.facts)
@@ -240,7 +241,7 @@ def _facts_of(entry: ImageIndexEntry) -> ImageFacts | None:
 def check_images(
     arrived: Iterable[tuple[Key, Arrived]], store: ImageStore, n_threads: int
 ) -> Iterator[tuple[Key, ImageResult]]:
-    """Check and store images in so many threads; results keep the order."""
+    """Check and store images in `n_threads` threads; results keep the order."""
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: deque[tuple[Key, Future[ImageResult]]] = deque()
         for key, data in arrived:
@@ -265,11 +266,11 @@ def _stored(data: Arrived, store: ImageStore) -> ImageResult:
 
 
 def fetch_on_worker(**fetcher: Any) -> Callable[[pa.Table], pa.Table]:
-    """For work by row on a cluster: images are fetched at the pace that all workers have together,
-    checked, and stored with the images of the home or of the bucket.
+    """Make the function by which a cluster's worker fetches, checks and stores images.
 
-    `fetcher` is what `ImageFetcher.settings` gives. Rows have a column `address`. They get the columns
-    `facts`, JSON, with `mtime_ns` and `inode` of the file; or `reason` and `detail`.
+    All workers share one pace of requests. Images are stored in the workspace or the bucket. `fetcher`
+    has the values of `ImageFetcher.settings`. The function takes rows with a column `address`. It
+    returns `facts` (JSON) with `mtime_ns` and `inode` of the file, or `reason` and `detail`.
     """
     store = open_images()
     at_one_pace = ImageFetcher(**fetcher, pace=ClusterPace(fetcher["backoff"]))
@@ -310,7 +311,7 @@ def _row(address: str, result: ImageResult, store: ImageStore) -> dict[str, Any]
 
 
 def _taken_by_worker(row: Mapping[str, Any], store: ImageStore) -> ImageResult:
-    """What a worker took in; its file is known to be whole in that state."""
+    """Read a worker's result. The state of the stored file is remembered as verified."""
     if row["facts"] is None:
         return ImageRejected(row["reason"], row["detail"])
     facts = ImageFacts(**from_json(row["facts"]))

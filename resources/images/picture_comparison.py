@@ -1,4 +1,4 @@
-"""Thumbnails of stored images, and their comparison, here or on the workers of a cluster."""
+"""Near-duplicate detection: thumbnails of stored images and their comparison, here or on a cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -12,11 +12,11 @@ from methods.ingest.picture_thumbnail import SquareImage, Turn, square, thumbnai
 from resources.images.store import ImageStore, open_images
 
 SQUARES_AT_ONCE = 2_000
-"""Decoded thumbnails kept in memory while pairs are compared: 72 KiB each."""
+"""Decoded thumbnails that are kept in memory while pairs are compared, each of 72 KiB."""
 
 
 class ImageComparison(NamedTuple):
-    """How two images are compared, by their ids: as a candidate says."""
+    """A pair of images (ids) to compare, with the scale and the rotation of `part` within `whole`."""
 
     whole: str
     part: str
@@ -25,7 +25,7 @@ class ImageComparison(NamedTuple):
 
 
 def thumbnail_of(store: ImageStore, image_id: str) -> bytes:
-    """The thumbnail of a stored image. Raises ImageRejected, ImageNotStored, ImageDamaged."""
+    """Make the thumbnail of a stored image. Raises ImageRejected, ImageNotStored, ImageDamaged."""
     data = store.read(image_id)
     with truncated_on_error("picture"):
         return thumbnail(data)
@@ -43,7 +43,7 @@ def compare(comparisons: Sequence[ImageComparison], thumbnails: Mapping[str, byt
     """
     import cv2
 
-    # A second thread costs more than it helps with images as small as these.
+    # For images this small, a second thread costs more than it gains.
     cv2.setNumThreads(1)
 
     @lru_cache(SQUARES_AT_ONCE)
@@ -60,10 +60,11 @@ def compare(comparisons: Sequence[ImageComparison], thumbnails: Mapping[str, byt
 
 
 def look_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
-    """For work by row on a cluster: the thumbnails of images, in a column `thumbnail`, from the images
-    of the workspace or of the bucket; null for an image that cannot be decoded.
+    """Make the function by which a cluster's worker adds a column `thumbnail` to rows with `image_id`.
 
-    `version` is that of the methods: another one is other work. Raises ImageNotStored, ImageDamaged.
+    Images come from the workspace or the bucket. The thumbnail of an image that cannot be decoded is
+    null. `version` is the version of the methods: a new one is a new task for the cluster. The function
+    raises ImageNotStored, ImageDamaged.
     """
     store = open_images()
 
@@ -79,10 +80,10 @@ def look_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
 
 
 def compare_on_worker(version: int) -> Callable[[pa.Table], pa.Table]:
-    """For work by row on a cluster: the matches of pairs as columns with the names of Match, and
-    `is_same`. Rows have the columns of ImageComparison, and `whole_thumbnail` and `part_thumbnail`.
+    """Make the function by which a cluster's worker compares pairs of images.
 
-    `version` is that of the methods.
+    Rows have the columns of ImageComparison, `whole_thumbnail` and `part_thumbnail`. They get the
+    columns of Match and `is_same`. `version` is the version of the methods.
     """
 
     def compare_rows(rows: pa.Table) -> pa.Table:

@@ -57,8 +57,8 @@ Outcome = bytes | ImageRejected | Redirect | HostRefusal | RequestFailure
 class ImageRequests:
     """Requests images over a pool of connections.
 
-    `contact` is sent in the User-Agent; `timeout` is the limit of a request in seconds, from first to
-    last byte. `credentials` are sent to `mirror`, a (host, port), alone.
+    `contact` is sent in the User-Agent. `timeout` is the limit of a whole request in seconds.
+    `credentials` are only sent to `mirror`, a (host, port).
     """
 
     def __init__(
@@ -91,11 +91,12 @@ class ImageRequests:
 
         Args:
             address: The address.
-            on_length: Is called with the largest possible size of the body before it is read; an error
-                of it ends the request.
+            on_length: Called with the largest possible size of the body before it is read. An error
+                that it raises ends the request.
 
         Returns:
-            The body, why there is none, or the next step.
+            The body, a rejection, or the next step: a redirect, a refusal or a
+            failure that may be retried.
         """
         try:
             url = parse_address(address)
@@ -122,7 +123,8 @@ class ImageRequests:
         except PrivateAddress as private:
             raise ImageRejected("private_address", str(private)) from None
         except (httpcore2.ReadError, httpcore2.WriteError, httpcore2.ProtocolError) as error:
-            # The connection broke off, so a retry may succeed; with a dead host it would not.
+            # The connection broke off, so a retry may succeed, in contrast to a
+            # host that cannot be reached.
             detail = f"The connection broke off ({error!r})."
             return RequestFailure(ImageRejected("unreachable", detail))
         except (OSError, UnicodeError, httpcore2.NetworkError) as error:
@@ -164,7 +166,7 @@ def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
         The absolute address.
 
     Raises:
-        ImageRejected: It is not such an address.
+        ImageRejected: It is not a valid http or https address.
     """
     try:
         url = httpx2.URL(address) if base is None else base.join(address)
@@ -179,11 +181,11 @@ def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
 
 
 def as_httpcore(url: httpx2.URL) -> httpcore2.URL:
-    """The same address for httpcore2, with its port and without any user name and password."""
+    """Convert an address for httpcore2, with its port, and without user name and password."""
     port = url.port or {"http": 80, "https": 443}[url.scheme]
     return httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
 
 
 def rejection(not_read: BoundedReadError) -> ImageRejected:
-    """The rejection of an image whose file is not read."""
+    """Make the rejection of an image whose file was not read."""
     return ImageRejected(not_read.reason, f"{not_read.detail[:1].upper()}{not_read.detail[1:]}.")

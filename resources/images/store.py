@@ -27,11 +27,12 @@ from resources.files.home import images_path
 from resources.files.object_storage import SharedFiles, shared_files
 
 SHARED = "images"
-"""The folder of the bucket that has them."""
+"""The folder of the images in the shared bucket."""
 MOST_SHARED = 4 * MAX_BYTES
-"""Bytes of an image in the bucket: one that is made of others may be larger than a fetched one."""
+"""The most bytes of an image in the bucket: an image derived from others may
+be larger than a fetched one."""
 REMEMBERED = 50_000
-"""States, each of some 300 bytes."""
+"""The most file states that are kept in memory, each of about 300 bytes."""
 
 
 class FileState(NamedTuple):
@@ -43,13 +44,13 @@ class FileState(NamedTuple):
 
 
 def state_of(path: Path) -> FileState:
-    """The state of a file now. Raises OSError."""
+    """Return the current state of a file. Raises OSError."""
     stat = path.stat()
     return FileState(stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 class FileStates:
-    """The states of whole files, by the id of their content; for any number of threads."""
+    """Thread-safe cache of the states in which files were verified, by image id."""
 
     def __init__(self) -> None:
         self._states: OrderedDict[str, FileState] = OrderedDict()
@@ -63,7 +64,7 @@ class FileStates:
                 self._states.popitem(last=False)
 
     def get(self, ids: Iterable[str]) -> dict[str, FileState]:
-        """The states of these, as far as they are remembered."""
+        """Return the remembered states of these ids; others are left out."""
         with self._lock:
             return {one: self._states[one] for one in ids if one in self._states}
 
@@ -82,11 +83,11 @@ FETCH_ANEW = (
     "ingest its shard and build again (vlm-loom run build), which fetches it again, or import its "
     "release again (vlm-loom release import) if that was imported"
 )
-"""What to do about a picture whose file is missing or damaged, wherever it came from."""
+"""Advice for an image whose file is missing or damaged."""
 
 
 class ImageNotStored(UserError):
-    """There is no image of that id in the store; the message says what to do."""
+    """The store has no image with this id; the message says what to do."""
 
     def __init__(self, image_id: str, message: str) -> None:
         super().__init__(message)
@@ -94,7 +95,7 @@ class ImageNotStored(UserError):
 
 
 class ImageDamaged(ImageNotStored):
-    """The file of an image has other bytes than its name says; the message says what to do."""
+    """The bytes of an image's file do not match its hash; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class StoredImage:
 
 
 def open_images() -> "ImageStore":
-    """The images of the home, and of the bucket that machines share where one is set."""
+    """Open the image store of the workspace, with the shared bucket if one is set."""
     return ImageStore(images_path(), shared_files())
 
 
@@ -129,14 +130,15 @@ class ImageStore:
         self.root = Path(root)
         self._shared = shared
         self.whole = FileStates()
-        """States in which files were found to be whole."""
+        """The states in which files were verified."""
         self._thumbnails: _Cache[bytes] = _Cache(THUMBNAIL_CACHE_BYTES)
         self._data_urls: _Cache[str] = _Cache(DATA_URL_CACHE_BYTES)
 
     def put(self, data: bytes) -> StoredImage:
-        """Store an image's bytes as they are; storing them again changes nothing.
+        """Store an image's bytes unchanged. Storing them again changes nothing.
 
-        Reads the header only. Raises methods.ingest.image_check.ImageRejected if that is no image's.
+        Only the header is checked. Raises methods.ingest.image_check.ImageRejected
+        if it is not that of an image.
         """
         header = read_header(data)
         image_id = hashlib.sha256(data).hexdigest()
@@ -152,7 +154,9 @@ class ImageStore:
         )
 
     def path(self, image_id: str) -> Path:
-        """The path of its file, which is whole. Raises ImageNotStored, also for an invalid id."""
+        """Return the path of an image's file, verified. Raises
+        ImageNotStored, also for an invalid id.
+        """
         path = self._find(image_id)
         if not self._is_whole_file(image_id, path) and self._fetched(image_id) is None:
             raise _damaged(path)
@@ -166,7 +170,7 @@ class ImageStore:
         )
 
     def _file_of(self, image_id: str) -> Path | None:
-        # Ids come back from URLs and tables, so their form is checked before they name a file.
+        # Ids come back from URLs and tables, so they are checked before they are used in a path.
         if _IMAGE_ID.fullmatch(image_id):
             for extension in EXTENSION_OF.values():
                 path = self.root / image_id[:2] / f"{image_id}.{extension}"
@@ -176,7 +180,7 @@ class ImageStore:
         return None
 
     def _fetched(self, image_id: str) -> Path | None:
-        """The path of an image that was fetched from the bucket just now; None where it has none."""
+        """Download an image from the bucket. Returns its path; None if it is not there."""
         if self._shared is None:
             return None
         for extension in EXTENSION_OF.values():
@@ -193,7 +197,7 @@ class ImageStore:
     def _is_whole(
         self, image_id: str, state: FileState, opened: Callable[[], io.BufferedIOBase]
     ) -> bool:
-        """Whether a file has the bytes of its name; they are read if its state is not remembered."""
+        """Tell whether a file matches its hash. It is only read if its state is not remembered."""
         if self.whole.get([image_id]).get(image_id) == state:
             return True
         with opened() as file:
@@ -203,7 +207,7 @@ class ImageStore:
         return whole
 
     def has(self, image_id: str) -> bool:
-        """Whether the image is stored, and its file is whole."""
+        """Tell whether the image is stored and its file is not damaged."""
         try:
             self.path(image_id)
         except ImageNotStored:
@@ -211,11 +215,11 @@ class ImageStore:
         return True
 
     def relative_path(self, image_id: str) -> str:
-        """Its path below the store's root. Raises ImageNotStored."""
+        """Return the path of an image's file relative to the store's root. Raises ImageNotStored."""
         return self.path(image_id).relative_to(self.root).as_posix()
 
     def read(self, image_id: str) -> bytes:
-        """The image's original bytes. Raises ImageNotStored."""
+        """Return the image's original bytes. Raises ImageNotStored."""
         path = self._find(image_id)
         state = state_of(path)
         data = path.read_bytes()
@@ -308,7 +312,8 @@ class ImageStore:
         return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """Return a `data:image/jpeg;base64,` URL of one numbered image of several images, in order.
+        """Return a `data:image/jpeg;base64,` URL of a grid that shows
+        several images with their numbers.
 
         Args:
             image_ids: The images.
@@ -359,7 +364,7 @@ def _data_url(data: bytes, max_side: int) -> str:
 
 
 def _shrunk(data: bytes, max_side: int) -> Image.Image:
-    """The first frame, upright, shrunk to `max_side`."""
+    """Return the first frame, upright, shrunk to `max_side`."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
         image.draft("RGB", (2 * max_side, 2 * max_side))
@@ -428,7 +433,7 @@ OPEN_AT_ONCE = 16
 
 
 class DerivedImage(NamedTuple):
-    """A stored image that was made of others, with a description of the change."""
+    """A stored image that was derived from others, with a description of the change."""
 
     image_id: str
     made_from: tuple[str, ...]
@@ -436,7 +441,7 @@ class DerivedImage(NamedTuple):
 
 
 class DerivedImages:
-    """Opens pictures of the store and keeps new ones; `created` has a note of each, by id."""
+    """Opens stored images and stores derived ones. `created` has the origin of each new id."""
 
     def __init__(self, store: ImageStore) -> None:
         self.created: dict[str, DerivedImage] = {}
@@ -444,7 +449,7 @@ class DerivedImages:
         self._opened: OrderedDict[str, Image.Image] = OrderedDict()
 
     def open(self, image_id: str) -> Image.Image:
-        """The picture, upright and RGB. Raises ImageNotStored."""
+        """Open an image, upright and in RGB. Raises ImageNotStored."""
         if image_id not in self._opened:
             with Image.open(io.BytesIO(self._store.read(image_id))) as image:
                 self._opened[image_id] = upright_rgb(image)
@@ -466,6 +471,6 @@ class DerivedImages:
         data = io.BytesIO()
         picture.save(data, "JPEG", quality=JPEG_QUALITY)
         image_id = self._store.put(data.getvalue()).image_id
-        # The first note stays: a picture that two tasks make alike is one.
+        # If two tasks derive the same image, the origin of the first one stays.
         self.created.setdefault(image_id, DerivedImage(image_id, tuple(made_from), change))
         return image_id

@@ -1,7 +1,7 @@
-"""Reading files of predictions and of people's scores, such as other evaluation tools write.
+"""Read files of predictions and of human scores, as other evaluation tools write them.
 
-A log of inspect_ai (`.eval`) is a zip file with a JSON file a sample, packed by zstd, which Python's
-`zipfile` does not know: Arrow unpacks such a member.
+A log of inspect_ai (`.eval`) is a zip file with one JSON file for each sample. These are compressed
+with zstd, which Python's `zipfile` does not support: Arrow decompresses them.
 """
 
 import json
@@ -48,16 +48,16 @@ def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
 
 
 MOST_UNPACKED = 1_000_000_000
-"""Bytes of all samples, unpacked."""
+"""The most bytes of all samples, unpacked."""
 MOST_SAMPLE = 50_000_000
-"""Bytes of a sample, unpacked: read as JSON they take twenty times as many."""
+"""The most bytes of a sample, unpacked. Parsed JSON takes up to twenty times as much memory."""
 SAMPLES = "samples/"
 _ZSTD = 93
 _HEADER = struct.Struct("<26xHH")
 
 
 def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
-    """The samples of a log, by their names in it. Raises PublishedError."""
+    """Yield the samples of an inspect_ai log, sorted by their names. Raises PublishedError."""
     try:
         with open_file(file) as data, zipfile.ZipFile(data) as archive:
             members = [info for info in archive.infolist() if info.filename.startswith(SAMPLES)]
@@ -88,7 +88,7 @@ def _unpacked(archive: zipfile.ZipFile, data: IO[bytes], info: zipfile.ZipInfo) 
     data.seek(n_name + n_extra, 1)
     packed = pa.BufferReader(data.read(info.compress_size))
     with pa.CompressedInputStream(packed, "zstd") as stream:
-        # A file may say that it is smaller than it is.
+        # The header may state a smaller size than the real one.
         unpacked: bytes = stream.read(info.file_size + 1)
     if len(unpacked) != info.file_size:
         raise ValueError("its size differs from the size in its header")
@@ -104,19 +104,19 @@ KEPT = frozenset(
         *LETTERS,
     )
 )
-"""Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
+"""Columns that identify the item or have the prediction; others, such as images, are ignored."""
 
 
 SUBMITTED = "metadata_info.json"
-"""File of the records of one task and model, in the folder that MMIU's own scorer reads."""
+"""The file with the records of one task and model, in the folder that MMIU's own scorer reads."""
 
 
 def submitted_files(folder: Path, model: str) -> list[Path]:
-    """The files of one model in a submission to MMIU's scorer: `TASK/MODEL/metadata_info.json`.
+    """Find the files of one model in a submission to MMIU's scorer: `TASK/MODEL/metadata_info.json`.
 
     Args:
         folder: The folder of the submission.
-        model: Name of the model; its folders may have it as a name of a file, and dashes after it.
+        model: The name of the model. A folder may have it as a file name, with dashes at its end.
 
     Returns:
         The files of all tasks, in the order of their names.
@@ -137,21 +137,22 @@ def submitted_files(folder: Path, model: str) -> list[Path]:
 
 
 def read_rows(file: Path, quoting: Quoting = "checked", model: str = "") -> list[FileRow]:
-    """The records with the columns that are needed.
+    """Read predictions: the records of a file, with the columns that are needed.
 
-    A log of samples of lmms-eval (.jsonl) or inspect_ai (.eval) has what its task was exported with. A
-    folder is a submission to MMIU's scorer, whose records have the answer under the model's name.
+    Logs of lmms-eval (.jsonl) and inspect_ai (.eval) contain the item ids from the exported
+    task. A folder is a submission to MMIU's scorer, whose records have the answer in a
+    field with the model's name.
 
     Args:
         file: The file, or the folder.
         quoting: How the quotes of a CSV or TSV are read.
-        model: Name of the model, by which its files in a folder are found.
+        model: The name of the model, to find its files in a folder.
 
     Returns:
         The records in their order.
 
     Raises:
-        PredictionError: It cannot be read.
+        PredictionError: The file or folder cannot be read.
     """
     if file.is_dir():
         return [
@@ -168,7 +169,7 @@ def read_rows(file: Path, quoting: Quoting = "checked", model: str = "") -> list
 
 
 def _of_submission(file: Path) -> list[FileRow]:
-    """The records of one task, without the right answers that they have as `output`."""
+    """Read the records of one task. Their right answers (`output`) are not used as predictions."""
     model = file.parent.name
 
     def as_prediction(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
-"""Reading published files of a benchmark: its items, with their pictures in the image store.
+"""Import published files of a benchmark: its items, with their images in the image store.
 
-What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
+The benchmark itself interprets the records (`methods/<benchmark>/published.py`).
 """
 
 import re
@@ -29,17 +29,17 @@ from resources.images.store import ImageStore
 from resources.importing.record_file import DELIMITERS, TABLE_ENDINGS, read_tables
 
 _DRIVE = re.compile(r"[A-Za-z]:/")
-"""What an absolute path of Windows begins with."""
+"""The beginning of an absolute path in Windows."""
 MOST_NAMED = 20
-"""Images that cannot be used, in an error."""
+"""The most unusable images that are listed in an error message."""
 
 
 class PublishedFileError(UserError):
-    """A published file cannot be imported; the message names the record or the picture."""
+    """A published file cannot be imported; the message names the record or the image."""
 
 
 def nobody(message: str) -> None:
-    """Listens to nothing."""
+    """Ignore a message."""
 
 
 def read_items(
@@ -58,7 +58,7 @@ def read_items(
     first. Images of records before a faulty one stay in the store.
 
     Args:
-        forms: The published forms of the benchmark.
+        forms: The published formats of the benchmark.
         file: The file; a folder of files for a benchmark that is published as several tables.
         pictures: The folder with the images; by default the folder of the file.
         store: Where the images are stored.
@@ -133,7 +133,7 @@ class _UnusableImage(Exception):
 
 
 def _in_words(broken: Sequence[_UnusableImage]) -> str:
-    """All images that cannot be used, in a clause; of many the first ones and their number."""
+    """List the images that cannot be used, in a clause; at most MOST_NAMED of them."""
     if len(broken) == 1:
         (error,) = broken
         return f"{error.place} cannot be used: {error.detail}"
@@ -152,11 +152,11 @@ def _read(
         if file.suffix.lower() == ENDING:
             yield from forms.read_published(file.name, tsv_lines_of(file))
             return
-        # Ends of lines are part of texts; a mark of the byte order is not.
+        # Line ends are kept, as they may be part of texts; a byte order mark is removed.
         with open_text(file, "utf-8-sig", newline="") as lines:
             delimiter = DELIMITERS.get(file.suffix.lower())
-            # A benchmark reads quotes by the rules of CSV; where they mean something else, they are put
-            # into lines that it reads as they are meant.
+            # A benchmark reads quotes by the rules of CSV. For other rules (`quoting`), the lines are
+            # rewritten so that it reads the right cells.
             as_meant = (
                 lines
                 if delimiter is None or quoting == "checked"
@@ -170,7 +170,7 @@ def _read(
 
 
 def _tables(file: Path, quoting: Quoting) -> list[PublishedTable]:
-    """The tables of a file, or of every such file of a folder in order of name."""
+    """Read the tables of a file, or of all tables in a folder, sorted by name."""
     if not file.is_dir():
         return read_tables(file, quoting)
     files = [path for path in sorted(file.iterdir()) if path.suffix.lower() in TABLE_ENDINGS]
@@ -185,12 +185,12 @@ def _stored(
     store: ImageStore,
     image_of_path: dict[str, str | ImageRejected],
 ) -> Item:
-    """The item with its images in the store. Raises _UnusableImage.
+    """Store the images of an item, and return the item. Raises _UnusableImage.
 
     Args:
         item: The item, whose images are paths.
-        folder: Where its paths begin.
-        store: Gets the images.
+        folder: The folder that its paths are relative to.
+        store: The image store.
         image_of_path: Images that were read before, by path; new ones are added.
     """
     image_ids = []
@@ -217,7 +217,7 @@ def _stored(
 def _by_path(
     path: str, folder: Path, store: ImageStore, image_of_path: dict[str, str | ImageRejected]
 ) -> str:
-    """The id of the image under a path. Raises ImageRejected."""
+    """Store the image at a path, and return its id. Raises ImageRejected."""
     if path not in image_of_path:
         try:
             image_of_path[path] = take_in(picture_in(folder, path), store).image_id
@@ -230,7 +230,7 @@ def _by_path(
 
 
 def _taken_in(image: str | bytes, store: ImageStore) -> str:
-    """The id of an image that stands in its record. Raises ImageRejected."""
+    """Store an image that is embedded in its record, and return its id. Raises ImageRejected."""
     if isinstance(image, str) and not isinstance(image, BrokenImage):
         image = decode_image(image)
     if isinstance(image, BrokenImage):
@@ -239,7 +239,7 @@ def _taken_in(image: str | bytes, store: ImageStore) -> str:
 
 
 def _without_images(item: PublishedItem) -> Item:
-    """The item with the places of its images and no image in them."""
+    """Make the item without images and without their positions in the turns."""
     turns = tuple(replace(turn, image_positions=()) for turn in item.turns)
     return Item(item.item_id, turns, (), item.choices, item.group_id, item.labels)
 
@@ -255,8 +255,8 @@ def picture_in(folder: Path, name: str) -> bytes:
         The bytes of the image.
 
     Raises:
-        ImageRejected: The image is missing or too large; or the name leads out of the folder
-            (`outside`), even where images may be absent.
+        ImageRejected: The image is missing or too large, or the name leads out of the folder
+            (`outside`, which is never treated as an absent image).
     """
     outside = ImageRejected(
         "outside", f"its path is absolute or leads out of {folder}, where no file is called so"

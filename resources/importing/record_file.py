@@ -1,6 +1,6 @@
-"""Reading files of records: spreadsheets, tables and JSON that anybody may have made.
+"""Read untrusted files of records: spreadsheets, CSV, TSV, JSON and JSON Lines.
 
-A formula is the text that it is written as, and nothing is computed.
+A formula is read as its text and is not computed.
 """
 
 import io
@@ -20,20 +20,20 @@ from resources.files.bounded import open_file, read, unpacked_limit
 from resources.files.xlsx_text import open_workbook, require_small_elements, unescaped
 
 MOST_UNPACKED = 1_000_000_000
-"""Bytes of the sheets of a spreadsheet, unpacked."""
+"""The most bytes of a spreadsheet, unpacked, or of a JSON file."""
 MOST_LINE = 100_000_000
-"""Bytes of a line of JSON, which may have images."""
+"""The most bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
-"""Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
+"""The most rows of any file. A real spreadsheet has at most 1,048,576."""
 MOST_PART = 20_000_000
-"""Bytes of a part of a spreadsheet that is no sheet, unpacked."""
+"""The most bytes of a part of a spreadsheet that is neither a sheet nor the shared texts, unpacked."""
 MOST_CELLS = 20_000_000
-"""Of a sheet: one cell in the last column makes a row of 16,384."""
+"""The most cells of a sheet. A row with a cell in the last column has 16,384 cells."""
 _MEDIA = "xl/media/"
-"""Pictures, which are not read."""
+"""Images in a spreadsheet, which are not read."""
 _STREAMED = ("xl/worksheets/", "xl/sharedStrings")
 DELIMITERS = {".tsv": "\t", ".csv": ","}
-"""Of each ending of a text file."""
+"""The delimiter of each text format, by the file's extension."""
 TABLE_ENDINGS = (".xlsx", *DELIMITERS)
 _ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
 
@@ -52,8 +52,8 @@ def read_records(
     Args:
         file: The file.
         wanted_columns: The columns to read.
-        plain: Those of them that have no lists.
-        meant: Makes of a record the records that it stands for.
+        plain: Those of them whose values may not be lists or mappings.
+        meant: Converts a record of the file to any number of records.
         quoting: How the quotes of a CSV or TSV are read.
 
     Returns:
@@ -157,7 +157,7 @@ def _texts(
 
 
 def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows below the header, each with as many cells; what a row lacks at its end is empty."""
+    """Yield the rows below the header. Missing cells at the end of a row are empty."""
     header = [text_of(cell).strip() for cell in next(rows, [])]
     named = [name for name in header if name]
     if len(set(named)) < len(named):
@@ -173,7 +173,7 @@ def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _of_sheets(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The records of the first sheet. Raises PublishedError where another one has cells, too."""
+    """Yield the records of the first sheet. Raises PublishedError if another sheet has cells, too."""
     sheets = _sheets(data)
     _, rows = next(sheets)
     yield from _of_table(rows)
@@ -195,11 +195,13 @@ def _delimited(data: IO[bytes], delimiter: str, quoting: Quoting) -> Iterator[li
 
 
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
-    """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
+    """Yield the name and the rows of each sheet. A formula is read as its text: pandas writes an answer
+    that begins with `=` as a formula.
+    """
     try:
         with zipfile.ZipFile(data) as archive:
             for part in archive.infolist():
-                # Sheets and texts are read piece by piece, all other parts at once.
+                # Sheets and shared texts are read piece by piece, all other parts at once.
                 if (
                     not part.filename.startswith((_MEDIA, *_STREAMED))
                     and part.file_size > MOST_PART
@@ -217,13 +219,13 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
                         require_small_elements(xml)
         book = open_workbook(data)
         for sheet in book.worksheets:
-            # A sheet may say that it is larger, or smaller, than it is.
+            # The stated dimensions of a sheet may be wrong.
             sheet.reset_dimensions()
             yield sheet.title, _rows_of(sheet)
     except PublishedError:
         raise
     except Exception:
-        # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
+        # openpyxl may raise any error of zip files, XML or sheets for an untrusted file.
         raise PublishedError("it is not an .xlsx file, or it is damaged") from None
 
 

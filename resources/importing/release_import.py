@@ -1,4 +1,4 @@
-"""Reading a release's folder back into the tables: a release outlives the home it was made in."""
+"""Import a release from its folder, so that it can be used in another workspace."""
 
 import shutil
 import tempfile
@@ -24,21 +24,21 @@ from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 CARD = "card.json"
 _NO_CARD = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
-"""Errors of values that no card and no row has."""
+"""Errors that invalid values in a card or a row cause."""
 _DATA_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-"""Of the files that a release may have, next to its page and its images."""
+"""Extensions of a release's data files; it also has a `README.md` and images."""
 
 
 class ReleaseFolderError(UserError):
-    """A folder is not a release as it was written; the message says what to do."""
+    """A folder is not an unchanged release; the message says what to do."""
 
 
 def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
     """Import a release from its folder.
 
-    It becomes the current release if no other release of its name is. Importing it again changes
-    nothing, but restores files that were changed under `root`. Another card or other files under the id
-    of a release that is here are refused.
+    It becomes the current release of its name if there is none. Importing it again only restores
+    files that were changed under `root`. A folder with the id of an existing release, but another
+    card or other files, is refused.
 
     Args:
         folder: The folder of the release.
@@ -50,7 +50,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         The id of the release.
 
     Raises:
-        ReleaseFolderError: The folder is not as it was written; nothing is changed.
+        ReleaseFolderError: The folder was changed or cannot be imported; nothing is changed.
     """
     import pyarrow as pa
 
@@ -78,13 +78,13 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         schema = arrow_schema("release.releases")
         (row,) = pa.Table.from_pylist(tables_to_write["releases"], schema=schema).to_pylist()
         writes = [_write(name, table, where) for name, table in tables_to_write.items()]
-        # A card that cannot be shown would stop every list of releases.
+        # Checked because a card that cannot be rendered would break every list of releases.
         card_markdown(card)
         _require_whole_items(rows)
     except (pa.ArrowException, *_NO_CARD):
         raise _changed(folder, TABLES) from None
     _require_same_release(folder, root, warehouse, row, tables["files"])
-    # What the tables name comes before them.
+    # Images and files are stored before the tables that refer to them.
     for name in images:
         try:
             store.put(read_inside(folder, folder / name, MAX_BYTES))
@@ -115,7 +115,7 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Tabl
 
 @contextmanager
 def _copied(folder: Path, target: Path, names: Sequence[str]) -> Iterator[Path]:
-    """The copied folder; where the block fails, one that was not there before is removed."""
+    """Copy files into a folder. If the block fails, a newly created folder is removed."""
     was_there = target.exists()
     _copy(folder, target, names)
     try:
@@ -127,7 +127,7 @@ def _copied(folder: Path, target: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
-    """Copy the files, all or none; where `target` is there, those that it lacks or has otherwise."""
+    """Copy all files or none. An existing `target` only gets files that are missing or differ."""
     if target.exists():
         for name in names:
             if _sha256(target, name) != _sha256(folder, name):
@@ -162,17 +162,17 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _has_form(tables: Any) -> bool:
-    """Whether it is what `write_release` writes: names of files, one card, lists of rows."""
+    """Tell whether tables are as from `write_release`: file names, one card, lists of rows."""
     lists = ("releases", *RELEASE_TABLES)
     return (
         isinstance(tables, dict)
         and set(tables) == {"files", *lists}
         and isinstance(tables["files"], dict)
-        # They are copied under their names: none may lead out of the folder.
+        # The files are copied under their names, so no name may lead out of the folder.
         and all(Path(name).name == name not in ("", "..") for name in tables["files"])
-        # A page with a script would stand among the files of the workspace.
+        # Other types are refused: an HTML page could bring a script into the workspace.
         and all(name == README or Path(name).suffix in _DATA_ENDINGS for name in tables["files"])
-        # The hash of what is no file is None.
+        # `_sha256` returns None for a missing file, which must not match.
         and all(isinstance(sha256, str) for sha256 in tables["files"].values())
         and all(isinstance(tables[name], list) for name in lists)
         and all(isinstance(row, dict) for name in lists for row in tables[name])
@@ -183,16 +183,17 @@ def _has_form(tables: Any) -> bool:
 def _require_unchanged(
     folder: Path, files: dict[str, str], card: dict[str, Any], rows: dict[str, Any]
 ) -> list[str]:
-    """Names of the images. Raises ReleaseFolderError unless all is as it was written.
+    """Verify the folder, and return the names of its images. Raises
+    ReleaseFolderError if anything was changed.
 
-    The id has to be that of the rows, each file and image that they name as its hash says. What else is
-    in the folder, an operating system's `.DS_Store`, is no part of the release.
+    The id must match the rows, and each file and image must match its hash. Other files in the folder,
+    such as `.DS_Store`, are ignored.
     """
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
         release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
         image_ids = {image["image_id"] for image in rows["images"]}
-        # The id names a folder.
+        # The id is used as the name of a folder.
         is_named = RELEASE_NAME.fullmatch(card["name"]) and card["release_id"] == release_id
     except _NO_CARD:
         raise _changed(folder, TABLES) from None
@@ -220,7 +221,7 @@ def _require_unchanged(
 
 
 def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Raise ValueError for an item without a turn, an image that it shows, or the choice of its key."""
+    """Raise ValueError for an item without a turn, with a missing image, or with an invalid key."""
     for item in items_of_release(rows):
         letters = LETTERS[: len(item.choices)]
         for turn in item.turns:
@@ -236,16 +237,17 @@ def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
 def _require_same_release(
     folder: Path, root: Path, warehouse: Warehouse, row: dict[str, Any], files: dict[str, str]
 ) -> None:
-    """Raise ReleaseFolderError if a release of this id is here with another card or other files.
+    """Raise ReleaseFolderError if the workspace has a release with this id, but
+    another card or other files.
 
-    The id covers the rows of a release, and neither its card nor its files.
+    The id is a hash of the rows of a release. It does not cover the card and the files.
     """
     where = {"r": row["release_id"]}
     stored = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
     if not stored:
         return
     exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
-    # Its exports in other formats have folders of their own.
+    # Exports in other formats have separate folders.
     written = {
         path.name: export["sha256"]
         for export in exports
@@ -259,7 +261,7 @@ def _require_same_release(
         if name not in files
         or files[name] not in (written.get(name), _sha256(release_folder, name))
     ]
-    # A card leaves without the seeds of right choices.
+    # An exported card does not contain the seeds of the right choices.
     cards = [row_of(exported_card(card_of(each))) for each in (stored[0], row)]
     if cards[0] != cards[1] or other:
         what = f"other files ({listed(other)})" if other else "another card"
@@ -270,7 +272,7 @@ def _require_same_release(
 
 
 def _sha256(folder: Path, name: str) -> str | None:
-    """The hash of a regular file that stands in the folder, None where there is none."""
+    """Hash a regular file inside the folder; None if there is no such file."""
     try:
         return file_hash(inside(folder, folder / name))
     except (OSError, RuntimeError):

@@ -1,4 +1,4 @@
-"""One attempt at a request: reserve budget and a place within the model's limits, then send it."""
+"""One attempt at a request: reserve budget, wait for the model's rate limits, then send it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ async def attempt(
     breaker: CircuitBreaker,
     may_send: Callable[[], Awaitable[None]],
 ) -> Reply:
-    """The reply to one attempt.
+    """Make one attempt at a request, and return the reply.
 
     Args:
         client: The client of the model's server.
@@ -40,23 +40,24 @@ async def attempt(
         spec: The entry of its model.
         context: The run, with its images, budget and the limits of the model.
         breaker: The circuit breaker of the server, in this stage and for this kind of request.
-        may_send: Returns, last of all, once the reply can be kept; raises why it could not.
+        may_send: Called just before sending. Returns once a reply can be stored, and
+            raises an error if it cannot.
 
     Raises:
-        BadResponse: The reply is no completion.
+        BadResponse: The reply is not a completion.
         BudgetReached: The budget does not allow the attempt.
         ProviderDown: The server is given up.
         ImagesRefused: The server refused images while this attempt waited; it is not sent.
-        StoreError: The reply could not be kept; it is not sent.
-        Exception: What `exchange` and `make_body` raise.
+        StoreError: The reply could not be stored; the request is not sent.
+        Exception: The errors of `exchange` and `make_body`.
     """
     from resources.llm.errors import ANY_TROUBLE, MAX_WAIT, may_have_cost
 
     limits, budget = context.limits(spec), context.budget
     context.refused_images.check(request)
-    # The body is made before the place is taken, so that a place is held only while sending.
+    # The body is made before a slot is taken, so that the slot is only held while sending.
     body = await make_body(request, spec, context.images)
-    # Estimates cost processor time on each request, so they are made only where a limit needs them.
+    # Estimates take processor time, so they are only made if a limit needs them.
     estimate = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
     while True:
@@ -64,7 +65,8 @@ async def attempt(
         reserved = await budget.reserve(spec.name, estimate)
         try:
             async with limits.attempt(tokens, breaker) as settle_tokens:
-                # While this one waited for a place others may have cost more than they had reserved.
+                # While this attempt waited for a slot, other attempts may have cost
+                # more than they had reserved.
                 is_enough = reserved >= budget.highest(spec.name, estimate)
                 if estimate and not (is_enough and await budget.still_holds()):
                     settle_tokens(0)
@@ -111,7 +113,7 @@ async def attempt(
 def _learn_from(
     error: Exception, limits: ModelLimits, breaker: CircuitBreaker, sent_at: float
 ) -> None:
-    """Tell the limits and the breaker what an attempt without a completion says about the server."""
+    """Report a failed attempt to the rate limits and the circuit breaker."""
     import openai
 
     from resources.llm.errors import (

@@ -1,7 +1,7 @@
-"""Reports of a stage's progress, made by a thread of their own.
+"""Progress reports in a background thread.
 
-A report is written to Dagster's event log, which may be in a database that stands still. If the event
-loop waited for it, the replies that arrive meanwhile would time out, and be paid for again.
+A report is written to Dagster's event log, whose database may hang. If the event loop waited for it,
+replies that arrive in the meantime would time out, and be paid for again.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from resources.llm.progress import OnProgress, ProgressReport
 
 @asynccontextmanager
 async def background_reports(on_progress: OnProgress) -> AsyncIterator[OnProgress]:
-    """Make a callback that reports in the background, one report after the other.
+    """Create a callback that reports in the background, one report after the other.
 
     Args:
         on_progress: The callback to call.
 
     Yields:
-        The callback. It raises what an earlier report has raised.
+        The callback. It raises the error of an earlier report.
     """
     reports = _BackgroundReports(on_progress)
     try:
@@ -43,7 +43,7 @@ class _BackgroundReports:
     def report(self, report: ProgressReport) -> None:
         if self._last is not None and self._last.done():
             self.raise_error()
-        # The event loop goes on counting.
+        # Copied, as the event loop continues to count.
         as_of_now = replace(report, usage=copy.deepcopy(report.usage))
         self._last = self.threads.submit(self._on_progress, as_of_now)
 

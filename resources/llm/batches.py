@@ -90,7 +90,8 @@ def _line(keyed: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | L
 
 _KEY = re.compile(rb'"custom_id"\s*:\s*"([0-9a-f]{64})"')
 _FULL = "token_limit_exceeded"
-"""The code of a full queue at the provider: a batch refused for it may be submitted again."""
+"""The provider's error code for a full queue. A batch that was refused with this
+code may be submitted again."""
 
 
 def read_results(
@@ -104,7 +105,7 @@ def read_results(
         spec: The entry of their model.
 
     Returns:
-        A call or a loss for each line that belongs to one of these requests.
+        A call or a failed request for each line that belongs to one of these requests.
     """
     results: list[Call | LostRequest] = []
     for line in lines:
@@ -126,10 +127,11 @@ def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) ->
         spec: The entry of their model.
 
     Returns:
-        The loss of that request; an empty list if the key is not found.
+        That request as failed; an empty list if the key is not found.
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
-    # The line is untrusted: without one key that is waited for, the request is lost with its batch.
+    # The line is untrusted. Unless it has exactly one key that is waited for, the request fails when
+    # the batch ends (`lost_with_batch`).
     waiting_keys = {key for key in keys if key in waiting}
     detail = exceeds_limit(spec)
     return [
@@ -140,13 +142,13 @@ def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) ->
 
 
 def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> LostRequest:
-    """The loss of the requests that an ended batch has no line for."""
+    """Make the failure of the requests for which an ended batch has no result line."""
     errors = (remote.errors.data if remote.errors else None) or []
     reason = (
         "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
     )
     codes = {error.code for error in errors}
-    # A batch that was refused as a whole would be refused again.
+    # A batch that failed as a whole would fail again, unless the queue was full.
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
     detail = one_line(f"The batch ended as {remote.status}: {reason}", spec)
@@ -154,7 +156,7 @@ def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> LostRequest:
 
 
 def _refused(item: BatchItem, error: ServerError, spec: ModelSpec) -> LostRequest:
-    """A request that the server answered with an error, as its own status or inside a reply."""
+    """Make the failure of a request that the server answered with an error."""
     message = one_line(error.message or f"Status {error.status}.", spec)
     return LostRequest(item.key, kind_of(error), advised(error, spec) or message, passes(error))
 
@@ -190,17 +192,18 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Los
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
-"""Of a batch's file. OpenAI takes 200 MB; half of that is held in memory."""
+"""The most bytes of a batch file, which is held in memory. OpenAI accepts 200 MB."""
 _RESULTS_AT_ONCE = 1_000
 _ENDED = ("completed", "failed", "expired", "cancelled")
 """Statuses of a batch that has ended; with any other status it is in progress."""
 _MAY_APPEAR_SECONDS = 600.0
-"""How long a batch whose creation got no clear answer may take to appear in the provider's list."""
+"""Seconds within which a batch must appear in the provider's list if the request that
+created it got no clear answer."""
 _POLL_SECONDS = 40.0
-"""The longest that polling all batches may take: Dagster gives a sensor's tick a minute."""
+"""The most seconds for polling all batches: Dagster stops a sensor after a minute."""
 _MARK = "vlm_loom_batch"
 _CLOCKS_DIFFER = 3600.0
-"""Seconds by which the provider's clock may be behind that of this machine."""
+"""The most seconds by which the provider's clock may be behind this machine's clock."""
 
 
 class BatchError(UserError):
@@ -232,8 +235,8 @@ class Batches:
 
         Args:
             spec: The entry of the model.
-            stage: The stage that asks.
-            run: The run that asks.
+            stage: The stage that makes the requests.
+            run: The run that makes the requests.
             wanted: The requests.
             images: The store with their images.
 
@@ -245,7 +248,7 @@ class Batches:
         """
         client, awaited = (await self._clients.client(spec)).api, set[str]()
         files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
-        # One batch after another, made in a thread: its images take up to a hundred megabytes.
+        # Batches are encoded one after another, in a thread: a file with its images takes up to 100 MB.
         while (file := await asyncio.to_thread(next, files, None)) is not None:
             batch = uuid4().hex
             items = [
@@ -256,7 +259,7 @@ class Batches:
                 )
                 for keyed, _ in file
             ]
-            # The lock keeps a process that polls open batches from taking this one for never sent.
+            # Without the lock, a process that polls open batches could record this one as never sent.
             async with self._locks.hold(batch):
                 own_keys = self.state.hand_over(batch, spec.name, items)
                 # A request that another process took first is in a batch of that process.
@@ -282,7 +285,7 @@ class Batches:
         await asyncio.gather(*self._polls.values(), return_exceptions=True)
 
     async def poll(self, batch: str) -> None:
-        """Ask for a batch's status and store its results; once, however many callers wait for it."""
+        """Request a batch's status and store its results. Concurrent callers share one request."""
         if batch not in self._polls:
             self._polls[batch] = asyncio.ensure_future(self._poll(batch))
         await asyncio.shield(self._polls[batch])
@@ -315,7 +318,7 @@ class Batches:
             self.state.seen(batch.batch, str(remote.status))
 
     async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
-        """The batch at its provider; None, and recorded as such, if the provider has none."""
+        """Get the batch from its provider; record and return None if the provider lacks it."""
         import openai
 
         if batch.remote_id is None:
@@ -372,14 +375,14 @@ class Batches:
         file: str,
         waiting: Mapping[str, BatchItem],
     ) -> int:
-        """Store the results in one file of a batch, part by part; returns the number of its lines."""
+        """Store the results in one file of a batch, part by part. Returns its number of lines."""
         n_lines, remainder, skipping = 0, b"", False
         async with client.files.with_streaming_response.content(file) as content:
             async for chunk in content.iter_bytes():
                 if skipping:
                     _, ended, chunk = chunk.partition(b"\n")
                     skipping = not ended
-                # Lines end with a line feed alone: other separators may stand inside an answer.
+                # Only a line feed ends a line: an answer may contain other line separators.
                 *lines, remainder = (remainder + chunk).split(b"\n")
                 for start in range(0, len(lines), _RESULTS_AT_ONCE):
                     part = lines[start : start + _RESULTS_AT_ONCE]
@@ -413,7 +416,7 @@ class Batches:
         except ANY_TROUBLE as error:
             reason = sentence(error, spec)
             if is_retryable(error):
-                # It may have been created all the same: the next poll finds out.
+                # The batch may have been created nevertheless: the next poll finds out.
                 reason += " Run again: if it was created it is found, if not it is submitted again."
             else:
                 self.state.never_sent(batch)
@@ -447,7 +450,7 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
                     except (BatchError, RegistryError) as error:
                         troubles.append(str(error))
                     except Exception as error:
-                        # An unexpected error of one batch must not keep the others from their runs.
+                        # An unexpected error of one batch must not stop the others.
                         what = type(error).__name__
                         troubles.append(f"Polling batch {batch.batch} ended in {what}.")
         finally:

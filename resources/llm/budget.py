@@ -14,9 +14,10 @@ from resources.llm.budget_store import ROUNDING_USD, ChainBudget
 from resources.llm.watchdog import waits_for
 
 ASK_AGAIN_SECONDS = 0.25
-"""How long a call waits for calls of other processes to end, before it looks again."""
+"""Seconds between two checks whether calls of other processes have ended."""
 PATIENCE_SECONDS = 60.0
-"""How long a call waits while no call of another process ends: that process may have been killed."""
+"""Seconds without a change after which a call stops waiting for other
+processes, which may have been killed."""
 
 
 class BudgetReached(UserError):
@@ -49,7 +50,7 @@ class Budget:
         self._chain = chain
         self._earlier, self._own = earlier_usd, 0.0
         self._rates = defaultdict[str, float](lambda: 1.0)
-        """The most that a call of each model cost, in its estimates; at least 1."""
+        """The highest ratio of cost to estimate of each model's calls; at least 1."""
         self._in_flight = 0
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -59,7 +60,7 @@ class Budget:
         return self._earlier + self._own
 
     async def reserve(self, model: str, estimate_usd: float) -> float:
-        """Reserve what a call may cost, once it fits.
+        """Reserve the highest cost of a call, as soon as it fits into the budget.
 
         Args:
             model: The model, an entry of models.yaml.
@@ -113,9 +114,9 @@ class Budget:
             self._rates[model] = max(self._rates[model], usd / estimate_usd)
 
     async def still_holds(self) -> bool:
-        """Whether all that is spent and in flight fits into the limit.
+        """Tell whether the spent and the reserved dollars still fit into the limit.
 
-        It did when each was reserved, and does no more once a call has cost more than that.
+        They do not if a call has cost more than was reserved for it.
         """
         if self._chain is None or self.limit_usd is None:
             return True
@@ -152,12 +153,12 @@ class Budget:
             self._chain.finish(ancestors)
 
     def close(self) -> None:
-        """This run spends no more."""
+        """Declare that this run spends no more."""
         if self._chain is not None:
             self._chain.close()
 
     async def _take(self, usd: float) -> bool:
-        """Reserve `usd` in the row; a caller that is cancelled meanwhile leaves nothing reserved."""
+        """Reserve `usd` in the budget row. If the caller is cancelled, the reservation is released."""
         chain, limit = self._chain, self.limit_usd
         if chain is None or limit is None or not usd:
             return True
@@ -169,13 +170,13 @@ class Budget:
         return await chain.calls.take(lambda: chain.charge(usd, limit), give_back)
 
     def _add(self, reserved_usd: float, spent_usd: float) -> None:
-        """Change the row. Nobody waits for that, and a row that is away is changed later."""
+        """Change the budget row in the background, or later if the store is unreachable."""
         chain = self._chain
         if chain is not None and (reserved_usd or spent_usd):
             chain.calls.later(lambda: chain.change(reserved_usd, spent_usd))
 
     async def _change(self) -> None:
-        """Wait until a call is settled."""
+        """Wait until a call of this run is settled."""
         changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(changed)
         try:

@@ -29,7 +29,7 @@ BUDGETS = Table(
     number("reserved_usd"),
     text("changed_at"),
 )
-"""What the runs of a chain have spent, and reserved for calls in flight."""
+"""The US dollars that the runs of each chain have spent, and reserved for calls in flight."""
 RUNS = Table(
     "budget_runs",
     METADATA,
@@ -42,9 +42,9 @@ BUDGET_STORE = StoreKind(
     "limits", METADATA, Path(__file__).with_name("migrations"), outlives_power=False
 )
 ROUNDING_USD = 1e-9
-"""Sums of fractions differ by less."""
+"""Tolerance in US dollars for rounding errors of sums."""
 _KEPT = timedelta(days=30)
-"""How long a chain is known after its last call."""
+"""A chain is deleted this long after its last call."""
 
 _IS_CHAIN = BUDGETS.c.chain == bindparam("of_chain")
 _CHARGE = (
@@ -68,16 +68,16 @@ _READ = select(BUDGETS.c.spent_usd, BUDGETS.c.reserved_usd).where(_IS_CHAIN)
 
 
 class ChainBudget:
-    """The row of one run's chain. An event loop calls its methods by `calls`.
+    """The budget row of one run's chain. An event loop calls its methods through `calls`.
 
     Args:
         path: The store's file.
-        ledger: The ledger, which has the costs of runs that the store does not know.
-        run: The run; empty for one without a name.
-        ancestors: The runs that it retries or continues: it shares their chain.
-        at_work: The runs that execute steps now, as Dagster knows them.
-        together: Whether the run shares LOOM_BUDGET_USD: it joins the chain of a run at work that
-            shares it, too.
+        ledger: The ledger, which has the costs of runs that are missing in the store.
+        run: The id of the run; empty for a run without an id.
+        ancestors: The runs that it retries or continues. The run joins their chain.
+        at_work: The runs that are active in Dagster now.
+        together: Whether the run shares LOOM_BUDGET_USD. It then joins the chain of an
+            active run that also shares it.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class ChainBudget:
         self._store = open_store(BUDGET_STORE, path)
         self.calls = StoreCalls(not isinstance(self._store, SqliteStore))
         self._due_reserved = self._due_spent = 0.0
-        """Changes that the store does not have yet, because it was away."""
+        """Changes that are not stored yet, because the store was unreachable."""
         with self._store.transaction() as connection:
             _forget_old(connection)
             family = list(dict.fromkeys((run or uuid4().hex, *ancestors)))
@@ -142,7 +142,7 @@ class ChainBudget:
             connection.execute(delete(RUNS).where(RUNS.c.run.in_(ancestors)))
 
     def close(self) -> None:
-        """Return once every call that was begun is made; a change that is due is tried once more."""
+        """Wait for all pending calls, try to store missing changes once more, and close the store."""
         self.calls.close()
         if self._due_reserved or self._due_spent:
             with suppress(StoreError):
@@ -151,7 +151,7 @@ class ChainBudget:
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        """A transaction that also makes the changes that are due."""
+        """Open a transaction that also makes the changes that are not stored yet."""
         reserved, spent = self._due_reserved, self._due_spent
         with self._store.transaction(in_turn=False) as connection:
             if reserved or spent:

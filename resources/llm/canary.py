@@ -1,4 +1,4 @@
-"""A model's first results in a stage, which decide whether the stage goes on asking it."""
+"""Canary: stop asking a model in a stage if its first results all fail for the same reason."""
 
 import asyncio
 from collections import defaultdict
@@ -12,16 +12,17 @@ from resources.llm.usage import re_ask_unread_command
 from resources.llm.watchdog import waits_for
 
 FIRST_RESULTS = 20
-"""Results that give a model up if all of them failed for the same reason."""
+"""A model is given up if this many first results all failed for the same reason."""
 
 Loss = tuple[str, str]
 """Why a result failed: a reason code and a sentence."""
 HOPELESS: Final = "bad_parameter"
-"""The reason that gives a model up at its first result: every other request is sent alike."""
+"""The reason that gives a model up at its first result, because all
+requests have the same parameters."""
 OF_THE_SERVER = frozenset[FailureKind](
     ("auth", "unreachable", "rate_limited", "server_error", "timeout", "bad_response", "expired")
 )
-"""Reasons that have nothing to do with the prompt: they give the model up for all prompts."""
+"""Reasons that do not depend on the prompt: they give the model up for all prompts."""
 
 
 class ModelGivenUp(UserError):
@@ -29,15 +30,16 @@ class ModelGivenUp(UserError):
 
 
 class PromptGivenUp(ModelGivenUp, PromptUnusable):
-    """The same of one prompt: others may be read."""
+    """The first results of a model with one prompt all failed; other prompts may work."""
 
 
 class Canary:
-    """The first results of one model: `async with` a trial is one result, which `add` reports.
+    """The first results of one model in a stage. Each `async with` block is
+    one result, which `add` counts.
 
-    Until the trial is decided no more results are begun than it takes to decide it, so that a model
-    that answers nothing useful is not asked for everything first. `given_up` says why the model is
-    asked no more. Where prompts are tried apart, the trial is of `prompt`, a name.
+    Until the first results decide, only as many results are begun as are needed for the decision, so
+    that a model without useful answers does not get all requests. `given_up` is the reason why the
+    model is not asked any more. `prompt` is set if prompts are tried separately.
     """
 
     def __init__(self, stage: str, spec: ModelSpec, prompt: str = ""):
@@ -45,7 +47,7 @@ class Canary:
         self._stage, self._model, self._prompt = stage, spec.name, prompt
         self._is_held_to_schemas = spec.sends_schema()
         self._losses: list[Loss] = []
-        # All requests of a batch are submitted at once, so there is nothing to be saved by stopping.
+        # All requests of a batch are submitted at once, so stopping would not save anything.
         self._decided = self._batched = spec.mode == "batch"
         self._places = asyncio.Semaphore(max(FIRST_RESULTS, spec.concurrency))
 
@@ -54,7 +56,7 @@ class Canary:
             waits_for(f"the first results of {self._model}")
             await self._places.acquire()
             if self._decided:
-                self._places.release()  # The next one goes on, too.
+                self._places.release()  # Wake the next waiting task, too.
         return self
 
     async def __aexit__(
@@ -67,7 +69,7 @@ class Canary:
             self._places.release()
 
     def add(self, loss: Loss | None) -> bool:
-        """Count a result, by why it failed if it did; returns whether the model is given up for it."""
+        """Count a result; `loss` is its failure, if any. Returns whether it gives the model up."""
         if loss and loss[0] == HOPELESS and (self._batched or not self._decided):
             first = self.given_up is None
             self.give_up(f"{self._stage} stopped asking {self._model}: {loss[1]}")
@@ -84,16 +86,16 @@ class Canary:
         return True
 
     def pass_over(self) -> None:
-        """End what was begun without counting a result."""
+        """End a block without counting a result."""
         self._places.release()
 
     def give_up(self, why: str) -> None:
-        """Ask the model no more."""
+        """Give the model up: it is not asked any more."""
         self.given_up = why
         self._decide()
 
     def is_of_prompt(self, loss: Loss | None) -> bool:
-        """Whether a result that failed so gives the model up for this prompt alone."""
+        """Tell whether a loss gives the model up for this prompt only."""
         hopeless = loss is None or loss[0] == HOPELESS or loss[0] in OF_THE_SERVER
         return bool(self._prompt) and not hopeless
 
@@ -103,7 +105,8 @@ class Canary:
 
     def _sentence(self) -> str:
         reason, detail = self._losses[0]
-        # What could not be read is kept: without being forgotten it would come from the ledger again.
+        # Unparseable answers are stored: they would come from the ledger again
+        # unless they are invalidated.
         unread = reason not in get_args(FailureKind)
         then = f", run {re_ask_unread_command(self._stage)}, and" if unread else " and"
         subject = self._model
@@ -121,10 +124,10 @@ class Canary:
 
 
 class Canaries:
-    """The trials of a stage's models.
+    """The canaries of a stage's models.
 
-    With `apart` a model that is given up ends its own items only. With `by_prompt` each prompt is tried
-    by itself: replies to one that cannot be read end the requests with that prompt only.
+    With `apart`, a model that is given up only ends its own items. With `by_prompt`, each prompt has
+    its own canary: if the replies to a prompt cannot be parsed, only the requests with that prompt end.
     """
 
     def __init__(self, stage: str, *, apart: bool = False, by_prompt: bool = False):

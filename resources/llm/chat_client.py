@@ -1,8 +1,9 @@
-"""Chat completions over HTTP: one POST a request, with the errors of the openai package.
+"""A fast client for chat completions over HTTP: one POST per request, with the
+errors of the openai package.
 
-The package's own call copies and checks options, addresses and headers for each request, which takes
-more processor time than sending it and reading the reply. This client makes them once a model. Files
-and batches go through the package.
+The openai package copies and checks options, addresses and headers for each request, which takes more
+processor time than the exchange itself. This client prepares them once for each model. Files and
+batches still use the package.
 """
 
 import ssl
@@ -45,8 +46,11 @@ class ChatClient:
         )
 
     async def post(self, body: bytes) -> httpx2.Response:
-        """The response, read whole. Raises openai.APIStatusError, APITimeoutError, APIConnectionError,
-        and what the hooks of the HTTP client raise."""
+        """Send a body, and return the complete response.
+
+        Raises openai.APIStatusError, APITimeoutError, APIConnectionError, and the
+        errors of the HTTP client's hooks.
+        """
         request = httpx2.Request(
             "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
         )
@@ -57,7 +61,7 @@ class ChatClient:
         except (httpx2.RequestError, ssl.SSLError) as error:
             raise openai.APIConnectionError(request=request) from error
         except UnicodeEncodeError:
-            # The transport encodes what follows the status, as it came.
+            # The transport encodes the reason phrase after the status, which may not be valid UTF-8.
             raise httpx2.RemoteProtocolError("The status line is not UTF-8.") from None
         if not response.is_success:
             raise _status_error(response)
@@ -65,7 +69,7 @@ class ChatClient:
 
 
 def _status_error(response: httpx2.Response) -> openai.APIStatusError:
-    """The error of a response that is no success; its body is JSON where it can be read as such."""
+    """Make the error of an unsuccessful response. Its body is decoded if it is JSON, else a text."""
     text = response.text.strip()
     try:
         body = from_json(text, most=None)

@@ -1,10 +1,10 @@
 """The circuit breaker of one model's server within one stage.
 
-While it is closed, every attempt may be sent. After `OPEN_AFTER` failures in a row the breaker opens:
-nothing is sent for a pause. Then it is half open: one attempt probes the server, the others wait. A
-reply to the probe closes the breaker; a failure opens it again for twice as long. When the server has
-failed for `give_up_seconds` without a reply, the stage stops asking it. Each stage begins with a closed
-breaker.
+While the breaker is closed, every attempt may be sent. After `OPEN_AFTER` failures in a row it
+opens: nothing is sent during a pause. Then it is half open: one attempt probes the server, and the
+others wait. A reply to the probe closes the breaker; a failure opens it again for twice as long.
+After `give_up_seconds` without a useful reply, the stage stops asking the server. Each stage
+begins with a closed breaker.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from resources.llm.watchdog import waits_for
 OPEN_AFTER = 10
 """Failed attempts in a row, other than by a rate limit, after which the breaker opens."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-"""Seconds of the first pause, and of the longest one."""
+"""Seconds of the first and of the longest pause."""
 
 
 class ProviderDown(Exception):
     """The server failed for `give_up_seconds`; the stage sends nothing more to it.
 
     Attributes:
-        has_replied: Whether the server replied, with nothing but errors.
+        has_replied: Whether the server replied, although only with errors.
     """
 
     def __init__(self, message: str, *, has_replied: bool):
@@ -35,7 +35,8 @@ class ProviderDown(Exception):
 class CircuitBreaker:
     """Pauses, probes and gives up one server. It belongs to one stage and its event loop.
 
-    The time without a reply runs only while requests are in flight or a pause is waited out.
+    The time without a reply is only counted while requests are in flight or
+    attempts wait for the breaker.
 
     Args:
         model: Name of the entry in models.yaml, for the sentence of ProviderDown.
@@ -103,9 +104,9 @@ class CircuitBreaker:
         """Count an attempt that got no reply or a server error.
 
         Args:
-            sent_at: Time of the event loop when the attempt was sent. An attempt that was sent before
-                the breaker opened says nothing about the server after it.
-            error: What the server said, if it said anything.
+            sent_at: Time of the event loop when the attempt was sent. Attempts from before the last
+                opening of the breaker are ignored.
+            error: The server's error message, if any.
         """
         self._last_error = error or self._last_error
         if sent_at <= self._opened_at:
@@ -120,7 +121,9 @@ class CircuitBreaker:
             self._openings += 1
 
     async def _wait_until_admitted(self) -> asyncio.Future[None] | None:
-        """Returns the probe if this attempt is one, None while the breaker is closed."""
+        """Wait until an attempt may be sent. Returns a future if this attempt is the probe;
+        None if the breaker is closed.
+        """
         self._check()
         while self._openings:
             waits_for(f"the server of {self._model}, which failed, to be tried again")

@@ -1,4 +1,4 @@
-"""HTTP clients of the models' servers, one client a model, opened when it is first needed."""
+"""HTTP clients of the models' servers, one for each model, opened on first use."""
 
 import asyncio
 import logging
@@ -39,7 +39,9 @@ async def stay_with_server(response: httpx2.Response) -> None:
 
 
 def _allowed(url: httpx2.URL) -> list[tuple[str, int | None]]:
-    """The request's own scheme and port, and https in place of http where both are the usual ones."""
+    """Return the allowed scheme and port of a redirect: those of the request, or https instead of http
+    if both use default ports.
+    """
     own = _origin(url)
     return [own, ("https", None)] if own == ("http", None) else [own]
 
@@ -59,7 +61,7 @@ class Launcher(Protocol):
 
 
 class ProxyNotSupported(UserError):
-    """The proxy of the environment is of a kind that the client does not speak."""
+    """The proxy of the environment has a protocol that the client does not support."""
 
 
 class ModelClient(NamedTuple):
@@ -86,10 +88,10 @@ class Clients:
         await self._stack.aclose()
 
     async def client(self, spec: ModelSpec) -> ModelClient:
-        """The client for a model; starts the mock server if the model needs it."""
+        """Return the client for a model. Starts the mock server if the model needs it."""
         if spec.name in self._clients:
             return self._clients[spec.name]
-        # One lock a model: no model waits until the server of another one has started.
+        # One lock per model, so that no model waits for the start of another model's server.
         async with self._opening.setdefault(spec.name, asyncio.Lock()):
             if spec.name not in self._clients:
                 self._clients[spec.name] = client = await self._open(spec)
@@ -115,7 +117,7 @@ class Clients:
             )
         logging.getLogger("httpx2").addFilter(_WITHOUT_QUERY)
         # aiohttp takes a third of the processor time of the client's default transport. Without
-        # trust_env the client uses no proxy of the environment.
+        # trust_env the client ignores the proxies of the environment.
         transport = DefaultAioHttpClient(
             trust_env=proxy is not None,
             verify=_certificates(remote),
@@ -132,21 +134,22 @@ class Clients:
             timeout=Timeout(times.whole, connect=times.connect, read=times.first_byte),
             http_client=transport,
         )
-        # The package takes them from the environment, for any server; the entry has its own headers.
+        # The openai package reads these from the environment for any server, although the
+        # entry has its own headers.
         api.organization = api.project = None
         return ModelClient(api, ChatClient(api, transport, headers))
 
 
 @cache
 def _certificates(from_environment: bool) -> "SSLContext":
-    """Whom to trust; reading it takes 30 ms, so it is read once and not for each client."""
+    """Load the trusted certificates once, because this takes 30 ms."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context(trust_env=from_environment)
 
 
 class _WithoutQuery(logging.Filter):
-    """Takes the query out of addresses that the HTTP client logs: it may hold a key."""
+    """Removes the query, which may contain a key, from addresses that the HTTP client logs."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         from httpx2 import URL

@@ -1,10 +1,10 @@
-"""How many requests one model's server is sent at once: few at first, more while it keeps up.
+"""Adaptive concurrency: the number of requests in flight to one model's server.
 
-A server with free capacity answers as fast with more requests in flight; a server that is full queues
-them, so that the same answers take longer in proportion and at last time out, after it has worked for
-them. The answers of each round (as many as may be in flight) decide: short answers raise the
-concurrency at once, longer ones step by step while they do not get slower, and a timeout or a rate
-limit halves it.
+A server with free capacity answers equally fast with more requests in flight. A full server queues
+them: answers take proportionally longer, and finally time out, although the server has worked on
+them. A round is as many answers as requests may be in flight. After each round, short response
+times raise the concurrency at once, and longer ones step by step as long as they do not grow. A
+timeout or a rate limit halves it.
 """
 
 import math
@@ -13,13 +13,14 @@ from typing import NamedTuple
 START = 4
 """Requests in flight before the server has answered a round."""
 ROOM = 1 / 4
-"""Part of the timeout that answers may take at a new concurrency if the server queues the others."""
+"""The concurrency rises at once as far as answers would take at most this share of the timeout, even if
+the server queues all additional requests."""
 LONGEST = 2 / 3
-"""Part of the timeout that answers may take; if they take longer, the concurrency is halved."""
+"""The concurrency is halved if answers take more than this share of the timeout."""
 QUEUED = 1 / 2
-"""Part of the growth of a server that only queues from which a slower round counts as queuing."""
+"""Response times that grow by at least this share of the growth in concurrency count as queuing."""
 ROUNDS_OF_REST = 8
-"""Rounds after which a server that was full is tried with more again."""
+"""Rounds until the concurrency of a server that was full is raised again."""
 
 
 class _Round(NamedTuple):
@@ -35,7 +36,7 @@ class Concurrency:
     Args:
         ceiling: The entry's `concurrency`.
         timeout: Seconds after which an attempt times out; inf if none does.
-        current_time: The time by the clock that the other methods are given.
+        current_time: The current time of the clock that the other methods use, in seconds.
     """
 
     def __init__(self, ceiling: int, timeout: float = math.inf, current_time: float = -math.inf):
@@ -56,7 +57,7 @@ class Concurrency:
             current_time: The current time of the same clock.
         """
         if sent_at < self._since:
-            return  # It was sent under another concurrency.
+            return  # The request was sent at another concurrency.
         self._seconds.append(current_time - sent_at)
         if len(self._seconds) >= self.allowed:
             mean = sum(self._seconds) / len(self._seconds)
@@ -73,12 +74,12 @@ class Concurrency:
             self.halve(current_time)
 
     def halve(self, current_time: float) -> None:
-        """Halve, and grow by one a round from then on."""
+        """Halve the concurrency. From then on it grows by one per round."""
         self._by_one, self._before, self._rest = True, None, ROUNDS_OF_REST
         self._set(max(1, self.allowed // 2), current_time)
 
     def _after(self, done: _Round) -> int:
-        """The concurrency that follows a round."""
+        """Compute the concurrency after a round."""
         if done.seconds > LONGEST * self._timeout:
             self._before, self._rest = None, ROUNDS_OF_REST
             return max(1, done.allowed // 2)
@@ -103,7 +104,7 @@ class Concurrency:
 
 
 def _within(seconds: float, done: _Round) -> int:
-    """The concurrency at which answers take at most `seconds` even if the server queues the rest."""
+    """Compute the concurrency at which answers take at most `seconds`, even if the server queues."""
     return int(min(done.allowed * seconds / done.seconds, 1e9))
 
 

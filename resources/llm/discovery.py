@@ -1,7 +1,8 @@
-"""Ask a model server which models it serves, and how each can be asked.
+"""Discover the models of a local server (llama.cpp, LM Studio, Ollama, vLLM, SGLang) and their limits.
 
-Every server lists its models at `/v1/models`. llama.cpp (`/props`), LM Studio (`/api/v0/models`) and
-Ollama (`/api/tags`) say more at other addresses; vLLM and SGLang put the context into the list.
+Every server lists its models at `/v1/models`. llama.cpp (`/props`), LM Studio
+(`/api/v0/models`) and Ollama (`/api/tags`) give details at other addresses. vLLM and SGLang
+give the context length in the list.
 """
 
 import asyncio
@@ -20,9 +21,9 @@ TIMEOUT_SECONDS = 10.0
 """Seconds for the whole answer to one request."""
 MAX_REPLY_BYTES = 4_000_000
 _ENDINGS = ("/chat/completions", "/completions", "/models")
-"""Ends of an address that people copy together with the base URL."""
+"""Endings that people copy together with the base URL."""
 _NO_CHAT = ("embedding", "embeddings")
-"""Types of LM Studio's models that answer no questions."""
+"""Types of models in LM Studio that are not chat models."""
 
 
 class DiscoveryError(UserError):
@@ -35,9 +36,9 @@ class ServedModel:
 
     Attributes:
         model: The name that the server knows it by.
-        context: Tokens of the prompt and the answer together; None where the server does not say.
-        slots: Requests that the server works on at the same time; None where it does not say.
-        images: Whether the model takes images; None where the server does not say.
+        context: The context length in tokens, prompt and answer together; None if unknown.
+        slots: The number of requests that the server processes concurrently; None if unknown.
+        images: Whether the model takes images; None if unknown.
     """
 
     model: str
@@ -51,9 +52,9 @@ class ModelServer:
     """A server of models.
 
     Attributes:
-        software: `llama.cpp`, `LM Studio`, `Ollama`, `vLLM`, `SGLang`, or empty where it is not known.
+        software: `llama.cpp`, `LM Studio`, `Ollama`, `vLLM`, `SGLang`, or empty if unknown.
         base_url: The address for requests of the OpenAI protocol.
-        models: The models that can be asked.
+        models: The chat models.
     """
 
     software: str
@@ -66,7 +67,7 @@ def discover(url: str, key: str | None = None) -> ModelServer:
 
     Args:
         url: Its address, with or without `http://` and `/v1`.
-        key: The key that it wants; None for no key.
+        key: The API key; None for no key.
 
     Returns:
         The server with at least one model.
@@ -101,7 +102,7 @@ async def _discover(address: str, headers: Mapping[str, str], proxied: bool) -> 
 
 
 def _bases(address: str) -> Iterator[str]:
-    """Base URLs that an address may mean, the most likely one first."""
+    """Yield the base URLs that an address may mean, the most likely one first."""
     for ending in _ENDINGS:
         address = address.removesuffix(ending)
     address = address.rstrip("/")
@@ -113,7 +114,7 @@ def _bases(address: str) -> Iterator[str]:
 async def _list_models(
     client: httpx2.AsyncClient, address: str
 ) -> tuple[str, list[Mapping[str, Any]]]:
-    """The base URL, and the entries of its list of models."""
+    """Find the base URL. Returns it with the entries of its list of models."""
     statuses = []
     for base in _bases(address):
         status, body = await _get(client, f"{base}/models")
@@ -136,7 +137,7 @@ async def _list_models(
 async def _described(
     client: httpx2.AsyncClient, base_url: str, listed: list[Mapping[str, Any]]
 ) -> ModelServer:
-    """The server, with what its own addresses say about the listed models."""
+    """Describe the server and its models, with details from the addresses of its software."""
     root = base_url.removesuffix("/v1")
     plain = tuple(ServedModel(entry["id"]) for entry in listed)
     _, props = await _get(client, f"{root}/props")
@@ -176,7 +177,8 @@ def _of_studio(entry: Mapping[str, Any]) -> ServedModel:
 
 
 async def _get(client: httpx2.AsyncClient, url: str) -> tuple[int, object]:
-    """Status and JSON body of a GET; the body is None where it is not JSON or too large.
+    """Send a GET request. Returns the status and the JSON body; None if the
+    body is not JSON or too large.
 
     Raises:
         DiscoveryError: The server cannot be reached.
@@ -206,7 +208,7 @@ async def _get(client: httpx2.AsyncClient, url: str) -> tuple[int, object]:
 
 
 def _records(body: object, field: str, key: str) -> list[Mapping[str, Any]]:
-    """The objects of a list in a body that have a text under `key`."""
+    """Return the objects of the list `body[field]` that have a non-empty text under `key`."""
     listed = body.get(field) if isinstance(body, dict) else None
     if not isinstance(listed, list):
         return []
@@ -218,5 +220,5 @@ def _records(body: object, field: str, key: str) -> list[Mapping[str, Any]]:
 
 
 def _count(number: object) -> int | None:
-    """A positive whole number, or None."""
+    """Return a positive integer unchanged; None for anything else."""
     return number if type(number) is int and number > 0 else None

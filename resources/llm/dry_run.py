@@ -37,7 +37,7 @@ MOCK_MODEL = ModelSpec.model_validate(
 
 
 def _mock_of(spec: ModelSpec) -> ModelSpec:
-    """The model that answers in a dry run: a mock model, or the model itself if it is one."""
+    """Return the mock model that answers for a model in a dry run."""
     itself = {"model": spec.model, "token_limit": spec.token_limit}
     sent = {"max_side": spec.max_side, "detail": spec.detail}
     return MOCK_MODEL.model_copy(update=sent | (itself if spec.provider == "mock" else {}))
@@ -50,11 +50,11 @@ class Forecast:
     usage: Usage = field(default_factory=Usage)
     at_most_usd: float = 0.0
     possible_calls: int = 0
-    """Calls that other answers than the mock model's would need; `at_most_usd` has their costs."""
+    """Further calls that real answers may make necessary; `at_most_usd` includes their costs."""
 
 
 class DryGateway(Gateway):
-    """Sends nothing to a provider and needs no key; `forecasts` has what a run would send."""
+    """Sends nothing to a provider and needs no key. `forecasts` has the calls that a run would make."""
 
     needs_keys = False
 
@@ -71,7 +71,7 @@ class DryGateway(Gateway):
         self.forecasts: dict[tuple[str, str], Forecast] = defaultdict(Forecast)
         """Forecast by stage and candidate or model, in the order of the first request."""
         self.stand_in_answers: dict[str, Completion] = {}
-        """Answers of the mock server by the request's key; a run would find them in its ledger."""
+        """Answers of the mock server by the request's key. They take the place of the ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
         """Create model calls that only forecast.
@@ -93,19 +93,19 @@ class DryModelCalls(ModelCalls):
         super().__init__(gateway.context, stage, trials)
         self.gateway = gateway
         self._means: dict[str, float | None] = {}
-        """Mean tokens of this stage's answers in the ledger, by model; None where it has none."""
+        """Mean tokens of this stage's answers in the ledger, by model; None without answers."""
 
     async def outcome_of(self, request: ChatRequest) -> Outcome:
-        """The outcome, counted in the forecast of its stage and model."""
+        """Get the outcome, and count it in the forecast of its stage and model."""
         outcome = await super().outcome_of(request)
         self._forecast(request).usage.count(outcome, request.model)
         return outcome
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that another answer than the mock model's would need.
+        """Count a request that the mock answer does not need, but a real answer may need.
 
         Args:
-            answer_key: The key of the request whose answer does not need it.
+            answer_key: The key of the request that was answered. Only mock answers count.
             request: Makes the request.
         """
         if answer_key not in self.gateway.stand_in_answers:
@@ -120,7 +120,7 @@ class DryModelCalls(ModelCalls):
         return self.gateway.forecasts[self.stage, request.candidate or request.model]
 
     def _keep_readings(self) -> None:
-        """Nothing is kept."""
+        """Store nothing."""
 
     async def _resolve(self, keyed: KeyedRequest) -> Outcome | None:
         request, spec, _, key = keyed
@@ -148,7 +148,7 @@ class DryModelCalls(ModelCalls):
         cost = spec.cost(*tokens, spec.mode)
         if spec.provider == "mock" and reply.finish_reason == CUT_OFF:
             return Failure(key, "truncated", "", *tokens, cost, reply.finish_reason)
-        # Each evaluated model gets an answer of its own, as each answer is judged.
+        # Each evaluated model gets a different answer, so that each one needs its own judgment.
         text = reply.text if request.task else f"{reply.text}\n({spec.name})"
         answer = Completion(key, text, reply.finish_reason, *tokens, cost, cached=False)
         stand_in_answers[key] = answer

@@ -9,7 +9,7 @@ from resources.llm.server_errors import ServerError
 from resources.llm.server_wordings import IMAGE_COUNT, IMAGE_SIZE, says_too_many_images
 
 _READ = 2000
-"""Characters of a message that patterns search."""
+"""The first characters of a message, which are searched by patterns."""
 
 
 def advised(error: ServerError, spec: ModelSpec) -> str:
@@ -22,11 +22,11 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
     Returns:
         One line with masked secrets; empty if no setting would help.
     """
-    # Masked before a name is cut out of it, which could be a part of a secret.
+    # Masked first: a name that is cut out of the message could be a part of a secret.
     error = ServerError(error.status, *(mask(text, spec) for text in error[1:]))
     what = _advice(error, spec, f"in the entry {spec.name} of models.yaml")
     message = error.message.strip().rstrip(".") or f"status {error.status}"
-    # What to do stands first, as a long line is cut.
+    # The advice comes first, as a long line is cut.
     return one_line(f"{what} (it says: {message}).", spec) if what else ""
 
 
@@ -78,7 +78,7 @@ def _about_the_account(error: ServerError, spec: ModelSpec, entry: str) -> str:
 
 
 def _setting(field: str, message: str, spec: ModelSpec) -> str:
-    """The setting to change so that a field is not sent, or is sent in another way."""
+    """Name the setting by which a field is not sent, or is sent in another way."""
     if field in spec.extra_body or field not in OWN_FIELDS:
         return f"take {field} out of extra_body"
     if OWN_FIELDS[field] == "token_limit":
@@ -109,12 +109,12 @@ _NO_MODEL = re.compile(
 _NOT_FOR_THIS_KEY = re.compile(
     r"\b(key|team|user|organi[sz]ation) not allowed to access (the )?model", re.IGNORECASE
 )
-"""Words of a proxy whose keys are for some of its models, as LiteLLM's are."""
+"""Messages of a proxy, such as LiteLLM, whose keys are only valid for some models."""
 _NO_ROUTE = re.compile(
     r"^(error:? )?(404:? )?(page|file|resource|path|route|url|endpoint)? ?not found\b(?! in)"
     r"|\bcannot post /|\bno (matching )?route\b|\bno static resource|invalid url",
     re.IGNORECASE,
 )
-"""Words of a web server without such a route."""
+"""Messages of a web server that does not have the requested route."""
 _LIMIT_TOO_HIGH = r"is too large: \d|^Range of |: \d+ > \d+|must be (at most|less than)"
 _LIMIT_MISSING = r"Field required"

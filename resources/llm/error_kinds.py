@@ -1,7 +1,7 @@
-"""Classification of server errors by status, then by type, code and text of the body.
+"""Classify server errors (rate limit, context length, refusal ...) by status, type, code and text.
 
-`server_wordings.py` has the wordings of refusals, balances, keys, lengths and rates as data; this
-module has those of parameters. An unclassified error costs one request and shows the server's message.
+`server_wordings.py` has the patterns for refusals, balances, keys, lengths and rates; this module has
+those for parameters. An unclassified error only fails its own request, and shows the server's message.
 """
 
 import re
@@ -18,21 +18,21 @@ _PASSING_STATUS: dict[int, FailureKind] = {
     425: "server_error",
     429: "rate_limited",
 }
-"""Statuses below 500 that may pass by themselves, and the failure kind if they do not."""
+"""The failure kinds of temporary errors with a status below 500."""
 _OF_THE_REQUEST = (0, 400, 413, 422)
 """Statuses of an error that is about the request itself."""
 _READ = 2000
-"""Characters of a message that patterns of parameters search."""
+"""The first characters of a message, which the patterns for parameters search."""
 
 
-# Each failed attempt asks several times what its error is, and the patterns take milliseconds.
+# Cached, as each failed attempt classifies its error several times, and the patterns take milliseconds.
 @lru_cache(maxsize=256)
 def kind_of(error: ServerError) -> FailureKind:
     """Classify an error.
 
     `auth` means that every request with this key fails: a refused key or an empty account. A 403 that
-    does not mention the key is a `bad_request` and costs one request, because firewalls and moderation
-    answer 403 to single prompts.
+    does not mention the key is a `bad_request`, which only fails its own request: firewalls and
+    moderation answer 403 to single prompts.
 
     Args:
         error: The error.
@@ -78,7 +78,7 @@ def kind_of(error: ServerError) -> FailureKind:
 
 
 def passes(error: ServerError) -> bool:
-    """Whether the same request may succeed later."""
+    """Tell whether the same request may succeed later."""
     return kind_of(error) in (*PASSING, "bad_response")
 
 
@@ -87,7 +87,7 @@ def _refuses_content(text: str) -> bool:
 
 
 def is_exhausted(error: ServerError) -> bool:
-    """Whether the balance, or the quota of a day, is used up: waiting seconds does not restore it."""
+    """Tell whether the balance or a daily quota is used up: waiting for seconds does not help."""
     if error.status not in (0, 400, 401, 402, 403, 429):
         return False
     if {error.code, error.type} & wordings.EXHAUSTED_CODES or _says(error.text, wordings.EXHAUSTED):
@@ -105,7 +105,7 @@ def _says(text: str, pattern: re.Pattern[str]) -> bool:
 
 
 def refuses_schema(error: ServerError) -> bool:
-    """Whether the server cannot hold a reply to the request's JSON schema, or to none at all."""
+    """Tell whether the server does not support the request's JSON schema, or no schemas at all."""
     if error.status not in (*_OF_THE_REQUEST, 500, 501):
         return False
     is_named = error.param.partition(".")[0] in ("response_format", "json_schema")
@@ -113,7 +113,7 @@ def refuses_schema(error: ServerError) -> bool:
 
 
 def refused_parameter(error: ServerError) -> str | None:
-    """The field of a request that the server does not take, or not with its value; None for others."""
+    """Find the request field that the server rejects (or its value); None for other errors."""
     if refuses_schema(error):
         return "response_format"
     if error.status not in _OF_THE_REQUEST:
@@ -138,7 +138,7 @@ _PARAMETER_CODES = ("unsupported_parameter", "unsupported_value", "unknown_param
 _NOT_SETTINGS = (
     *("messages", "model", "stream", "n", "input", "input_tokens", "image", "images", "contents"),
 )
-"""Fields that no setting stands for: an error about them is one of the request."""
+"""Fields that no setting changes. An error about one of them is not a `bad_parameter`."""
 _NAMING = (
     r"\bUn(?:supported|known) (?:parameter|value): ['\"`]?(\w{1,40})",  # OpenAI
     r"\bUnrecognized request arguments? supplied: (\w{1,40})",
@@ -152,7 +152,7 @@ _NAMING = (
     r"\bExtra inputs are not permitted, field: '(\w{1,40})'",  # Fireworks
     r"^`(\w{1,40})` and `\w{1,40}` cannot both be specified",
 )
-"""Wordings for any field; the group is its name."""
+"""Patterns that match any field; the group is its name."""
 _NAMING_OWN = (
     r"\(parameter=(\w{1,40})[,)]",  # vLLM
     r"^(?:Input validation error: )?`?(\w{1,40})`? must be ",  # vLLM, SGLang, TGI
@@ -162,7 +162,7 @@ _NAMING_OWN = (
     r"^Field '(\w{1,40})': ",  # llama.cpp
     r"Go struct field \w+\.(\w{1,40}) of type",  # Ollama
 )
-"""Wordings that count for the fields that settings stand for, and no others."""
+"""Patterns that only count if the group is a field of OWN_FIELDS."""
 _FIELD_WORDINGS = (
     (r"\bdoes not support thinking$|^invalid reasoning value: ", "reasoning_effort"),  # Ollama
     (

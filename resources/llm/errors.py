@@ -1,6 +1,7 @@
-"""Errors of a call: which are retried, after how long, the failure kind and the sentence of the rest.
+"""Errors of a model call: which are retried and after how long, and the failure
+kind and message of the others.
 
-The client's exceptions are read here, what servers say in an error in `server_errors.py`.
+This module interprets the client's exceptions; `server_errors.py` reads the errors that servers send.
 """
 
 import ssl
@@ -30,57 +31,59 @@ ANY_TROUBLE = (
     BadResponse,
     TimeoutError,
 )
-"""What `attempt.exchange` may raise: an API error, a network error, an unreadable reply, a timeout."""
+"""The errors that `attempt.exchange` may raise: API error, network error, unreadable reply, timeout."""
 _ANSWER_LOST_BEHIND = (502, 504, 524)
-"""Statuses of a proxy that lost the answer of the server behind it, which may have made one."""
+"""Statuses of a proxy that got no answer from the server behind it. The server
+may have answered and billed."""
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same request may succeed later: 408, 409, 429, 5xx, a broken connection or reply."""
+    """Tell whether a retry may succeed: 408, 409, 429, 5xx, a broken connection or reply."""
     if isinstance(error, BadResponse) and error.billed:
-        return False  # It was made and billed: the server would make, and bill, the same again.
+        return False  # The server would produce and bill the same reply again.
     if isinstance(error, ReplyTooLarge):
-        return False  # It would be as large again.
+        return False  # The reply would be too large again.
     if (response := server_error(error)) is not None:
         return passes(response)
     return isinstance(error, ANY_TROUBLE)
 
 
 def server_error(error: BaseException) -> ServerError | None:
-    """The error of the server: of a response that is no success, or inside one that is. Else None."""
+    """Return the server's error, from an error response or inside a successful one; else None."""
     if isinstance(error, openai.APIStatusError):
         return read_error(error.status_code, error.body)
     return error.error if isinstance(error, BadResponse) else None
 
 
 def forbids_request(error: BaseException) -> bool:
-    """Whether the server answered 403 without words about the key, the account or the content."""
+    """Tell whether the server answered 403 without mentioning the key, the account or the content."""
     response = server_error(error)
     return response is not None and response.status == 403 and kind_of(response) == "bad_request"
 
 
 def is_about_schema(error: BaseException) -> bool:
-    """Whether the server cannot hold a reply to the JSON schema that it was sent."""
+    """Tell whether the server does not support the JSON schema of the request."""
     response = server_error(error)
     return response is not None and refuses_schema(response)
 
 
 def is_rate_limit(error: BaseException) -> bool:
-    """Whether the server asked for fewer requests, or for none."""
+    """Tell whether the server refused the request because of a rate limit."""
     response = server_error(error)
     return response is not None and (response.status == 429 or kind_of(response) == "rate_limited")
 
 
 def may_have_cost(error: BaseException) -> bool:
-    """Whether the provider may have made, and billed, an answer that did not arrive."""
+    """Tell whether the provider may have billed an answer that did not arrive."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code in _ANSWER_LOST_BEHIND
     return not _never_sent(error)
 
 
 def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
-    """Seconds before the next attempt: the server's Retry-After (seconds or a date), else a random time
-    within an exponential backoff."""
+    """Make the function that returns the seconds before the next attempt: the server's Retry-After
+    (seconds or a date), else a random time within an exponential backoff.
+    """
     backoff = wait_random_exponential(multiplier=spec.retry_wait.first, max=spec.retry_wait.most)
 
     def seconds(state: RetryCallState) -> float:
@@ -92,16 +95,17 @@ def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
 
 
 def pause_asked(error: openai.APIStatusError) -> float | None:
-    """Seconds that the server asks to wait, at most MAX_WAIT, so that no server stops a run."""
+    """Return the seconds that the server asks to wait, at most MAX_WAIT."""
     pause = refusal_pause(error.response.headers)
     return None if pause is None else min(pause, MAX_WAIT)
 
 
 def failure_kind(error: BaseException) -> FailureKind:
-    """The failure kind of an error that ended a request."""
+    """Return the failure kind of an error that ended a request."""
     if (response := server_error(error)) is not None:
         return kind_of(response)
-    # The client raises a timeout error for a lost connection, too; the cause tells them apart.
+    # The client raises a timeout error for a lost connection, too; only its
+    # cause distinguishes the two.
     if any(isinstance(cause, TimeoutError) for cause in _causes(error)):
         return "timeout"
     if isinstance(error, ProviderDown):
@@ -112,12 +116,12 @@ def failure_kind(error: BaseException) -> FailureKind:
 
 
 def why(error: BaseException, spec: ModelSpec, attempts: int) -> str:
-    """One line about the error that ended a request, with what to change where that is known.
+    """Describe the error that ended a request in one line, with the setting to change if it is known.
 
     Args:
         error: The error of the last attempt.
         spec: The entry of the model, whose secrets are masked.
-        attempts: How often the request was sent.
+        attempts: The number of attempts.
     """
     if (response := server_error(error)) is not None:
         return advised(response, spec) or one_line(_words(response), spec)
@@ -148,7 +152,7 @@ def sentence(error: BaseException, spec: ModelSpec) -> str:
 
 
 def _timed_out(error: BaseException, spec: ModelSpec, attempts: int) -> str:
-    """The setting and the seconds of a timeout, and how often the request was sent."""
+    """Describe a timeout: its setting, its seconds and the number of attempts."""
     times, causes = spec.timeouts, list(_causes(error))
     setting, seconds = "whole", times.whole
     if any(isinstance(cause, httpx2.ConnectTimeout) for cause in causes):
@@ -175,7 +179,7 @@ def _words(response: ServerError) -> str:
 
 
 def _no_connection(error: aiohttp.ClientConnectorError, spec: ModelSpec) -> str:
-    """Why no connection was made, and what to check."""
+    """Describe a failed connection, and what to check."""
     where = f"{error.host}:{error.port}"
     server = spec.server()
     proxy = proxy_for(server.public) if server else None

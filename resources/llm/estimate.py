@@ -10,21 +10,21 @@ from resources.llm.request import ChatRequest
 
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_WORD = 1.5
-"""Of a text in English, by the same count: a word has six characters with the space after it."""
+"""Tokens per English word: a word has about six characters, including the space after it."""
 _TILE = 512
-"""Pixels on each side of the tiles that OpenAI cuts images into."""
+"""Pixels: the side of the square tiles that OpenAI cuts images into."""
 _LONG_SIDE, _SHORT_SIDE = 2048, 768
-"""Pixels that OpenAI shrinks an image's sides to before it cuts tiles."""
+"""Pixels: OpenAI shrinks an image to fit these sides before it cuts tiles."""
 COMPLETION_TOKENS = 500
-"""Tokens of a typical answer."""
+"""The assumed number of tokens of an answer in a dry run if nothing better is known."""
 _MESSAGE_TOKENS = 8
-"""Tokens that each message adds besides its content."""
+"""Tokens of each message in addition to its content."""
 
 
 def image_tokens(spec: ModelSpec) -> int:
-    """Tokens of an image of the largest size that the model is sent.
+    """Return the tokens of an image of the largest size that the model is sent.
 
-    By GPT-4o's counts 765 at 1024 pixels, 85 in low detail.
+    With GPT-4o's counts, these are 765 for a `max_side` of 1024, and 85 in low detail.
     """
     if spec.detail == "low":
         return spec.image_counts.base
@@ -32,7 +32,7 @@ def image_tokens(spec: ModelSpec) -> int:
 
 
 def largest_tiles(spec: ModelSpec) -> int:
-    """Tiles of an image of the largest size that the model is sent."""
+    """Return the number of tiles of an image of the largest size that the model is sent."""
     long_side, short_side = (
         math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)
     )
@@ -60,12 +60,12 @@ def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
 
 
 def grid_sides(n_images: int) -> int:
-    """How many times `max_side` a grid may measure, so that it counts no more than its images."""
+    """Return the side of a grid in units of `max_side`. It costs no more tokens than its images."""
     return 2 if n_images >= 4 else 1
 
 
 def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
-    """The number of images of the largest size that a request corresponds to."""
+    """Return the number of largest-size images whose tokens equal those of the request's images."""
     n_images = len(request.image_ids)
     match request.images_done(spec):
         case "grid":
@@ -77,12 +77,12 @@ def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
 
 
 def text_tokens(text: str) -> int:
-    """Likely number of tokens of a text."""
+    """Estimate the tokens of a text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def tokens_of_words(n_words: int) -> int:
-    """Likely number of tokens of a text of so many words."""
+    """Estimate the tokens of a text with this number of words."""
     return math.ceil(n_words * TOKENS_PER_WORD)
 
 
@@ -116,7 +116,7 @@ def likely_prompt_tokens(
     """
     if request.images_done(spec) != "all":
         return prompt_tokens(request, spec)
-    # A provider is sent each text and each picture by itself.
+    # Summed by part, as a provider gets each text and each image as a separate part.
     texts = sum(map(text_tokens, texts_of(request)))
     return texts + sum(picture_tokens(spec, *size_of(image_id)) for image_id in request.image_ids)
 
@@ -156,7 +156,7 @@ def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> fl
 
 
 def texts_of(request: ChatRequest) -> list[str]:
-    """The texts of a request's messages, in their order."""
+    """List the texts of a request's messages, in order."""
     return [
         part.text
         for message in request.messages

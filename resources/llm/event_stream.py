@@ -1,4 +1,4 @@
-"""Completions that arrive as server-sent events although no stream was asked for."""
+"""Read completions that arrive as server-sent events (streaming) although no stream was requested."""
 
 from typing import Any, NamedTuple
 
@@ -7,14 +7,14 @@ from methods.json_text import from_json
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 """Fields of a delta whose texts are joined."""
 _MOST_EVENTS = 200_000
-"""Events that are read: no completion has more."""
+"""The most lines that are read; far more than a completion has."""
 
 
 class EventStream(NamedTuple):
     """The content of a response body of server-sent events.
 
     Attributes:
-        completion: The completion in the form of a reply without a stream. None if the stream breaks
+        completion: The completion in the format of a reply without a stream. None if the stream breaks
             off before its last event, or if the body is not a stream.
         usage: The last token counts.
         has_events: Whether the body has events with data.
@@ -28,8 +28,8 @@ class EventStream(NamedTuple):
 def read_event_stream(body: bytes) -> EventStream:
     """Read a body of server-sent events: whole completions or chunks, `[DONE]`, comments.
 
-    JSON that stands outside events is read, too, as some servers put `data: [DONE]` behind a plain
-    reply, or comments that keep the connection open before it.
+    JSON outside of events is read, too: some servers put `data: [DONE]` after a plain reply, or
+    keep-alive comments before it.
     """
     try:
         text = body.decode().lstrip("\ufeff")
@@ -60,7 +60,7 @@ def _completion(
 ) -> dict[str, Any] | None:
     for chunk in chunks:
         choice = _first_choice(chunk)
-        # An event with a whole message, or an error in place of it, is the reply.
+        # An event with a complete message or an error is the whole reply.
         if (choice is not None and "message" in choice) or chunk.get("error"):
             return chunk
     deltas = [choice for chunk in chunks if (choice := _first_choice(chunk)) is not None]

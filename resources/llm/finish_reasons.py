@@ -1,4 +1,4 @@
-"""Finish reasons: how a reply ended, in the words of many servers."""
+"""Classify the finish reason of a reply, for the different words of many servers."""
 
 import re
 from typing import Literal
@@ -12,7 +12,7 @@ _WHOLE = re.compile(
     r"|stop\w*|unknown|null|none|end\w*|eos\w*|eot\w*|im_end|complet\w*|finish\w*|done|success"
     r"|tool_calls|function_call"
 )
-"""Finish reasons of a whole answer; empty or `unknown` where the server gives none."""
+"""Finish reasons of a complete answer; empty or `unknown` if the server gives none."""
 _WITHHELD = re.compile(
     r"filter|safety|refus|sensitive|recitation|block|prohibited|spii|moderat|polic|guardrail|violat"
 )
@@ -23,18 +23,18 @@ _BROKEN = re.compile(
     r"abort|error|cancel|fail|insufficient|interrupt|time_?out|malformed|disconnect|exception"
     r"|unexpected|killed|preempt|shutdown|incomplete"
 )
-"""Finish reasons of a reply that something ended amid the answer, such as vLLM's `abort`."""
+"""Finish reasons of an answer that an error interrupted, such as vLLM's `abort`."""
 
 
 def end_of(finish_reason: str) -> End:
     """Classify a finish reason.
 
     Args:
-        finish_reason: The server's word in any case, with marks of tokens (`<|eot_id|>`) or a detail
-            after a colon (`content_filter: SAFETY`).
+        finish_reason: The server's word in upper or lower case, perhaps in token markers (`<|eot_id|>`)
+            or with a detail after a colon (`content_filter: SAFETY`).
 
     Returns:
-        `unknown` for a word that no server is known to use: a whole text that ends so is an answer.
+        The class of the ending. A reply with an `unknown` finish reason counts as an answer.
     """
     plain = finish_reason.lower().replace("-", "_").partition(":")[0].strip(" <|>[]/").strip()
     if _WHOLE.fullmatch(plain):

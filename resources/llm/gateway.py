@@ -1,4 +1,4 @@
-"""The model gateway: requests in, outcomes out, each from the ledger or sent to a provider once."""
+"""The model gateway: answers requests from the ledger (cache), or sends them to a provider once."""
 
 import asyncio
 import gc
@@ -26,14 +26,14 @@ from resources.llm.watchdog import watch
 from resources.migrations import StoreUnavailable
 
 WORKERS = 64
-"""Items worked on at once, at least; of each model by itself where models are asked apart. It is twice
-what may be in flight, so that a request is always ready to be sent."""
+"""The least number of items worked on at once, for each model if models are isolated. The number is
+twice the requests that may be in flight, so that a request is always ready to be sent."""
 OUTAGES = 3
-"""How often a stage goes on after the stores' server broke off a transaction. A server that is away has
-been waited for by then, and all that was answered before is in the ledger."""
+"""How often a stage is resumed after the database server aborted a transaction. By then an unreachable
+server has been waited for, and all earlier answers are in the ledger."""
 COLLECT_AFTER = 20_000
-"""Objects after which garbage is looked for among those that are new: a call makes some hundred. As in
-`dagster_project`, for programs that use the gateway alone."""
+"""New objects after which garbage is collected; a call creates about a hundred. `dagster_project` sets
+the same, but programs may use the gateway without it."""
 _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -43,10 +43,10 @@ R = TypeVar("R")
 class Gateway:
     """Sends requests to the registry's models. An answered request is never sent again.
 
-    `run` names the run that pays and `budget_usd` its limit (None: no limit), shared with its
-    `ancestors`, the runs that it retries or continues; with `together` also with the active runs
-    `at_work` (`budget_store.py`). `launcher` starts the mock model server for models of the provider
-    `mock`.
+    `run` is the id of the run that pays. `budget_usd` is its limit (None: no limit), shared with
+    its `ancestors`, the runs that it retries or continues. With `together` it is also shared with
+    the active runs `at_work` (`budget_store.py`). `launcher` starts the mock model server for
+    models of the provider `mock`.
 
     Raises:
         RegistryError: The profile is unknown, or one of its models has no key.
@@ -91,9 +91,9 @@ class Gateway:
         """Send requests.
 
         Args:
-            stage: The stage that asks.
+            stage: The name of the stage.
             requests: The requests.
-            on_progress: Is called with progress reports.
+            on_progress: Called with progress reports.
 
         Returns:
             The outcomes in the order of the requests, and the usage.
@@ -114,17 +114,18 @@ class Gateway:
     ) -> tuple[list[R], Usage]:
         """Run `work` on every item concurrently; `work` may make several calls for an item.
 
-        Answers that arrived before an error stay in the ledger, and replies under way are waited for.
+        After an error, earlier answers stay in the ledger, and replies to
+        requests in flight are waited for.
 
         Args:
-            stage: The stage that asks.
+            stage: The name of the stage.
             items: The items.
             work: Computes the result of one item with the given model calls.
-            on_progress: Is called with progress reports.
-            apart: Returns the model that an item asks, if several models are asked at the same time.
-                Each model then has its own workers, so a slow model does not delay the others. A model
-                that refuses its key or is given up only ends its own requests (failures of the kind
-                `given_up`).
+            on_progress: Called with progress reports.
+            apart: Returns the model of an item, if several models are to be isolated from each
+                other. Each model then has its own workers, so a slow model does not delay the
+                others. A model that refuses its key or is given up only ends its own requests
+                (failures of the kind `given_up`).
             by_prompt: Whether a model whose first replies to one prompt cannot be used is given up for
                 that prompt only (PromptGivenUp).
 
@@ -173,7 +174,7 @@ class Gateway:
             async def work_on(lane: str, places: Iterator[int]) -> None:
                 for index in places:
                     progress.begin(lane)
-                    # The other items go on, so that the batch has the requests of all of them.
+                    # The other items continue, so that the batch gets the requests of all items.
                     with suppress(BatchPending):
                         results[index] = await work(calls, items[index])
                     progress.step(lane)
@@ -190,7 +191,7 @@ class Gateway:
                     reporting.cancel()
                     watching.cancel()
             except BaseExceptionGroup as group:
-                # One error is shown: the one that stopped the stage, not those it caused.
+                # Only the error that stopped the stage is raised, not the errors that it caused.
                 raise _first(group) from None
             again = await calls.submit_batches(len(items) - len(results))
         if again:
@@ -220,7 +221,7 @@ class Gateway:
 
 
 def _lanes(items: Sequence[T], apart: Callable[[T], str] | None) -> Mapping[str, Sequence[int]]:
-    """The places of the items of each model, or of all items in one lane."""
+    """Return the indexes of the items of each model, or of all items in one lane."""
     if apart is None:
         return {ALL_MODELS: range(len(items))}
     lanes: dict[str, list[int]] = {}
@@ -230,7 +231,7 @@ def _lanes(items: Sequence[T], apart: Callable[[T], str] | None) -> Mapping[str,
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first error inside nested exception groups."""
+    """Return the first error inside nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -238,12 +239,12 @@ def _first(error: BaseException) -> BaseException:
 
 @contextmanager
 def _less_garbage_collection() -> Iterator[None]:
-    """Exclude the objects that exist already from garbage collection, and collect less often.
+    """Exclude existing objects from garbage collection, and collect less often.
 
-    Each collection would walk half a million objects of the loaded modules, which delays every
-    request by a tenth of a second. What a call makes goes without being collected.
+    Each collection would visit half a million objects of the loaded modules, which delays every request
+    by a tenth of a second. The objects of a call are freed without garbage collection.
     """
-    # Imported first, so that the client's own objects are among them.
+    # The client is imported first, so that its objects are excluded, too.
     import resources.llm.errors  # noqa: F401
 
     before = gc.get_threshold()

@@ -1,4 +1,4 @@
-"""The end of a stage before its time, by Ctrl-C or an error: replies that are paid for are kept.
+"""Interruption of a stage by Ctrl-C or an error: replies to requests in flight are still stored.
 
 A request that was sent may be billed, whether or not somebody waits for its reply.
 """
@@ -12,26 +12,27 @@ from typing import Any, TypeVar
 from resources.llm.watchdog import waits_for
 
 GRACE_SECONDS = 20.0
-"""How long replies are waited for that are under way when their stage ends. Terminate in the UI and a
-container that is stopped end the process after 60 and 30 seconds."""
+"""The most seconds to wait for replies when a stage ends early. It is less than the time that
+"Terminate" in the UI (60 s) and stopping a container (30 s) leave the process."""
 T = TypeVar("T")
 
 
 async def finish_sent(
     work: Coroutine[Any, Any, T], is_sent: Callable[[], bool], on_wait: Callable[[], None]
 ) -> T:
-    """Await work that sends a request and keeps the reply; if this task is cancelled, finish it first.
+    """Await work that sends a request and stores the reply. If this task is
+    cancelled, finish the work first.
 
     Args:
         work: The work, which is cancelled after GRACE_SECONDS, or at once if the request was not sent.
         is_sent: Whether the request was sent.
-        on_wait: Is called when the wait after a cancellation begins.
+        on_wait: Called when the wait after a cancellation begins.
 
     Returns:
         The result of the work.
 
     Raises:
-        CancelledError: The task was cancelled, whatever the work came to.
+        CancelledError: The task was cancelled, whether or not the work succeeded.
     """
     task = asyncio.ensure_future(work)
     waits_for(None)
@@ -50,11 +51,11 @@ async def finish_sent(
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as `asyncio.run` does, also where a handler of SIGINT is set that raises.
+    """Run a coroutine like `asyncio.run`, even if the handler of SIGINT raises, as Dagster's does.
 
-    The first SIGINT or SIGTERM cancels the coroutine, the second one ends it at once. After it the
-    earlier handler of SIGINT is called. Such a handler, as Dagster sets it, would raise in the middle
-    of the event loop, and all tasks would end at once.
+    That handler would raise inside the event loop, and all tasks would end at once. Instead, the first
+    SIGINT or SIGTERM cancels the coroutine, and the second one ends it at once. The earlier handler of
+    SIGINT is called after that.
 
     Args:
         work: The coroutine.
@@ -77,7 +78,7 @@ def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
         return await work
 
     try:
-        # The only handler that asyncio replaces by its own.
+        # asyncio only installs its own handler in place of this one.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return asyncio.run(with_both())

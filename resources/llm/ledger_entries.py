@@ -1,4 +1,4 @@
-"""Ledger entries made from a provider's reply: a call that is kept, or a charge without an answer."""
+"""Convert a provider's reply to a ledger entry: a call, or a charge if it has no usable answer."""
 
 import re
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from resources.llm.request import KEPT_KINDS, Failure, FailureKind
 from resources.llm.server_errors import ServerError
 
 _LONGEST_ERROR = 300
-"""Characters of a text that may be the words of an error."""
+"""The longest text that may be an error message instead of an answer."""
 _TOOL_CALL = "<tool_call>"
 _VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
-"""What a server adds to the name that a model was asked by, or leaves out: -2024-08-06, :latest."""
+"""A version that a server adds to a requested model name or leaves out: -2024-08-06, :latest."""
 
 
 class LedgerRequest(NamedTuple):
@@ -86,7 +86,7 @@ def unanswered(failure: Failure, spec: ModelSpec, ledger_request: LedgerRequest)
 
 
 def _another_model(requested: str, named: str | None) -> str | None:
-    """The name that a reply gives, unless it is the model asked, or a version of it."""
+    """Return the model that a reply names; None if it is the requested model or a version of it."""
     short, long = sorted(
         (name.rpartition("/")[2].casefold() for name in (requested, named or requested)), key=len
     )
@@ -129,7 +129,7 @@ def _call(
 
 
 def failure_of(charge: Charge) -> Failure:
-    """A failure that was paid for."""
+    """Convert a charge to the failure of its request."""
     kind: FailureKind = charge.outcome  # type: ignore[assignment]
     return Failure(
         charge.key,
@@ -146,9 +146,10 @@ def failure_of(charge: Charge) -> Failure:
 
 
 def _kind(reply: Reply) -> tuple[FailureKind | None, str]:
-    """The kind of failure of a reply without an answer, and why; None if it holds one.
+    """Classify a reply. Returns the kind of failure and the reason; None if the reply is an answer.
 
-    A text that the token limit cut off is no answer: its end, which may be all that counts, is missing.
+    A text that the token limit cut off is not an answer: its end, which may be the only
+    part that counts, is missing.
     """
     end = end_of(reply.finish_reason)
     if end == "withheld" or reply.refusal:
@@ -168,7 +169,7 @@ def _kind(reply: Reply) -> tuple[FailureKind | None, str]:
 
 
 def _broken(reply: Reply) -> tuple[FailureKind, str]:
-    """The kind of a reply that an error ended, whose text may be the words of that error."""
+    """Classify a reply that an error interrupted. Its text may be the error message."""
     detail = f"The answer is not whole: it was finished by {reply.finish_reason}."
     if len(reply.text) > _LONGEST_ERROR:
         return "bad_response", detail

@@ -1,6 +1,6 @@
-"""Masks secrets in responses: keys, secret headers and credentials of an address.
+"""Mask secrets in responses: API keys, secret headers and credentials of an address.
 
-A server may echo the request. docs/guides/asking-models.md lists the forms that are masked.
+A server may echo the request. docs/guides/asking-models.md lists the encodings that are masked.
 """
 
 import json
@@ -16,11 +16,12 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply
 
 _LONGEST = 300
-"""Characters of an error's text that are kept."""
+"""The most characters of an error message."""
 _SHORTEST_SECRET = 8
-"""Characters of a text that is masked in a reply: a shorter one stands in any text."""
+"""The shortest secret that is masked in replies: a shorter one may occur in any text."""
 _SHORTEST_IN_ERRORS = 3
-"""Characters of a text that is masked in an error, where nothing of worth is lost with it."""
+"""The shortest secret that is masked in error messages, where masking a
+normal word does little harm."""
 
 
 def mask(text: str, spec: ModelSpec) -> str:
@@ -84,10 +85,10 @@ def one_line(text: str, spec: ModelSpec) -> str:
 
 @lru_cache(maxsize=256)
 def _forms(secrets: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Secrets as they are, as a URL, JSON and base64 have them: in lower case, with a pattern for any
-    case; the longest first.
+    """Return the encodings of secrets (plain, URL, JSON, base64) in lower case, each with
+    a pattern that ignores case.
 
-    A short one may be a part of a long one, which would be left unmasked around it.
+    The longest come first: masking a short one first could leave the rest of a long one unmasked.
     """
     forms = set[str]()
     for secret in secrets:
@@ -99,8 +100,8 @@ def _forms(secrets: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
-    """The base64 forms of a secret at each offset, without the characters that depend on adjacent
-    bytes.
+    """Yield the base64 encodings of a secret at each offset, without the characters
+    that depend on adjacent bytes.
     """
     for n_before in range(3):
         n_bytes = n_before + len(secret)

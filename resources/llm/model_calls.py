@@ -60,7 +60,7 @@ R = TypeVar("R")
 _LOG = logging.getLogger(__name__)
 
 LOOK_UPS_AT_ONCE = 8
-"""In a ledger on a server, each in a session of its own."""
+"""Concurrent look-ups in a ledger on a database server. Each one uses its own session."""
 
 
 class AuthError(UserError):
@@ -76,8 +76,9 @@ class BatchPending(UnfinishedStep):
 
 
 async def all_of(work: Iterable[Awaitable[R]]) -> list[R]:
-    """The results in their order. Where one is in a batch, the others are still made, so that the
-    batch has all of them; raises BatchPending last, after any other error."""
+    """Await all calls and return their results in order. If a request is in a batch, the other calls
+    still run, so that one batch gets all requests. Any other error is raised before BatchPending.
+    """
     done = await asyncio.gather(*work, return_exceptions=True)
     errors = [result for result in done if isinstance(result, BaseException)]
     for error in sorted(errors, key=lambda error: isinstance(error, BatchPending)):
@@ -125,15 +126,16 @@ class ModelCalls:
             await self._stack.aclose()
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that another answer would need; only a dry run does.
+        """Count a request that other answers may make necessary. Only a dry
+        run counts it (`dry_run.py`).
 
         Args:
-            answer_key: The key of the request whose answer does not need it.
+            answer_key: The key of the request that was answered.
             request: Makes the request.
         """
 
     def _keep_readings(self) -> None:
-        """Tell the ledger what could not be read, and what now could."""
+        """Record in the ledger which answers could not be parsed, and which can be parsed now."""
         if not self._readings:
             return
         ledger = self.context.ledger
@@ -174,7 +176,9 @@ class ModelCalls:
         return outcome
 
     def trial(self, request: ChatRequest) -> Canary:
-        """The trial of a request's model; whoever makes a result of several calls enters it."""
+        """Return the canary of a request's model. A caller that makes one result of several calls
+        enters it as a context manager.
+        """
         return self.trials.canary(
             self.context.registry.model(request.model), request.prompt_version
         )
@@ -184,7 +188,7 @@ class ModelCalls:
 
         Args:
             request: The request.
-            loss: Why it failed; None if it did not.
+            loss: The reason of the failure; None for a success.
 
         Raises:
             ModelGivenUp: The first results of the model all failed: the stage ends.
@@ -199,7 +203,7 @@ class ModelCalls:
         if not of_prompt:
             self.trials.give_up(self.context.registry.model(request.model), trial.given_up)
         if not self.trials.apart:
-            # What this run has told must not stop the next one, too.
+            # Failures that this run has reported must not stop the next run, too.
             self._batches.state.reported(self._reported)
             self._batches.state.reported_all(self.stage, HOPELESS)
             if of_prompt:
@@ -207,11 +211,15 @@ class ModelCalls:
             raise ModelGivenUp(trial.given_up, passing=loss is not None and loss[0] in PASSING)
 
     async def outcome_of(self, request: ChatRequest) -> Outcome:
-        """The outcome of one request. An identical request in flight is awaited, not sent again.
+        """Return the outcome of one request. An identical request in flight is awaited, not sent again.
 
-        Raises AuthError and BudgetReached, which end the stage, and BatchPending, which the gateway
-        catches, where the outcome will come from a batch. Where models are asked apart, a refused key
-        ends the requests of its model only.
+        If models are isolated from each other (`trials.apart`), a refused key only
+        ends the requests of its model.
+
+        Raises:
+            AuthError: The provider refuses the key; the stage ends.
+            BudgetReached: The budget is used up; the stage ends.
+            BatchPending: The outcome will come from a batch; the gateway catches this.
         """
         keyed = self._keys.keyed(request)
         spec = keyed.spec
@@ -233,10 +241,10 @@ class ModelCalls:
         return outcome
 
     def _is_refused_key(self, spec: ModelSpec) -> bool:
-        """Whether every further request would meet an error of the key or the account.
+        """Tell whether every further request would fail because of the key or the account.
 
-        A key that has worked in this run is not refused: the error costs one request, unless as many
-        follow each other as give up a model.
+        If the key has worked in this run, one such error only fails its request. FIRST_RESULTS of these
+        errors in a row count as a refused key.
         """
         self._refused_keys[spec.name] += 1
         has_worked = self.context.limits(spec).has_answered
@@ -254,11 +262,11 @@ class ModelCalls:
         self.usage.unread += not parseable
 
     def _kept(self, key: str) -> Outcome | None:
-        """The reply that the ledger keeps for a request."""
+        """Return the reply that the ledger stores for a request; None if there is none."""
         return self.context.ledger.find([key]).get(key)
 
     async def _look_up(self, key: str) -> tuple[Outcome | None, BatchItem | None]:
-        """The reply that the ledger keeps for a request, or else its item in a batch."""
+        """Look up the reply to a request in the ledger, or else the item of the request in a batch."""
 
         def looked_up() -> tuple[Outcome | None, BatchItem | None]:
             stored = self._kept(key)
@@ -269,10 +277,16 @@ class ModelCalls:
     async def submit_batches(self, n_waiting: int) -> bool:
         """Submit the pending requests in batches, once nothing else can be done without them.
 
-        `n_waiting` is the number of items that raised BatchPending. Returns True if the stage should
-        run again at once, because another process has answered all of them meanwhile. Raises
-        WaitingForBatch if items wait for a batch, BudgetReached if the budget did not allow all
-        requests, BatchError.
+        Args:
+            n_waiting: The number of items that raised BatchPending.
+
+        Returns:
+            True if the stage must run again at once, as another process has answered all requests.
+
+        Raises:
+            WaitingForBatch: Items wait for a batch.
+            BudgetReached: The budget did not allow all requests.
+            BatchError: A batch could not be submitted.
         """
         for name, pending in self._pending.items():
             spec = self.context.registry.model(name)
@@ -295,7 +309,7 @@ class ModelCalls:
         return False
 
     async def _complete_once(self, keyed: KeyedRequest) -> Outcome | None:
-        """The outcome, shared with identical requests made meanwhile; None if a batch is pending."""
+        """Resolve a request and share its outcome with identical ones; None if it is in a batch."""
         result: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._in_flight[keyed.key] = result
         try:
@@ -304,8 +318,8 @@ class ModelCalls:
             result.set_result(outcome)
             return outcome
         except Exception as error:
-            # Identical requests end with the same error. Retrieving it here keeps asyncio from
-            # logging it as never retrieved where there are none.
+            # Identical requests end with the same error. If there are none, asyncio would log that the
+            # error was never retrieved: it is retrieved here.
             result.set_exception(error)
             result.exception()
             raise
@@ -314,7 +328,7 @@ class ModelCalls:
             result.cancel()
 
     async def _resolve(self, keyed: KeyedRequest) -> Outcome | None:
-        """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
+        """Get the outcome from the ledger, a batch or the provider; None if a batch is pending."""
         request, spec, _, key = keyed
         state = self._batches.state
         stored, item = await self._look_up(key)
@@ -345,17 +359,17 @@ class ModelCalls:
                     )
                     pending[key] = keyed
                 except BudgetReached as error:
-                    # The requests that fit into the budget are submitted all the same.
+                    # The requests that fit into the budget are still submitted.
                     self._budget_error = error
             return None
         outcome = await self._send(keyed)
         if item:
-            # It was due for another batch and was sent live instead.
+            # The request was due for another batch, and was sent live instead.
             self._reported.append(item.key)
         return outcome
 
     async def _send(self, keyed: KeyedRequest) -> Outcome:
-        """The outcome of sending the request to the provider, with retries."""
+        """Send the request to the provider, with retries, and return its outcome."""
         from resources.llm.errors import (
             ANY_TROUBLE,
             failure_kind,
@@ -387,7 +401,8 @@ class ModelCalls:
             return stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
 
         def may_pass(error: BaseException) -> bool:
-            # Until the server has answered once, it may forbid every request: the others will show it.
+            # Until the server has answered once, it may refuse every request. Then only the first
+            # attempt is retried: other requests will show whether the server refuses all.
             is_first = attempts == 1 and not limits.has_answered
             return is_retryable(error) or (is_first and forbids_request(error))
 
@@ -403,7 +418,7 @@ class ModelCalls:
                 kind = failure_kind(error)
                 self.usage.timeouts += kind == "timeout"
                 if kind == "text_only":
-                    # At once: the next request in the line is not sent in vain.
+                    # Recorded at once, so that the next waiting request is not sent in vain.
                     context.refused_images.add(request, why(error, spec, attempts))
                 self.usage.last_error = why(error, spec, attempts)
                 is_first = spec.structured_output is None and fitting.schema is not None
@@ -413,7 +428,7 @@ class ModelCalls:
                 self.usage.without_schema += fitting is not request
                 self.usage.last_error = ""
                 return reply
-            # Whether the server can be held to this schema is known now: it is sent without it.
+            # The server does not accept this schema: send the request without it.
             context.refused_schemas.add(request)
             return await answer()
 
@@ -440,7 +455,8 @@ class ModelCalls:
                 if not may_pass(error):
                     raise
                 failed = error
-            # Made only now: it costs more than the rest of a request that is answered at once.
+            # Created only after a failure: creating it takes longer than the rest of a
+            # request that is answered at once.
             retrying = AsyncRetrying(
                 stop=used_up, wait=waits(spec), retry=retry_if_exception(may_pass), reraise=True
             )
@@ -459,12 +475,13 @@ class ModelCalls:
             if isinstance(error, BadResponse) and error.billed:
                 body, detail = mask(error.body, spec), sentence(error, spec)
                 return await keep(unreadable(error.billed, body, detail, spec, sent))
-            # A server that answers other requests forbids this one for its content.
+            # If the server answers other requests, it refuses this one for its content.
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)
             detail = why(error, spec, attempts)
             lost = Failure(key, kind, detail)
-            # A refused key ends the stage, which says why: nothing more is sent while that is written.
+            # A refused key ends the stage with a message. It is not stored first, as other requests
+            # would be sent in the meantime.
             if kind != "auth":
                 await self._writer.add(unanswered(lost, spec, sent))
             return lost
@@ -478,13 +495,14 @@ class ModelCalls:
                 f"{self.stage} ends. It waits up to {GRACE_SECONDS:.0f} s for the replies that are "
                 "under way, which may be billed."
             )
-            # Dagster writes it into a database, for which the replies must not wait.
+            # Dagster writes log messages into a database, and the replies must not wait for it.
             asyncio.get_running_loop().run_in_executor(None, _LOG.warning, text)
 
     def _breaker(self, keyed: KeyedRequest) -> CircuitBreaker:
-        """The circuit breaker of a model's server in this stage, one for requests with images.
+        """Return the circuit breaker of a model's server in this stage.
 
-        A server may fail at images, and answer texts.
+        Requests with images have a separate circuit breaker, as a server may
+        fail at images and answer texts.
         """
         kind = keyed.spec.name, bool(keyed.request.image_ids)
         if kind not in self._breakers:
@@ -492,7 +510,8 @@ class ModelCalls:
         return self._breakers[kind]
 
     def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:
-        """Limits the answers that a crash can lose: those in flight, and as many being committed.
+        """Limit the number of answers that a crash can lose: those in flight,
+        and as many being committed.
 
         An answer leaves the in-flight limit as soon as it arrives, so a slow disk does not reduce
         concurrency; a disk that hangs stops new requests.

@@ -19,16 +19,17 @@ MOCK_ENDPOINT = "offline"
 """The endpoint of all mock model servers. The keys of requests depend on it, so it keeps this name."""
 _LOG = logging.getLogger(__name__)
 LONGEST_COMPLETION = 4096
-"""Tokens of the longest answer to a request that sets no limit of its own."""
+"""The longest answer in tokens if a request sets no limit."""
 MOST = 1_000_000_000
-"""Of tokens, requests a minute and bytes, where no smaller number is the limit."""
+"""The largest value of settings that count tokens, requests a minute or bytes."""
 _NO_ROUTE = (
     *("accept", "accept-language", "content-type", "user-agent"),
     *("http-referer", "referer", "x-title", "x-openrouter-title"),
 )
-"""Names of headers that say who asks and in what form: they choose nobody."""
+"""Headers that do not select a model, in contrast to other headers of a
+gateway (`ModelSpec.routes`)."""
 _SECRET_NAME = re.compile("auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
-"""Names of headers whose value is a secret, also where it stands in models.yaml."""
+"""Names of headers whose value is a secret, even if the value is written in models.yaml."""
 OWN_FIELDS = {
     "max_tokens": "token_limit",
     "max_completion_tokens": "token_limit",
@@ -39,18 +40,18 @@ OWN_FIELDS = {
     "reasoning_effort": "reasoning",
     "response_format": "structured_output",
 }
-"""Fields of a request that a setting of the entry stands for."""
+"""Fields of a request that must be set with their own setting, not in `extra_body`."""
 TIMEOUTS_TO_GIVE_UP = 1.5
-"""Timeouts of a whole attempt within which no server is given up where the entry does not say more."""
+"""The default `give_up_seconds` is at least this many times `timeouts.whole`."""
 _REASONING_NAME = re.compile("think|reason", re.IGNORECASE)
 DESCRIPTIVE = {
     *("access", "parameters", "backbone", "main_language", "trained_on", "reference_rank"),
 }
 """Fields of an entry that describe the model to readers: the columns of `evaluate.models`."""
 OPENAI_VARIABLE = "OPENAI_BASE_URL"
-"""The variable that the client library itself reads for an entry without an address."""
+"""The environment variable that the client library reads if an entry has no address."""
 NEVER_EXTRA = ("model", "messages", "stream", "n")
-"""Fields of a request that no setting changes: a reply is one answer, read as a whole."""
+"""Fields that `extra_body` cannot set: the project reads each reply as one complete answer."""
 
 
 class RegistryError(UserError):
@@ -62,7 +63,7 @@ class _Section(BaseModel):
 
 
 class Price(_Section):
-    """US dollars per million tokens; `batch` is the fraction of them that a batched request costs."""
+    """US dollars per million tokens. A request in a batch costs `batch` times the price."""
 
     prompt: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     completion: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -70,21 +71,21 @@ class Price(_Section):
 
 
 class ImageTokens(_Section):
-    """Tokens that a provider counts for an image, and for each of its tiles of 512 pixels a side."""
+    """Tokens of an image: `base`, plus `tile` for each of its tiles of 512 x 512 pixels."""
 
     base: int = Field(85, ge=0, le=MOST)
     tile: int = Field(170, ge=0, le=MOST)
 
 
 class TokenLimit(_Section):
-    """How an answer's length is limited: the field's name, and the tokens instead of the stage's."""
+    """The limit of an answer: the name of the request field, and tokens in place of the stage's."""
 
     name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     tokens: int | None = Field(None, ge=1, le=MOST)
 
 
 class Timeouts(_Section):
-    """Seconds: to connect, to the first byte and between bytes, for an attempt as a whole."""
+    """Timeouts in seconds: to connect, to the first byte and between bytes, and for a whole attempt."""
 
     connect: float = Field(20.0, gt=0, allow_inf_nan=False)
     first_byte: float = Field(180.0, gt=0, allow_inf_nan=False)
@@ -92,14 +93,14 @@ class Timeouts(_Section):
 
     @model_validator(mode="after")
     def _whole_answers_begin_late(self) -> "Timeouts":
-        # A reply that is no stream begins when the answer is complete.
+        # A reply that is not streamed begins when the answer is complete.
         if "first_byte" not in self.model_fields_set:
             self.first_byte = max(self.first_byte, self.whole)
         return self
 
 
 class RetryWait(_Section):
-    """Seconds between attempts: drawn from 0 to `first`, twice that each time, `most` at most."""
+    """Seconds between attempts: random from 0 to `first`, which doubles each time, up to `most`."""
 
     first: float = Field(0.5, ge=0, allow_inf_nan=False)
     most: float = Field(30.0, ge=0, allow_inf_nan=False)
@@ -115,13 +116,13 @@ def _warn_of_former_provider() -> None:
 
 
 class FromEnvironment(_Section):
-    """A value that is read from an environment variable, as secrets are."""
+    """A value, usually a secret, that is read from an environment variable."""
 
     env: str
 
 
 class ModelSpec(_Section):
-    """One entry of `models`; `name` is what the rest of the system calls it.
+    """One entry of `models`; the rest of the project refers to it by `name`.
 
     `models.yaml` and docs/reference/model-fields.md say what each field means.
     """
@@ -217,18 +218,19 @@ class ModelSpec(_Section):
 
     @property
     def about(self) -> dict[str, Any]:
-        """The fields that describe the model to readers of its scores, and change no request."""
+        """The fields that describe the model to readers, and do not change any request."""
         return self.model_dump(include=DESCRIPTIVE)
 
     @property
     def image_counts(self) -> ImageTokens:
-        """The token counts of an image: those of the entry, else GPT-4o's."""
+        """The token counts of an image: those of the entry, or else those of GPT-4o."""
         return self.image_tokens or ImageTokens.model_validate({})
 
     def counts_images(self) -> bool:
-        """Whether it is known what an image counts: the entry says it, or the server is OpenAI's.
+        """Tell whether the token count of an image is known: from the entry, or
+        because the server is OpenAI's.
 
-        The counts of other servers may be twenty times smaller than GPT-4o's.
+        The counts of other servers may be twenty times smaller than those of GPT-4o.
         """
         if self.image_tokens is not None or self.provider == "mock":
             return True
@@ -278,13 +280,13 @@ class ModelSpec(_Section):
         }
 
     def settings(self, stage_params: Mapping[str, Any]) -> dict[str, str]:
-        """How the model is asked: what tells two entries of the same model apart.
+        """List the request settings, which distinguish two entries of the same model.
 
         Args:
             stage_params: The sampling parameters that the stage asks for.
 
         Returns:
-            The settings in words, each of them: `default` is left to the server, `none` is not sent.
+            All settings as text. `default` is left to the server, `none` is not sent.
         """
         sent = self.params(stage_params)
         return {
@@ -304,11 +306,11 @@ class ModelSpec(_Section):
         }
 
     def sends_schema(self) -> bool:
-        """Whether a request is sent the JSON schema of its reply.
+        """Tell whether requests are sent with the JSON schema of their reply.
 
-        If the entry does not say it, live requests have the schema and are sent again without it if the
-        server refuses it; not if the entry makes the model think, as some servers hold the reasoning to
-        the schema, too.
+        `structured_output` decides if it is set. Otherwise live requests have the schema, and are sent
+        again without it if the server refuses it. Models that reason get no schema, because some
+        servers apply it to the reasoning, too.
         """
         if self.structured_output is not None:
             return self.structured_output
@@ -316,27 +318,27 @@ class ModelSpec(_Section):
         return can_be_sent_again and not self.asks_for_reasoning()
 
     def asks_for_reasoning(self) -> bool:
-        """Whether a setting of the entry makes the model think before it answers."""
+        """Tell whether a setting of the entry turns on reasoning."""
         if self.reasoning is not None:
             return self.reasoning != "none"
         return _turns_reasoning_on(self.extra_body)
 
     def longest_answer(self, stage_params: Mapping[str, Any]) -> int:
-        """Tokens of the longest answer to a request with these parameters."""
+        """Return the most tokens of an answer to a request with these parameters."""
         limit: int = self.token_limit.tokens or stage_params.get("max_tokens", LONGEST_COMPLETION)
         return limit
 
     def address(self) -> str | None:
-        """The base URL of the entry or of its environment variable.
+        """Return the base URL of the entry or of its environment variable.
 
         None for the mock model server of a run and for OpenAI's own address.
         """
         return self.base_url or os.environ.get(self.base_url_env or "") or None
 
     def server(self) -> ServerAddress | None:
-        """The server's address taken apart; None for the mock server that a run starts.
+        """Parse the server's address; None for the mock server that a run starts.
 
-        Raises RegistryError, which names the setting and not the address.
+        Raises RegistryError, whose message names the setting, not the address.
         """
         address = self.address()
         if address is None and self.provider == "mock":
@@ -356,11 +358,11 @@ class ModelSpec(_Section):
             ) from None
 
     def endpoint(self) -> str:
-        """The identity of the server: `identity`, or else the address without credentials and the
-        routing headers.
+        """Return the identity of the server: `identity`, or else the address without credentials,
+        followed by the routing headers.
 
-        It is part of a request's key, so answers of one server are never returned as those of another.
-        All mock model servers have one endpoint, because they answer by the same rules.
+        It is part of a request's key, so stored answers of one server are never returned for another.
+        All mock model servers have the same endpoint, because they answer by the same rules.
         """
         if self.identity:
             return self.identity
@@ -371,26 +373,27 @@ class ModelSpec(_Section):
 
     @property
     def provider_in_keys(self) -> str:
-        """The provider as request keys have it: the mock model server under its name in 0.2.
+        """The name of the provider in request keys. The mock model server
+        keeps its name of version 0.2.
 
-        Keys are hashes: with another name in them, stored answers would be requested again.
+        Keys are hashes: with a new name, stored answers would be requested again.
         """
         return FORMER_MOCK if self.provider == "mock" else self.provider
 
     def answerer(self) -> str:
-        """The endpoint with the model's name on that server."""
+        """Identify the model by its endpoint and the server's name of it, without the entry's name."""
         return f"{self.endpoint()} {self.model}"
 
     def headers(self) -> dict[str, str]:
-        """The additional headers, with their secrets. Raises RegistryError for one that is unset."""
+        """Return the additional headers with secrets. Raises RegistryError if a secret is unset."""
         return {
             name: value if isinstance(value, str) else self._secret(value.env)
             for name, value in self.extra_headers.items()
         }
 
     def routes(self) -> str:
-        """The headers by which a gateway may select the model, without secret ones. Empty with an
-        `identity`.
+        """Return the headers by which a gateway may select the model, without secret
+        ones; empty if `identity` is set.
         """
         named = sorted(
             f"{name.lower()}: {value}"
@@ -402,7 +405,8 @@ class ModelSpec(_Section):
         return "" if self.identity else ", ".join(named)
 
     def secrets(self) -> tuple[str, ...]:
-        """The values of a request that must not be displayed: keys, secret headers and credentials.
+        """List the values of a request that must not be displayed: keys,
+        secret headers and credentials.
 
         A header is secret if its value comes from the environment or its name indicates a secret.
         """
@@ -412,13 +416,13 @@ class ModelSpec(_Section):
                 header = os.environ.get(header.env, "")
             elif not _SECRET_NAME.search(name):
                 continue
-            # `Bearer KEY`: a server may send back the key alone.
+            # For `Bearer KEY`, the key is a secret, too: a server may send back only the key.
             secrets += [header, *header.split()[1:]]
         server = self.server()
         return (*filter(None, secrets), *(server.secrets if server else ()))
 
     def api_key(self) -> str:
-        """The key from the environment. Raises RegistryError when the entry names one that is unset."""
+        """Read the API key from the environment. Raises RegistryError if its variable is unset."""
         return "not-needed" if self.api_key_env is None else self._secret(self.api_key_env)
 
     def _secret(self, env: str) -> str:
@@ -443,7 +447,7 @@ def _in_words(value: Any, missing: str) -> str:
 
 
 def _turns_reasoning_on(value: object, named: bool = False) -> bool:
-    """Whether a field of a request whose name has `think` or `reason` in it turns something on."""
+    """Tell whether a field named like `think` or `reason` has a value that turns reasoning on."""
     if isinstance(value, dict):
         return any(
             _turns_reasoning_on(inside, named or bool(_REASONING_NAME.search(name)))

@@ -1,8 +1,8 @@
-"""Requests whose reply must be parsed: after a reply that cannot be, the model is asked to repair it.
+"""Requests whose reply is parsed. If parsing fails, the model is asked again with the reason (repair).
 
-Each repair is the first request with the parser's reason at its end and a higher temperature. It does
-not show the reply that could not be parsed, which models at temperature 0 repeat. It has its own row in
-the ledger, and the parsed value names the call it was parsed from.
+A repair is the first request with the parser's message at its end and a higher temperature. It does not
+contain the unparseable reply, which models at temperature 0 would repeat. It has its own row in the
+ledger, and the parsed value names the call that it was parsed from.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ class ParsedReply(Generic[V]):
     """The last call of a request, with the parsed value or the reason why there is none.
 
     Attributes:
-        value: The parsed value; None after a loss.
-        loss: A reason code and a sentence; None if there is a value.
+        value: The parsed value; None after a failure.
+        loss: The failure: a reason code and a sentence; None if there is a value.
     """
 
     key: str
@@ -70,7 +70,8 @@ async def _complete_and_parse(
         first = first or outcome.key
         if isinstance(outcome, Failure):
             if repairs and outcome.kind in KEPT_KINDS:
-                # The next run would find both in the ledger: the first is what may be asked again.
+                # Both replies are in the ledger. The first one is marked as unparseable, so that
+                # it can be requested again.
                 calls.count_reading(first, parseable=False)
             return ParsedReply(
                 outcome.key, attempt.prompt_version, None, (outcome.kind, outcome.detail)

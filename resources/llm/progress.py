@@ -1,4 +1,4 @@
-"""Progress of a stage that asks models: what is done, how fast, and the time that is left."""
+"""Progress of a stage with model calls: finished items, requests per second, remaining time."""
 
 import asyncio
 import time
@@ -12,23 +12,23 @@ from methods.errors import printable
 from resources.llm.usage import ALL_MODELS, Usage, requests_of_item
 
 SHORTEST = 4.5
-"""Seconds that an estimate looks back at least; reports come about every five seconds."""
+"""The least seconds that an estimate looks back; reports come about every five seconds."""
 FEWEST = 10
-"""Requests that have to be answered in that time at least."""
+"""The least number of requests that an estimate is based on."""
 _ERROR_SHOWN = 160
 """Characters of an error in a progress line."""
 _MARKS = 720
-"""Marks that are kept: an hour of reports."""
+"""The most snapshots that are kept: an hour of reports."""
 FIRST_SECONDS, PROGRESS_SECONDS = 2.0, 5.0
 """Seconds until the first report, and between reports."""
 LONGEST_SILENCE = 300.0
-"""Seconds after which a stage without news is reported at the latest; the first time after 5."""
+"""The longest time in seconds between reports without news; the first one comes after 5."""
 _LOOK_SECONDS = 1.0
 
 
 class ProgressSnapshot(NamedTuple):
-    """Counts at one moment: finished items, their requests, all requests, and the requests that were
-    sent.
+    """Counts at one time: finished items, requests of these items, all requests,
+    and requests that were sent.
 
     Requests that the ledger answers are not sent and take no time.
     """
@@ -41,7 +41,7 @@ class ProgressSnapshot(NamedTuple):
 
     @classmethod
     def of_units(cls, at: float, units: int) -> "ProgressSnapshot":
-        """A snapshot of work whose units take equal time.
+        """Make a snapshot of work whose units take equal time.
 
         Args:
             at: The time.
@@ -66,7 +66,7 @@ class ItemRate:
         self._marks.append(mark)
 
     def per_second(self) -> float:
-        """Requests a second since the mark before the last one."""
+        """Return the requests per second between the last two snapshots."""
         if len(self._marks) < 2:
             return 0.0
         before, latest = self._marks[-2], self._marks[-1]
@@ -88,12 +88,13 @@ class ItemRate:
             return 0.0
         if latest.items == self._marks[0].items:
             return None
-        # Those under way have made some of their requests already.
+        # Items in progress have already made some of their requests.
         requests = latest.of_items / latest.items * n_left - (latest.requests - latest.of_items)
         for since in reversed(self._marks):
             seconds, sent = latest.at - since.at, latest.sent - since.sent
             if seconds >= SHORTEST and sent >= max(FEWEST, in_flight):
-                # The last requests take as long as any, however few they are: half of that on average.
+                # The last requests take as long as all others, however few they are;
+                # half of that time is added.
                 answered = seconds / (latest.requests - since.requests) * max(requests, n_left)
                 return answered + seconds / sent * self._at_once / 2
         return None
@@ -101,9 +102,10 @@ class ItemRate:
 
 @dataclass(frozen=True)
 class ProgressReport:
-    """How far a stage is: items done of all, usage, requests a second, seconds left if known.
+    """The progress of a stage: finished and all items, usage, requests per
+    second, seconds left if known.
 
-    `under_way` is the number of items being worked on, `seconds` the time since the stage's start.
+    `under_way` is the number of items in progress, `seconds` the time since the stage's start.
     """
 
     stage: str
@@ -116,7 +118,7 @@ class ProgressReport:
     seconds: float = 0.0
 
     def line(self) -> str:
-        """The report as a line for a log."""
+        """Format the report as a line for the log."""
         usage = self.usage
         again = "".join(
             f", {n} {what}"
@@ -146,7 +148,7 @@ class ProgressReport:
         )
 
     def metadata(self) -> dict[str, int | float | str]:
-        """The report as metadata for the UI."""
+        """Format the report as metadata for the UI."""
         remaining = {} if self.seconds_left is None else {"seconds left": round(self.seconds_left)}
         return {
             "done": f"{self.done} of {self.total}",
@@ -162,7 +164,7 @@ OnProgress = Callable[[ProgressReport], None]
 
 
 def no_progress(_report: ProgressReport) -> None:
-    """Ignores progress."""
+    """Ignore a report."""
 
 
 class StageProgress:
@@ -170,8 +172,8 @@ class StageProgress:
 
     Without news the time until the next report doubles.
 
-    `lanes` has the number of items by model, for models that are asked apart, or all of them under
-    ALL_MODELS. `in_flight` gives the requests in flight to a model, or to all.
+    `lanes` has the number of items by model if models are isolated, or of all items under ALL_MODELS.
+    `in_flight` returns the number of requests in flight to a model or to all models.
     """
 
     def __init__(
@@ -196,29 +198,29 @@ class StageProgress:
         self._silence = PROGRESS_SECONDS
 
     def begin(self, lane: str) -> None:
-        """Work on one more item of a lane begins, in the current task."""
+        """Record that the current task begins an item of a lane."""
         self._under_way += 1
         requests_of_item.set([0])
 
     def step(self, lane: str) -> None:
-        """The item of a lane that the current task works on is done."""
+        """Record that the current task has finished its item of a lane."""
         self._under_way -= 1
         self._done[lane] += 1
         self._of_done[lane] += (requests_of_item.get() or [0])[0]
         self.report_if_due()
 
     def moved(self) -> object:
-        """Changes whenever an item, or a request of one, is done."""
+        """Return a value that changes whenever an item or a request is finished."""
         return self._done.total(), self._usage.requests_of(ALL_MODELS)
 
     async def keep_reporting(self) -> None:
-        """Report also while no item is done, until cancelled."""
+        """Report regularly, even if no item is finished, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             self.report_if_due()
 
     def report_if_due(self) -> None:
-        """Report, if the last report was some seconds ago."""
+        """Report if there is news, at most every PROGRESS_SECONDS."""
         current_time = time.monotonic()
         if current_time < self._due:
             return
@@ -234,7 +236,7 @@ class StageProgress:
             self._report(current_time)
 
     def _is_news(self, current_time: float) -> bool:
-        """Whether something changed since the last report, or the silence has lasted long enough."""
+        """Tell whether something changed since the last report, or a report is due without news."""
         usage = self._usage
         counts = (usage.calls, usage.cache_hits, usage.failures.total())
         state = (self._done.total(), *counts, usage.failed_attempts, usage.sent_again)
@@ -262,7 +264,7 @@ class StageProgress:
         )
 
     def _seconds_left(self) -> float | None:
-        """The time of the lane that takes longest; None if it is not known of one."""
+        """Estimate the time of the slowest lane; None if it is unknown for any lane."""
         estimates = [
             pace.seconds_left(self._totals[lane] - self._done[lane], self._in_flight(lane))
             for lane, pace in self._paces.items()

@@ -1,7 +1,8 @@
-"""Headers of rate limits.
+"""Read the rate limit headers of a response.
 
-`retry-after-ms` and `Retry-After` come with a refusal. `x-ratelimit-*` (OpenAI and compatible servers)
-and `anthropic-ratelimit-*` come with every reply and name the rest of a limit and its reset.
+`retry-after-ms` and `Retry-After` come with a refusal. `x-ratelimit-*` (OpenAI and compatible
+servers) and `anthropic-ratelimit-*` come with every reply; they state the remaining units of a
+limit and the time of its reset.
 """
 
 import re
@@ -21,7 +22,7 @@ _NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
 
 
 def refusal_pause(headers: "Headers") -> float | None:
-    """Seconds that a refusal asks to wait; None if it does not say."""
+    """Return the seconds that a refusal asks to wait; None if it does not say."""
     pause = _number(headers.get("retry-after-ms", ""), 0.001)
     if pause is None:
         pause = retry_after(headers.get("retry-after"))
@@ -40,7 +41,9 @@ def pause_until_reset(headers: "Headers") -> float:
 
 
 def seconds_until_reset(text: str) -> float:
-    """Seconds of `1h2m3.5s`, of a number or until a date of RFC 3339; 0 for anything else."""
+    """Parse a reset time: a duration such as `1h2m3.5s`, a number of seconds, or an RFC
+    3339 date; 0 for anything else.
+    """
     text = text.strip()
     seconds = _number(text, 1.0)
     if seconds is not None:
@@ -61,7 +64,7 @@ def _number(text: str, unit: float) -> float | None:
 
 
 def _of_limits(raw: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[str, str]]:
-    # Each response is looked at, and most have no such header.
+    # Filtered as bytes for speed: this runs for each response, and most have no such header.
     for raw_name, value in raw:
         name = raw_name.lower()
         if b"ratelimit" in name:

@@ -22,7 +22,7 @@ from resources.llm.watchdog import waits_for
 
 MINUTE = 60.0
 SLACK = 0.5
-"""Seconds added to the minute: the network may bunch requests that were sent evenly."""
+"""Seconds added to the minute: requests that were sent evenly may arrive in a burst."""
 WINDOW = MINUTE + SLACK
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time halve the concurrency once."""
@@ -30,7 +30,7 @@ BACKED_OFF_SECONDS = 1.0
 
 @dataclass(slots=True)
 class WindowUsage:
-    """Units that were taken at a time of the monotonic clock."""
+    """Units (requests or tokens) that were taken at a time of the monotonic clock."""
 
     at: float
     units: float
@@ -164,21 +164,21 @@ class ModelLimits:
         return self._concurrency.allowed
 
     def answered(self, sent_at: float) -> None:
-        """The server answered an attempt that was sent at a time of the monotonic clock."""
+        """Record that the server answered an attempt that was sent at a time of the monotonic clock."""
         before = self.allowed
-        # An answer says how many the server can take only if every allowed place is used; requests
-        # that wait for a place count.
+        # An answer only shows how many requests the server can take if all allowed requests are in
+        # flight; waiting requests count.
         if self.in_flight + self._n_entering >= before:
             self._concurrency.answered(sent_at, time.monotonic())
         if self.allowed > before:
             self._line.wake()
 
     def timed_out(self, sent_at: float) -> None:
-        """An attempt that was sent at `sent_at` got no answer in time: halve the concurrency."""
+        """Halve the concurrency, because an attempt that was sent at `sent_at` timed out."""
         self._concurrency.timed_out(sent_at, time.monotonic())
 
     def throttled(self, retry_after: float | None) -> None:
-        """The server throttled: halve the concurrency, and wait as long as it asked."""
+        """Halve the concurrency after a rate limit error, and pause as long as the server asked."""
         current_time = time.monotonic()
         if current_time - self._backed_off >= BACKED_OFF_SECONDS:
             self._backed_off = current_time
@@ -187,11 +187,11 @@ class ModelLimits:
             self.pause(retry_after)
 
     def pause(self, seconds: float) -> None:
-        """Send nothing for `seconds`."""
+        """Send no request for `seconds`."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
     async def _enter(self) -> None:
-        """Wait until one more may be in flight."""
+        """Wait until one more request may be in flight."""
         self._n_entering += 1
         try:
             async with self._line.turn():
@@ -207,4 +207,4 @@ class ModelLimits:
 
 
 def _no_limit(_tokens: int) -> None:
-    """There is no limit on tokens."""
+    """Do nothing: the model has no limit on tokens."""

@@ -1,7 +1,7 @@
-"""Re-asking what was answered: of one model, in one stage, with one prompt.
+"""Invalidate cached answers of a model, a stage or a prompt, so that they are requested again.
 
-A renewal is part of the key of every request that it covers: each request is sent once more, a run that
-was stopped goes on where it was, and the earlier answers stay.
+A renewal changes the key of every request that it covers: each request is sent once more, an
+interrupted run resumes, and the earlier answers stay in the ledger.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger, ReAskDecision
 from resources.llm.registry import Registry
 
 Kind = tuple[str, str, str, str, int]
-"""Endpoint, model, stage, prompt version, and how many answers there are of these."""
+"""Endpoint, model, stage, prompt version, and the number of their answers."""
 
 
 class ReAskPlan(NamedTuple):
@@ -26,7 +26,7 @@ class ReAskPlan(NamedTuple):
 
 
 class ReAskError(UserError):
-    """Nothing would be re-asked; the message says what there is."""
+    """No answer matches; the message names existing ones."""
 
 
 def re_ask(
@@ -38,21 +38,21 @@ def re_ask(
     *,
     unread: bool = False,
 ) -> ReAskPlan:
-    """Re-ask from now on what fits all that is given.
+    """Invalidate the answers that match all given arguments.
 
     Args:
-        ledger: The ledger, which keeps the decision.
+        ledger: The ledger, which stores the decision.
         registry: The models.
         model: An entry of models.yaml.
-        stage: An asset that asks models, such as `evaluate/answers`.
+        stage: An asset with model calls, such as `evaluate/answers`.
         prompt: A prompt or one version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`).
-        unread: Only what could not be read.
+        unread: Whether only unparseable answers are invalidated.
 
     Returns:
-        What is asked for again.
+        The invalidated answers.
 
     Raises:
-        ReAskError: Nothing fits; the message says what there is.
+        ReAskError: No answer matches; the message names existing ones.
         RegistryError: There is no such model.
     """
     answerer = registry.model(model).answerer() if model else None

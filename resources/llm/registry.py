@@ -27,11 +27,11 @@ from resources.files.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
 Role = Literal["writer", "summary", "question", "answer", "rewrite", "check"]
-"""Steps of building that a profile may give a model of their own; `writer` has all others."""
+"""Building steps for which a profile may name a separate model; `writer` does all others."""
 STEPS: tuple[Role, ...] = ("summary", "question", "answer", "rewrite", "check")
-"""Roles that the writer has where the profile names nobody."""
+"""Roles that default to the writer."""
 RESERVED = {RULE, PANEL, PEOPLE}
-"""What stands in the tables in the place of a judge that is no model."""
+"""Names that tables use in place of a judge that is not a model; no model may have such a name."""
 
 
 class Profile(BaseModel):
@@ -81,7 +81,7 @@ class Profile(BaseModel):
         return self
 
     def model_for(self, role: Role) -> str:
-        """The model that has a role in building. Raises RegistryError where the profile names none."""
+        """Return the model of a building role. Raises RegistryError if the profile names none."""
         name: str | None = getattr(self, role)
         if name is None:
             raise RegistryError(
@@ -92,7 +92,7 @@ class Profile(BaseModel):
 
     @property
     def models(self) -> list[str]:
-        """Every model of the profile, each once."""
+        """All models of the profile, each once."""
         candidates = [model for name in self.evaluate if (model := model_of(name)) is not None]
         builders = (getattr(self, role) for role in get_args(Role))
         return list(
@@ -101,7 +101,7 @@ class Profile(BaseModel):
 
 
 class Registry(BaseModel):
-    """All of models.yaml; a profile names only models that exist. `file` is the name of its file."""
+    """The contents of models.yaml. `file` is the name of its file."""
 
     file: str = "models.yaml"
     profiles: dict[str, Profile]
@@ -122,7 +122,7 @@ class Registry(BaseModel):
         return self
 
     def model(self, name: str) -> ModelSpec:
-        """The entry called `name`. Raises RegistryError naming those there are."""
+        """Return the entry of a model. Raises RegistryError, which suggests the nearest name."""
         if name not in self.models:
             raise RegistryError(
                 f"There is no model '{name}' in {self.file}; {nearest(name, self.models)}."
@@ -135,7 +135,7 @@ class Registry(BaseModel):
         return {name: spec.family for name, spec in self.models.items() if spec.family is not None}
 
     def profile(self, name: str) -> Profile:
-        """The profile called `name`, all its models known. Raises RegistryError."""
+        """Return a profile after checking that all its models exist. Raises RegistryError."""
         if name not in self.profiles:
             raise RegistryError(
                 f"There is no profile '{name}' in {self.file}; {nearest(name, self.profiles)}. "
@@ -143,7 +143,7 @@ class Registry(BaseModel):
             )
         profile = self.profiles[name]
         for candidate in profile.evaluate:
-            # Without one of the prefixes that there are, the whole is taken for the name of a model.
+            # A name without a known prefix is taken as the name of a model.
             if is_file(candidate):
                 raise RegistryError(
                     f"The profile {name} in {self.file} names '{candidate}': imported predictions "
@@ -169,7 +169,7 @@ class Registry(BaseModel):
         return profile
 
     def require_keys(self, profile: str) -> None:
-        """Raises RegistryError unless every model of the profile has the key and address it needs."""
+        """Raise RegistryError unless every model of the profile has the key and address it needs."""
         for name in self.profile(profile).models:
             spec = self.model(name)
             spec.api_key()
@@ -178,12 +178,12 @@ class Registry(BaseModel):
 
 
 def registry_path() -> Path:
-    """`models.yaml` at the root of the project, or the file `LOOM_MODELS` names."""
+    """Return the path of `models.yaml`: at the root of the project, or from `LOOM_MODELS`."""
     return Path(os.environ.get("LOOM_MODELS") or REPO_ROOT / "models.yaml")
 
 
 def active_profile() -> str:
-    """The chosen profile's name (environment variable `LOOM_PROFILE`), `offline` by default."""
+    """Return the name of the chosen profile (variable `LOOM_PROFILE`), `offline` by default."""
     return os.environ.get("LOOM_PROFILE") or "offline"
 
 
@@ -208,14 +208,14 @@ def load_registry(path: Path | None = None) -> Registry:
         raise RegistryError(f"{path} cannot be read: {error}.") from None
 
 
-# Definitions ask for it twenty times when they are loaded.
+# Cached: the definitions of assets load the registry about twenty times.
 @lru_cache(maxsize=1)
 def registry_of(text: str, path: Path) -> Registry:
-    """The registry that a text says.
+    """Parse and validate the text of a models.yaml.
 
     Args:
         text: The text of a models.yaml.
-        path: Its file, for messages.
+        path: The path of the file, for messages.
 
     Raises:
         RegistryError: The text is not a valid models.yaml.
@@ -235,12 +235,12 @@ def registry_of(text: str, path: Path) -> Registry:
         )
     except ValidationError as error:
         place, fault = first_fault(error, Registry)
-        # What is wrong with the names of all models has no place.
+        # An error about the names of all models has no place in the file.
         raise RegistryError(": ".join(filter(None, (str(path), place, f"{fault}.")))) from None
 
 
 def _named(name: str, entry: object) -> object:
-    """A model's entry with the names that it may leave out; anything else is left to validation."""
+    """Complete a model's entry with its default names; invalid entries are left to validation."""
     if not isinstance(entry, Mapping | None):
         return entry
     return {"name": name, "model": name, **(entry or {})}

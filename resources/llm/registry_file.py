@@ -10,37 +10,37 @@ from resources.llm.model_spec import RegistryError
 
 
 def entry_text(name: str, entry: dict[str, Any], indent: int = 2, newline: str = "\n") -> str:
-    """The lines of an entry.
+    """Format an entry as lines of YAML.
 
     Args:
         name: The entry's key.
         entry: Its fields.
         indent: Spaces before the key.
-        newline: The end of each line.
+        newline: The line end.
 
     Returns:
-        Lines, the last one with its end.
+        The lines, each with a line end.
     """
     lines = [f"{_flow(name)}:", *(f"  {field}: {_line(value)}" for field, value in entry.items())]
     return "".join(f"{' ' * indent}{line}{newline}" for line in lines)
 
 
 def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
-    """The text of models.yaml with one more model, or with a model in one more profile.
+    """Add a model to the text of models.yaml, or to the `evaluate` list of a profile.
 
     Args:
         text: The text of a valid models.yaml.
-        name: The key of the new entry, which is put behind all others.
+        name: The key of the new entry, which is added after all others.
         entry: Its fields; None if the file has the model already.
         profile: A profile that also gets the model in its `evaluate`, unless it is there already; None
             for no profile.
 
     Returns:
-        The text; nothing of the old one is changed or moved.
+        The extended text. The existing text is not changed or reordered.
 
     Raises:
-        RegistryError: The file has a form that this cannot extend, such as an `evaluate` that is an
-            alias of another one.
+        RegistryError: The file uses YAML that cannot be extended, such as an `evaluate` that
+            is an alias of another list.
     """
     old = from_yaml(text)
     expected = dict(old)
@@ -93,7 +93,7 @@ def by_hand(name: str, entry: dict[str, Any] | None, profile: str | None) -> str
 
 
 def _line(value: object) -> str:
-    """A value on one line, as it stands behind a key."""
+    """Format a value on one line, as it follows a key."""
     if isinstance(value, dict | list):
         return _flow(value)
     whole = yaml.safe_dump(value, width=float("inf"), allow_unicode=True)
@@ -102,17 +102,17 @@ def _line(value: object) -> str:
 
 
 def _flow(value: object) -> str:
-    """A value on one line, as it stands inside brackets."""
+    """Format a value on one line in YAML's flow style, as it appears inside brackets."""
     whole = yaml.safe_dump(
         [value], default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False
     )
     text = whole.strip()[1:-1]
-    # YAML writes a line break inside a text as one. As JSON it is escaped.
+    # YAML would write a line break inside a text as a line break; JSON escapes it.
     return json.dumps(value) if "\n" in text else text
 
 
 def _value(node: yaml.Node | None, key: str) -> yaml.Node:
-    """The node of a key in a mapping. Raises LookupError if the key is missing."""
+    """Find the node of a key in a mapping. Raises LookupError if the key is missing."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if isinstance(name, yaml.ScalarNode) and name.value == key:
@@ -121,7 +121,7 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node:
 
 
 def _in_mapping(text: str, node: yaml.Node, name: str, entry: dict[str, Any]) -> tuple[int, str]:
-    """Where to put an entry behind the others of a mapping, and what to put there."""
+    """Return the position and the text to insert for a new entry at the end of a mapping."""
     if not isinstance(node, yaml.MappingNode):
         raise LookupError(name)
     if node.flow_style:
@@ -131,7 +131,7 @@ def _in_mapping(text: str, node: yaml.Node, name: str, entry: dict[str, Any]) ->
 
 
 def _in_sequence(text: str, node: yaml.Node, name: str) -> tuple[int, str]:
-    """Where to put a name behind the others of a sequence, and what to put there."""
+    """Return the position and the text to insert for a new name at the end of a sequence."""
     if not isinstance(node, yaml.SequenceNode):
         raise LookupError(name)
     if node.flow_style:
@@ -152,7 +152,7 @@ def _on_new_lines(text: str, node: yaml.Node, lines: str) -> tuple[int, str]:
 
 
 def _end(node: Any) -> int:
-    """The index behind the last character of a node. YAML ends a block where the next thing begins."""
+    """Return the index after a node's last character. A block's end mark is at the next token."""
     if isinstance(node, tuple):
         return _end(node[1])
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:

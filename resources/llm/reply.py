@@ -1,6 +1,6 @@
-"""Parsing a provider's reply: its text, its reasoning, its finish reason, its tokens.
+"""Parse a provider's reply: its text, its reasoning, its finish reason, its tokens.
 
-A reply is untrusted data: every field is checked, and anything but a completion is a BadResponse.
+A reply is untrusted data: every field is checked, and anything but a completion raises BadResponse.
 """
 
 import codecs
@@ -19,29 +19,30 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.server_errors import ServerError, error_in_reply
 
 MOST_PROMPT = 10_000_000
-"""Tokens of a prompt: no model takes as many."""
+"""The most plausible tokens of a prompt: no model takes as many."""
 MOST_HIDDEN = 200_000
-"""Tokens of a completion beside those of what is shown: no model reasons in as many."""
+"""The most plausible tokens of hidden reasoning, in addition to those of the visible text."""
 _LONGEST_NAME = 200
-"""Characters of a model's name that are kept."""
+"""The most characters of a model's name."""
 _BYTES, _LARGEST = 4, 2**62
-"""Bytes of a character, and the highest count that a table holds."""
+"""The most bytes of a UTF-8 character, and the highest count that is stored in a table."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
+"""Fields of a message with its reasoning: the first in DeepSeek and SGLang,
+the second in vLLM and Ollama."""
 
 _ENDED_BY_ITSELF = ("stop", "end_turn", "stop_sequence", "eos", "eos_token")
 
 _REASONING_PARTS = "reasoning_details"
-"""Field of a message with its reasoning in parts: of OpenRouter, beside `reasoning` or alone."""
+"""The field of a message with its reasoning in parts, in OpenRouter, with or without `reasoning`."""
 
 
 class BadResponse(Exception):
-    """A reply with status 200 that holds no completion.
+    """A reply with status 200 that is not a completion.
 
     Attributes:
         billed: Tokens of prompt and completion, if the reply says that it was billed.
         body: The reply.
-        error: The server's error, if the reply holds one in place of a completion.
+        error: The server's error, if the reply has one in place of a completion.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class BadResponse(Exception):
 
 
 def exceeds_limit(spec: ModelSpec) -> str:
-    """The message for a reply that exceeds the size limit of its model's entry."""
+    """Make the message for a reply that exceeds the size limit of its model's entry."""
     return (
         f"The reply is larger than the {spec.max_reply_bytes} bytes that max_reply_bytes of "
         f"{spec.name} allows: raise it if such replies are right."
@@ -85,7 +86,7 @@ class Reply(NamedTuple):
     model: str | None = None
     claimed_tokens: int | None = None
     only_reasoning_field: bool = False
-    """Whether all that the message says is in a field for reasoning."""
+    """Whether the only text of the message is in a field for reasoning."""
     image_tokens: int | None = None
 
 
@@ -183,7 +184,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     except TypeError:
         raise _unread("The reply's message is not a text.", counts, body) from None
     text, refusal = "".join(collected.text), "".join(collected.refusal)
-    # Some servers fill two of the fields with the same, and some leave one blank.
+    # Some servers put the same text into two of the fields, and some leave one blank.
     thought = [value for value in reasonings if isinstance(value, str) and value.strip()][:1]
     only_reasoning_field = bool(thought) and not (text.strip() or collected.reasoning)
     text, before_text = without_reasoning(text)
@@ -240,21 +241,23 @@ def _reasoning_parts(message: dict[str, Any]) -> str:
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
-    """The message of a choice; empty if the choice gives a reason instead, as Gemini's choices do."""
+    """Return the message of a choice. It may be missing if the choice has another finish reason than
+    `stop`, as in Gemini's replies.
+    """
     stopped = isinstance(choice.get("finish_reason"), str) and choice["finish_reason"] != "stop"
     message: dict[str, Any] = (choice.get("message") or {}) if stopped else choice["message"]
     return message
 
 
 def _counts(body: object) -> tuple[int, int] | None:
-    """Tokens of prompt and completion; None where the server does not say."""
+    """Return the tokens of prompt and completion; None if the server does not count them."""
     prompt, completion = _count(body, "prompt_tokens"), _count(body, "completion_tokens")
-    # No prompt is empty: a server that counts none does not count.
+    # No prompt is empty: a count of 0 means that the server does not count.
     return (prompt, completion) if prompt and completion is not None else None
 
 
 def _image_tokens(body: object, n_prompt: int) -> int | None:
-    """The tokens of images in the prompt; None where the server does not say, or counts too many."""
+    """Return the tokens of images in the prompt; None if not reported or implausible."""
     usage = body.get("usage") if isinstance(body, dict) else None
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     count = _count({"usage": details}, "image_tokens")
@@ -262,13 +265,13 @@ def _image_tokens(body: object, n_prompt: int) -> int | None:
 
 
 def _can_be(counts: tuple[int, int], n_shown: int) -> bool:
-    """Whether a reply of so many characters can have these tokens: none is shorter than a byte."""
+    """Tell whether token counts are plausible for a reply with `n_shown` characters."""
     prompt, completion = counts
     return prompt <= MOST_PROMPT and completion <= MOST_HIDDEN + _BYTES * n_shown
 
 
 def _within_total(body: object, prompt: int, completion: int) -> tuple[int, int]:
-    """The estimates, or what the server counted of both together, the prompt's part estimated."""
+    """Return the estimated tokens, fitted to the server's `total_tokens` if it has that count."""
     total = _count(body, "total_tokens")
     return (min(prompt, total), max(0, total - prompt)) if total else (prompt, completion)
 
@@ -296,7 +299,7 @@ class ReplyTooLarge(BadResponse):
 
 
 def limit_replies(spec: ModelSpec) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """A hook of an HTTP client, called with each response before its body is read."""
+    """Make a response hook of an HTTP client that limits the size of replies."""
 
     async def hook(response: httpx2.Response) -> None:
         limit_body(response, spec.max_reply_bytes, lambda: ReplyTooLarge(exceeds_limit(spec)))

@@ -1,7 +1,6 @@
-"""Chat requests in a canonical form that is hashed, and their outcomes.
+"""Chat requests, their canonical form (which is hashed to the cache key), and their outcomes.
 
-A request names its images by SHA-256, so it is small, and the same question about the same image is the
-same request wherever the file is.
+A request refers to images by SHA-256. So it is small, and does not depend on the paths of image files.
 """
 
 import hashlib
@@ -33,15 +32,16 @@ FailureKind = Literal[
     "no_image",
     "text_only",
 ]
-"""Why a request has no answer. `truncated`, `reasoning_only`, `empty`: the model replied, and not with
-an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored;
-`text_only`: the request has images, and the model takes none."""
+"""Why a request has no answer. `truncated`, `reasoning_only`, `empty`: the reply has no complete
+answer. `bad_parameter`: the server rejects a parameter. `no_image`: an image is not stored.
+`text_only`: the request has images, but the model takes none."""
 PASSING = frozenset[FailureKind](("unreachable", "rate_limited", "server_error", "timeout"))
-"""Failures of a server that may be gone when it is asked again some minutes later."""
+"""Temporary failures of a server, which may be over some minutes later."""
 LENGTH_KINDS = frozenset[FailureKind](("too_long", "bad_request"))
-"""Failures that a shorter request may avoid: some servers refuse a length in words nobody knows."""
+"""Failures that a shorter request may avoid. `bad_request` is one of them, as not every server's
+message about the length is recognized."""
 KEPT_KINDS = ("truncated", "reasoning_only")
-"""Kinds that follow from the token limit: the ledger keeps them, and the request is not sent again."""
+"""Failures caused by the token limit: the ledger stores them, and the request is not sent again."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,9 @@ class ChatRequest:
         task: The prompt's task, for the mock model server; None without a prompt file. Not part of the
             canonical form.
         replicate: The number of the repetition of a request.
-        renewal: How often the request was invalidated (`re_ask.py`).
-        in_a_grid: Whether all images are sent as one numbered image, independent of the model's entry.
+        renewal: The number of times that the answer was invalidated (`re_ask.py`).
+        in_a_grid: Whether all images are sent as one grid of numbered images,
+            independent of the model's entry.
         n_words: The likely number of words of the reply, for estimates. Not part of the canonical form.
         candidate: The candidate under evaluation, such as `no-images:NAME`, for estimates. Not part of
             the canonical form.
@@ -73,11 +74,11 @@ class ChatRequest:
     candidate: str | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
-        """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.
+        """Return the JSON object that is hashed and stored: everything that the answer may depend on.
 
-        The same image in another size or detail is another request. Image settings are in the form
-        only if the request has images, the schema only if the endpoint is sent it, who answers only if
-        that is not the mock server.
+        The same image with another size or detail is another request. Image settings are only included
+        if the request has images, and the schema only if `structured_output` is set. The endpoint is
+        left out for the mock server.
         """
         endpoint = spec.endpoint()
         repeated = {"replicate": self.replicate, "renewal": self.renewal}
@@ -108,7 +109,7 @@ class ChatRequest:
 
     @cached_property
     def image_ids(self) -> list[str]:
-        """SHA-256 of every image in the messages, in order."""
+        """The SHA-256 of every image in the messages, in order."""
         return [
             part.image_id
             for message in self.messages
@@ -117,7 +118,7 @@ class ChatRequest:
         ]
 
     def _fewer_images(self, spec: ModelSpec) -> dict[str, object]:
-        """The part of the canonical form for images that are not sent unchanged."""
+        """Return the part of the canonical form for images that are sent as a grid or as a sample."""
         done = self.images_done(spec)
         if done == "all":
             return {}
@@ -138,7 +139,7 @@ class ChatRequest:
 
 
 def request_key(canonical: Mapping[str, object]) -> str:
-    """SHA-256 of a canonical request, 64 hex digits: the ledger's key."""
+    """Hash a canonical request (SHA-256, 64 hex digits): its key in the ledger."""
     return hashlib.sha256(canonical_json(canonical).encode()).hexdigest()
 
 
@@ -167,12 +168,13 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a request has no answer: counted and shown, never given as an answer.
+    """The outcome of a request without an answer.
 
-    It is sent again next time, unless its kind is one of KEPT_KINDS; `cached` if it was not sent now
-    for that. If the provider's filter withholds the answer, the kind is `refused`; if the stage has
-    stopped asking the model, it is `given_up` and the request was not sent. Tokens and cost are those
-    that were paid for all the same; `finish_reason` and `reasoning` are the reply's, if there was one.
+    The request is sent again next time, unless the kind is one of KEPT_KINDS; `cached` tells that such
+    a failure came from the ledger. The kind is `refused` if the provider's filter withholds the
+    answer, and `given_up` if the request was not sent because the stage has stopped asking the model.
+    Tokens and cost were paid although there is no answer. `finish_reason` and `reasoning` come from
+    the reply, if there was one.
     """
 
     key: str
@@ -192,7 +194,7 @@ Outcome = Completion | Failure
 
 
 def as_cached(outcome: Outcome | None) -> Outcome | None:
-    """The outcome for an identical request that was not sent itself: it costs nothing."""
+    """Return the outcome for an identical request that was not sent itself, and costs nothing."""
     if outcome is None:
         return None
     if isinstance(outcome, Failure) and outcome.kind not in KEPT_KINDS:

@@ -1,4 +1,4 @@
-"""The body of a request to a model, and requests that its server would not take."""
+"""The HTTP body of a request to a model, and checks for requests that its server would refuse."""
 
 import json
 import secrets
@@ -24,29 +24,29 @@ Json = dict[str, object]
 
 
 class DataUrlSource(Protocol):
-    """Gives the data URLs of images, as the image store does."""
+    """A source of images as data URLs, such as the image store."""
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
-        """Return an image as base64-encoded JPEG.
+        """Return an image as a data URL.
 
         Args:
             image_id: The image.
             max_side: The largest width and height in pixels.
 
         Returns:
-            The base64 text.
+            The URL.
         """
         ...
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """Return one numbered image of several images as base64-encoded JPEG.
+        """Return a grid of several numbered images as a data URL.
 
         Args:
             image_ids: The images.
             max_side: The largest width and height in pixels.
 
         Returns:
-            The base64 text.
+            The URL.
         """
         ...
 
@@ -82,9 +82,9 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> J
 
 
 def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
-    """The messages with no more images than the model takes, as the request or the entry says.
+    """Reduce the images of the messages to those that the model takes: as a grid or as a sample.
 
-    Where the entry says `fail`, such a request is not sent at all.
+    With `many_images: fail`, a request with too many images is not sent at all.
     """
     match request.images_done(spec):
         case "grid":
@@ -96,7 +96,7 @@ def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
 
 
 def _message(message: RenderedMessage, spec: ModelSpec, images: DataUrlSource) -> Json:
-    """Text and images in their order; an image is a data URL that the store encodes once."""
+    """Make a message with its texts and images in order. The store caches the data URLs of images."""
     content: list[Json] = []
     for part in message.parts:
         if isinstance(part, Image):
@@ -106,7 +106,8 @@ def _message(message: RenderedMessage, spec: ModelSpec, images: DataUrlSource) -
             content.append(_picture(images.grid_base64(part.image_ids, side), spec))
         else:
             content.append({"type": "text", "text": part.text})
-    # Text alone is sent as a string: some servers accept nothing else outside user messages.
+    # A message without images is sent as a string: some servers accept nothing
+    # else outside user messages.
     text = "".join(str(part["text"]) for part in content if part["type"] == "text")
     has_images = any(part["type"] == "image_url" for part in content)
     return {"role": message.role, "content": content if has_images else text}
@@ -117,7 +118,7 @@ def _picture(url: str, spec: ModelSpec) -> Json:
 
 
 def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-    """The failure of a request with more images or a longer prompt than the model takes.
+    """Check whether a request has more images or a longer prompt than the model takes.
 
     Args:
         request: The request that is to be sent.
@@ -144,7 +145,7 @@ def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | Non
             f", {image_tokens(spec)} for each image of the largest size by image_tokens among them"
         )
     elif request.image_ids:
-        # What an image counts at this server is a guess, and no reason to refuse the request.
+        # The token count of an image at this server is a guess, and not a reason to refuse the request.
         likely = text_tokens("".join(texts_of(request)))
     if likely <= spec.context_tokens:
         return None
@@ -158,17 +159,17 @@ def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | Non
 
 
 class RefusedSchemas:
-    """JSON schemas that servers refused in this run, where the entry does not say if they take any."""
+    """JSON schemas that servers refused in this run, for entries without `structured_output`."""
 
     def __init__(self) -> None:
         self._refused: set[tuple[str, str]] = set()
 
     def add(self, request: ChatRequest) -> None:
-        """The server refused the schema of a request."""
+        """Record that the server refused the schema of a request."""
         self._refused.add((request.model, canonical_json(request.schema)))
 
     def fitting(self, request: ChatRequest) -> ChatRequest:
-        """The request, without its schema if the server refused that one."""
+        """Return the request, without its schema if the server has refused that schema."""
         if not self._refused or request.schema is None:
             return request
         is_refused = (request.model, canonical_json(request.schema)) in self._refused
@@ -176,13 +177,13 @@ class RefusedSchemas:
 
 
 class ImagesRefused(Exception):
-    """The server refused another request because it has images; this one is not sent."""
+    """The request is not sent, because the server refused an earlier request for its images."""
 
 
 class RefusedImages:
-    """Models whose server refused the first images of this run: it is sent no others.
+    """Models whose server refused the first images of this run. They get no more images in this run.
 
-    A model that has answered a request with images takes images, so such an error costs one request.
+    If a model has answered a request with images before, a refusal only fails its own request.
     """
 
     def __init__(self) -> None:
@@ -190,7 +191,7 @@ class RefusedImages:
         self._answered: set[str] = set()
 
     def answered(self, request: ChatRequest) -> None:
-        """The server answered a request."""
+        """Record that the server answered a request."""
         if request.image_ids:
             self._answered.add(request.model)
 
@@ -205,17 +206,17 @@ class RefusedImages:
             self._refused[request.model] = detail
 
     def check(self, request: ChatRequest) -> None:
-        """Raises ImagesRefused for a request with images to a model whose server refused images."""
+        """Raise ImagesRefused for a request with images to a model whose server refused images."""
         if request.image_ids and (detail := self._refused.get(request.model)):
             raise ImagesRefused(f"Not sent. {detail}")
 
 
 _MARK = secrets.token_hex(16)
-"""Stands in no text: it is made again in each process, and is in nothing that leaves it."""
+"""A placeholder that occurs in no text: it is random in each process, and never leaves the process."""
 
 
 class _Marks:
-    """Replaces each data URL by a mark while the JSON is encoded; `filled` puts the URLs back.
+    """Replaces each data URL by a placeholder while the JSON is encoded; `filled` inserts the URLs.
 
     Escaping the long URLs would take longer than encoding the rest.
     """
@@ -233,7 +234,7 @@ class _Marks:
         return _MARK
 
     def filled(self, body: str) -> str:
-        """The JSON of a body with the URLs in place of their marks, which have the same order."""
+        """Replace the placeholders in the JSON of a body by the URLs, in order."""
         first, *others = body.split(_MARK)
         pairs = zip(self._urls, others, strict=True)
         return "".join([first, *(part for pair in pairs for part in pair)])

@@ -1,4 +1,4 @@
-"""Request keys: the ids of a stage's answers in the ledger."""
+"""Request keys: cache keys by which a stage's answers are stored in the ledger."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from resources.llm.request import ChatRequest, request_key
 
 
 class KeyedRequest(NamedTuple):
-    """A request with the model it is sent to, its canonical form, and the key of its answer."""
+    """A request with its model's entry, its canonical form, and the key of its answer."""
 
     request: ChatRequest
     spec: ModelSpec
@@ -19,14 +19,14 @@ class KeyedRequest(NamedTuple):
 
 
 class RequestKeys:
-    """The keys of one stage's requests, as the ledger's decisions were when it was made."""
+    """Computes the keys of one stage's requests. Decisions to re-ask are read once, at creation."""
 
     def __init__(self, registry: Registry, ledger: Ledger, stage: str):
         self._registry, self._stage = registry, stage
         self._renewals = ledger.renewals()
 
     def keyed(self, request: ChatRequest) -> KeyedRequest:
-        """The request with its key, as decisions to ask it again have changed it."""
+        """Compute the key of a request. Each decision to re-ask that covers it changes the key."""
         spec = self._registry.model(request.model)
         renewal = sum(
             decision.covers(spec.answerer(), self._stage, request.prompt_version)

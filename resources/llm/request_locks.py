@@ -1,8 +1,8 @@
-"""Locks that keep processes with one ledger from sending identical requests at the same time.
+"""Locks that keep processes with the same ledger from sending identical requests at the same time.
 
-A process that sends a request holds a lock on a number that the request's key gives. A process with an
-identical request waits for the lock and then finds the answer in the ledger. Identical requests within
-one stage share their outcome in `model_calls.py`.
+A process that sends a request holds a lock on a number derived from the request's key. A process with
+an identical request waits for the lock, and then finds the answer in the ledger. Identical requests
+within one stage share their outcome in `model_calls.py`.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class RequestLocks:
         self._locks.close()
 
     async def _take(self, offset: int) -> bool:
-        """Take a lock; one that is got after the caller was cancelled is released."""
+        """Take a lock. If the caller is cancelled meanwhile, the lock is released."""
 
         def give_back(is_taken: bool) -> None:
             if is_taken:
@@ -45,7 +45,7 @@ class RequestLocks:
         Args:
             key: The key of the request, in hex.
         """
-        # Two keys share a byte by a chance of 1 in 2^60; one request then waits for the other.
+        # Two keys share a number with a probability of 1 in 2^60; one request then waits for the other.
         offset, pause = int(key[:15], 16), _FIRST_PAUSE
         while not await self._take(offset):
             waits_for("another process that sends the same request")

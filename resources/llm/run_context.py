@@ -15,7 +15,7 @@ from resources.llm.usage import ALL_MODELS
 
 @dataclass
 class RunContext:
-    """One run's view of the models; `run` is its id, `launcher` starts the mock model server."""
+    """The state of one run for model calls. `run` is its id, `launcher` starts the mock server."""
 
     registry: Registry
     ledger: Ledger
@@ -28,7 +28,7 @@ class RunContext:
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
     def limits(self, spec: ModelSpec) -> ModelLimits:
-        """The limits of one model, the same object for every stage that asks it."""
+        """Return the rate limits of a model. All stages share the same object."""
         if spec.name not in self._limits:
             self._limits[spec.name] = ModelLimits(
                 spec.concurrency,
@@ -39,7 +39,7 @@ class RunContext:
         return self._limits[spec.name]
 
     def in_flight(self, model: str) -> int:
-        """Requests in flight to a model of the registry, or to ALL_MODELS."""
+        """Count the requests in flight to a model of the registry, or to ALL_MODELS."""
         limits_of_models = (
             self._limits.values() if model == ALL_MODELS else [self._limits.get(model)]
         )

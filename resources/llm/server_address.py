@@ -1,6 +1,6 @@
-"""The address of a model's server: its public part, the credentials that it may carry, its proxy.
+"""Parse the address of a model's server into its public part and its credentials, and find its proxy.
 
-Who answers for a model is `ModelSpec.endpoint`.
+The identity of the server in request keys is `ModelSpec.endpoint`.
 """
 
 import ipaddress
@@ -14,12 +14,12 @@ from urllib.request import getproxies_environment, proxy_bypass
 
 OPENAI = "https://api.openai.com/v1"
 _NO_SECRETS = ("api-version", "deployment", "deployment-id", "model", "region", "version")
-"""Parameters of a query that say who is asked; all others may be secrets."""
+"""Query parameters that identify the server or model; all others may be secrets."""
 
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """A base URL taken apart: `public` has neither user, password nor query.
+    """A parsed base URL. `public` is the URL without user, password and query.
 
     `user` and `password` are sent as basic authentication, `query` with every request.
     """
@@ -31,13 +31,13 @@ class ServerAddress:
 
     @property
     def shown(self) -> str:
-        """The address as it may be shown, with the parameters that say who is asked."""
+        """The address for display, with only those query parameters that are not secret."""
         named = [(name, value) for name, value in self.query if name.lower() in _NO_SECRETS]
         return f"{self.public}?{urlencode(named)}" if named else self.public
 
     @property
     def headers(self) -> dict[str, str]:
-        """The header of basic authentication, where the address has a user; it replaces the key's."""
+        """The header of basic authentication, if there is a user; it replaces the API key's header."""
         if not (self.user or self.password):
             return {}
         return {"Authorization": f"Basic {self._basic}"}
@@ -47,7 +47,8 @@ class ServerAddress:
         """The parts that must not be displayed: credentials, also in their encoded form, and query
         values.
 
-        A user name without a password is a secret. The padding of base64 may be missing.
+        A user name without a password counts as a secret, too. The base64 form
+        is listed without its padding.
         """
         secrets = [value for name, value in self.query if name.lower() not in _NO_SECRETS]
         if self.user or self.password:
@@ -64,7 +65,7 @@ class ServerAddress:
 
 @lru_cache(maxsize=64)
 def read_address(address: str) -> ServerAddress:
-    """An http or https address taken apart. Raises ValueError for others, without their text."""
+    """Parse an http(s) address. Raises ValueError, whose message does not contain the address."""
     try:
         parts = urlsplit(address.strip())
         port = parts.port
@@ -85,14 +86,14 @@ def read_address(address: str) -> ServerAddress:
 
 
 class Proxy(NamedTuple):
-    """A proxy of the environment: the variable that names it, and its address."""
+    """A proxy from the environment: the variable that names it, and its address."""
 
     variable: str
     address: str
 
     @property
     def is_socks(self) -> bool:
-        """Whether it is a SOCKS proxy, which the client does not speak."""
+        """Whether it is a SOCKS proxy, which the client does not support."""
         return self.address.lower().startswith("socks")
 
     def at(self, host: str, port: int | None) -> bool:
@@ -111,7 +112,7 @@ class Proxy(NamedTuple):
 
 
 def proxy_for(url: str) -> Proxy | None:
-    """The proxy of the environment through which requests to an address go.
+    """Find the proxy that the environment sets for an address.
 
     Args:
         url: An http or https address.
@@ -133,7 +134,7 @@ def proxy_for(url: str) -> Proxy | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is this machine's loopback."""
+    """Tell whether a host is a loopback address of this machine."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reads the error of a model server from a response body.
+"""Read the error of a model server from a response body.
 
 Servers have many formats for the same error. `error_kinds.py` classifies errors, and `error_advice.py`
 names the setting of models.yaml that would prevent one.
@@ -11,35 +11,36 @@ from typing import NamedTuple
 from methods.json_text import from_json, to_json
 
 _READ = 4000
-"""Characters of a message, and of the other fields, that patterns search."""
+"""The first characters of the message and of the details, which patterns search."""
 _NESTED = ("error", "errors", "detail", "err", "fault", "base_resp")
-"""Fields that hold an error inside the body."""
+"""Fields of a body that contain an error."""
 _MESSAGE = (
     *("message", "msg", "detail", "error", "error_message", "error_msg", "errorMessage", "Message"),
     *("status_msg", "faultstring"),
     *("error_description", "description", "reason", "title"),
 )
-"""Fields that hold the words of an error, in order of preference."""
+"""Fields with the message of an error, in order of preference."""
 _WORDS_ALONE = ("message", "msg", "error_msg", "error_message", "status_msg")
-"""Fields that hold the words of an error where a reply has no choices."""
+"""Fields that mean an error if a reply with status 200 has no choices."""
 _ECHO = frozenset(
     ("input", "flagged_input", "messages", "prompt", "request", "body", "url", "user_id", "ctx")
 )
-"""Fields in which servers repeat the request: its text says nothing about the error."""
+"""Fields in which servers repeat the request. They are ignored, as the text of a request
+says nothing about the error."""
 _CODE = ("code", "status_code", "error_code", "errorCode")
-"""Fields that hold the code of an error."""
+"""Fields with the code of an error."""
 _GENERIC = re.compile(r"provider returned error|upstream error|internal error", re.IGNORECASE)
 _HTML = re.compile(r"<(!doctype|html|head|body|title|h1|p|center)\b", re.IGNORECASE)
 _LONGEST = 20_000
-"""Characters of a text body that are read."""
+"""The first characters of a text body that are read."""
 
 
 class ServerError(NamedTuple):
-    """One error of a server. All of it is untrusted text; what the body does not say is empty.
+    """One error of a server. All fields are untrusted text, and empty if the body lacks them.
 
     Attributes:
         status: The HTTP status; 0 for an error inside a reply with status 200 that names no status.
-        message: The server's words, for people.
+        message: The server's message.
         details: The body as JSON, without the fields in which servers repeat the request.
     """
 
@@ -64,8 +65,9 @@ def read_error(status: int, body: object) -> ServerError:
 
     Args:
         status: The HTTP status; for an error inside a reply with status 200 see `error_in_reply`.
-        body: The decoded JSON, or a text where the body is not JSON: OpenAI's form, a form without the
-            frame `error`, Google's list, FastAPI's `detail`, `msg`, plain text, HTML.
+        body: The decoded JSON, or a text if the body is not JSON. Known formats: OpenAI's
+            `error` object with or without the outer object, Google's list, FastAPI's
+            `detail`, `msg`, plain text, HTML.
 
     Returns:
         The error; fields that the body lacks are empty.
@@ -99,8 +101,8 @@ def error_in_reply(body: object) -> ServerError | None:
     """Read the error inside a reply with status 200.
 
     Returns:
-        The error as if its numeric code were the status; status 0 where it has none. None if the reply
-        holds no error.
+        The error, with its numeric code as the status; 0 if it has none.
+        None if the reply has no error.
     """
     if not isinstance(body, dict):
         return None
@@ -121,7 +123,7 @@ def error_in_reply(body: object) -> ServerError | None:
 
 
 class _VisibleText(HTMLParser):
-    """Collects the visible text of a page."""
+    """Collects the visible text of an HTML page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +142,7 @@ class _VisibleText(HTMLParser):
 
 
 def _plain_text(text: str) -> str:
-    """The words of a text body; of a page of HTML its visible text."""
+    """Return the text of a body; for an HTML page its visible text."""
     text = text[:_LONGEST]
     if not _HTML.search(text):
         return text.strip()
@@ -158,7 +160,7 @@ def _scalars(fields: dict[str, object]) -> dict[str, str]:
 
 
 def _message(value: object) -> str:
-    """The words of an error: a text, a dictionary with one of the usual fields, a list of either."""
+    """Find the message of an error in a text, in the usual fields of a dictionary, or in a list."""
     if isinstance(value, str):
         return _plain_text(value)
     if isinstance(value, list):
@@ -176,7 +178,7 @@ def _message(value: object) -> str:
 
 
 def _upstream(fields: dict[str, object]) -> str:
-    """The message of the server behind a router, which routers pass on as `metadata.raw`."""
+    """Find the message of the server behind a router, which routers pass on in `metadata.raw`."""
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     if not isinstance(raw, str):

@@ -1,7 +1,7 @@
-"""The wordings of servers' errors, as patterns over the text of `ServerError.text`.
+"""Patterns for the error messages of model servers, applied to `ServerError.text`.
 
-That text has `_` and camel case split into words. A pattern names a kind of error and not one server;
-a comment names the servers whose words only that pattern covers.
+In that text, names with `_` or camel case are split into words. A pattern is for a kind of error, not
+for one server. A comment names a server if only that pattern matches its message.
 """
 
 import re
@@ -51,7 +51,7 @@ ACCOUNT_CLOSED = _any(
     r"(suspend|deactivat|terminat|disabled|banned|closed|blocked)",
     r"账(号|户).{0,20}(封|停用|冻结|禁用)",
 )
-"""An account that was closed, as for what it asked: every request meets it."""
+"""A closed account, for example after violations: every request fails."""
 
 # Balance, and the quota of a day or a month
 
@@ -82,9 +82,9 @@ LONG_PERIOD = _any(
     r"per[ -]?(day|week|month)|\b(daily|weekly|monthly)\b|\b[RT]PD\b",
     r"(session|usage|5[ -]hour|5h) (usage )?limit|每(日|天|周|月)|当日|本周|本月",
 )
-"""A quota that the server restores after hours."""
+"""A quota that is restored after hours or days."""
 PROBABLY_EXHAUSTED = _any(r"\bquota\b|\bbilling\b|plan limit|payment|subscription|配额|额度|限额")
-"""Words of an empty account, unless the error is about a rate."""
+"""Words that mean an empty account, unless the error is about a rate limit."""
 
 RATE_LIMITED = _any(
     r"rate[ -]?limit|too many (concurrent |simultaneous )?(requests|connections)|throttl",
@@ -115,7 +115,7 @@ NO_ACCESS = _any(
     r"(permission|access|not (allowed|authorized|permitted|entitled)).{0,60}"
     r"\b(model|api|project|service)s?\b",
 )
-"""Words of a 403 that every request of this account meets."""
+"""Messages of a 403 that every request of this account gets."""
 
 # Schemas
 
@@ -130,7 +130,7 @@ REFUSED_SCHEMA = _any(
     r"guided (json|decoding|grammar)\b.{0,60}(not supported|failed|invalid|error)",
     r"structured outputs?\b.{0,40}(not|un) ?(supported|available)",
 )
-"""A JSON schema that the server cannot hold a reply to."""
+"""The server does not support structured output, or not this JSON schema."""
 
 # Images
 
@@ -160,8 +160,8 @@ TEXT_ONLY = _any(
     r"画像(?:入力)?(?:に対応していません|はサポートされていません)",
     r"이미지(?: 입력)?[을를은는이가]? ?지원하지 않",
 )
-"""A model that takes no images at all, whatever the status. Words about a format, a size or a number of
-images are none of these."""
+"""The model takes no images at all, independent of the status. Messages about the format, size or
+number of images must not match."""
 
 # Lengths
 
@@ -183,7 +183,7 @@ IMAGE_COUNT = re.compile(
     r"|最多.{0,10}?(\d{1,4}).{0,3}张",
     re.IGNORECASE,
 )
-"""A limit on the number of images; one of the groups is the number."""
+"""A limit on the number of images; one of the groups matches the number."""
 _TOO_MANY_IMAGES = _any(
     IMAGE_COUNT.pattern,
     r"too (many|much) (images?|pictures?|media|photos?|attachments?|files?|documents?)",
@@ -201,7 +201,7 @@ IMAGE_SIZE = _any(
     r"max\w* (allowed )?(image )?(size|dimension)",
     r"(图片|图像).{0,10}(过大|太大|尺寸超)",
 )
-"""An image with too many bytes or pixels; it may also be words of too many images."""
+"""An image with too many bytes or pixels. Messages about too many images may match, too."""
 TOO_LONG = _any(
     _TOO_MANY_IMAGES.pattern,
     IMAGE_SIZE.pattern,
@@ -234,9 +234,9 @@ PROBABLY_TOO_LONG = _any(
     r"(payload|body|request( size)?)\b.{0,40}(too (large|big)|exceed|larger)|too large",
     r"长度|過長|超长|トークン|토큰",
 )
-"""Words of a length that may be about something else, such as a parameter."""
+"""Words about a length that may also mean something else, such as a parameter."""
 
 
 def says_too_many_images(text: str) -> bool:
-    """Whether an error's text is about the number of images."""
+    """Tell whether an error's text is about too many images."""
     return _TOO_MANY_IMAGES.search(text) is not None

@@ -1,4 +1,4 @@
-"""Calls of stores from an event loop, kept off the loop where they may wait for a server."""
+"""Call blocking stores from an event loop: in a thread if the store is on a server."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,16 +10,16 @@ T = TypeVar("T")
 
 
 class StoreCalls:
-    """Calls of one store, one after the other in the order in which they were begun.
+    """Calls of one store, one after the other in the order in which they began.
 
-    A file answers within microseconds, less than it takes to change the thread, so it is called
-    directly. A call that was begun is made, also if its caller is cancelled or its event loop ends. The
-    loop's own threads are left to others, such as look-ups of host names: all of them may stand while a
-    server stands.
+    A file answers within microseconds, less than a thread switch takes, so it is called directly. A
+    call that has begun is finished, even if its caller is cancelled or its event loop ends. The calls
+    have separate threads: if a server hangs, they would otherwise block all threads of the event loop,
+    which also look up host names.
 
     Args:
-        may_wait: Whether a call may take long, as it asks a server.
-        threads: How many calls may be made at once; with more than 1 they are in no order.
+        may_wait: Whether a call may take long, because the store is on a server.
+        threads: The most concurrent calls. With more than 1 the order is not defined.
     """
 
     def __init__(self, may_wait: bool, threads: int = 1):
@@ -31,17 +31,18 @@ class StoreCalls:
         *arguments: P.args,
         **named: P.kwargs,
     ) -> T:
-        """Call a function; other tasks of the loop go on meanwhile."""
+        """Call a function. Other tasks of the loop continue in the meantime."""
         if self._threads is None:
             return function(*arguments, **named)
         return await asyncio.shield(self._begin(lambda: function(*arguments, **named)))
 
     async def take(self, function: Callable[[], T], give_back: Callable[[T], object]) -> T:
-        """Call a function that takes something.
+        """Call a function that acquires a resource.
 
         Args:
             function: The function.
-            give_back: Is called with the result if the caller was cancelled meanwhile; with one thread.
+            give_back: Releases the resource. Called with the result if the caller was
+                cancelled; needs a single thread.
         """
         if self._threads is None:
             return function()
@@ -60,7 +61,7 @@ class StoreCalls:
 
         Args:
             function: The function. If the store is on a server, the next call reports its errors.
-            then: Is called in the loop with the result.
+            then: Called in the loop with the result.
         """
         if self._threads is None:
             then(function())
@@ -73,7 +74,7 @@ class StoreCalls:
         self._begin(function).add_done_callback(tell)
 
     def close(self) -> None:
-        """Return once every call that was begun is made."""
+        """Wait until all calls that have begun are finished."""
         if self._threads is not None:
             self._threads.shutdown()
 

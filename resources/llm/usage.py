@@ -1,4 +1,4 @@
-"""Token usage, calls and cost of a stage, and what was unusual in its replies."""
+"""Token usage, calls and cost of a stage, and unusual properties of its replies."""
 
 from collections import Counter
 from contextvars import ContextVar
@@ -8,11 +8,11 @@ from resources.llm.finish_reasons import end_of
 from resources.llm.request import Completion, Failure, Outcome
 
 NAMES_SHOWN = 5
-"""Other models that replies name, of those that most do."""
+"""The most names that a list in the metadata shows, the most frequent ones."""
 requests_of_item: ContextVar[list[int] | None] = ContextVar("requests_of_item", default=None)
-"""Number of requests of the item that the current task works on."""
+"""The number of requests of the item that the current task works on."""
 ALL_MODELS = ""
-"""The lane of all items, where models are not asked apart."""
+"""The lane of all items if models are not isolated from each other."""
 
 
 @dataclass
@@ -28,29 +28,29 @@ class Usage:
     cost_usd: float = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     run_cost_usd: float = 0.0
-    """What the run has spent by the end of this stage, in US dollars."""
+    """The cost of the run up to the end of this stage, in US dollars."""
     outcomes_of: Counter[str] = field(default_factory=Counter)
     """Outcomes by model."""
     sent_of: Counter[str] = field(default_factory=Counter)
     """Outcomes of requests that were sent, by model."""
     other_models: Counter[str] = field(default_factory=Counter)
-    """Outcomes whose reply names another model than was asked, by that name."""
+    """Outcomes whose reply names another model than the requested one, by that name."""
     unknown_ends: Counter[str] = field(default_factory=Counter)
-    """Answers by their finish reason, where no server is known to use it."""
+    """Answers with an unknown finish reason, by that reason."""
     not_believed: int = 0
-    """Outcomes whose reply counts tokens that are not believed."""
+    """Outcomes whose reply has implausible token counts."""
     from_reasoning_field: int = 0
     """Answers that came in the field for reasoning."""
     stage: str = ""
-    """The stage, an asset's table; empty where no model is asked."""
+    """The stage, named by an asset's table; empty if it makes no model calls."""
     unread: int = 0
-    """Replies that could not be read, nor after their repairs."""
+    """Replies that could not be parsed, even after repairs."""
     without_schema: int = 0
     """Answers to requests that were sent without their JSON schema, as the server refused it."""
     timeouts: int = 0
-    """Attempts that got no answer in time, which the server may have worked for."""
+    """Attempts that timed out. The server may have worked on them."""
     failed_attempts: int = 0
-    """Attempts that got no answer, for whatever reason."""
+    """Attempts that got no answer, for any reason."""
     sent_again: int = 0
     """Attempts after the first one of a request."""
     last_error: str = ""
@@ -97,7 +97,7 @@ class Usage:
         self.run_cost_usd = later.run_cost_usd
 
     def requests_of(self, model: str) -> tuple[int, int]:
-        """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
+        """Count the finished requests to a model (or ALL_MODELS), and those that were sent."""
         if model == ALL_MODELS:
             return self.outcomes_of.total(), self.sent_of.total()
         return self.outcomes_of[model], self.sent_of[model]
@@ -128,7 +128,7 @@ class Usage:
 
     @property
     def advice(self) -> str:
-        """How to fix replies that could not be parsed: one sentence, empty if there are none."""
+        """Advice on replies that could not be parsed; empty if there are none."""
         return unread_sentence(self.stage, self.unread) if self.unread else ""
 
 
@@ -137,7 +137,7 @@ def _most(names: Counter[str]) -> str:
 
 
 def re_ask_unread_command(stage: str) -> str:
-    """The command that has what could not be read asked for again, and nothing else."""
+    """Return the command that invalidates only the unparseable answers of a stage."""
     return f"vlm-loom model re-ask --stage {stage.replace('.', '/')} --unread"
 
 

@@ -1,4 +1,4 @@
-"""Tasks that wait for a limit: one at a time looks whether there is room, in their order."""
+"""A FIFO queue of tasks that wait for a rate limit; only the first one checks the limit."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager, suppress
 
 
 class WaitingLine:
-    """A queue of tasks that wait for a limit. The first task checks the limit and may sleep until a
-    change.
+    """A queue of tasks that wait for a limit. The first task checks the limit,
+    and may sleep until it changes.
 
-    The queue outlives a stage; each stage has its own event loop.
+    The queue is used by several stages, each with its own event loop.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class WaitingLine:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """The caller's turn."""
+        """Wait until the caller is the first in the queue, and stay first during the block."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop
@@ -30,7 +30,7 @@ class WaitingLine:
     async def sleep(self, seconds: float | None = None) -> None:
         """Sleep within a turn until `wake` is called, but no longer than `seconds`.
 
-        Returns at once if it was called since the turn began or the last sleep ended.
+        Returns at once if `wake` was called since the turn began or the last sleep ended.
         """
         if seconds is None:
             await self._changed.wait()
@@ -41,5 +41,5 @@ class WaitingLine:
         self._changed.clear()
 
     def wake(self) -> None:
-        """Something has changed: the task whose turn it is looks again."""
+        """Wake the first task, because the limit may have changed."""
         self._changed.set()

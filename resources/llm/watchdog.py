@@ -1,6 +1,7 @@
-"""Logs a line when a stage has made no progress for minutes, and names the event that it waits for.
+"""Watchdog: log a line if a stage has made no progress for minutes, and name
+the events that it waits for.
 
-`usage.py` reports regular progress.
+`progress.py` reports regular progress.
 """
 
 import asyncio
@@ -12,14 +13,14 @@ from typing import NoReturn
 from weakref import WeakKeyDictionary
 
 STILL_SECONDS = 300.0
-"""Seconds without an outcome after which a line is printed, and printed again."""
+"""Seconds without progress after which a line is logged, and logged again."""
 STDERR = 2
 _LOG = logging.getLogger(__name__)
 _waited_for: "WeakKeyDictionary[asyncio.Task[object], str]" = WeakKeyDictionary()
 
 
 def waits_for(what: str | None) -> None:
-    """Note what the current task waits for from now on; None: another task, which notes it."""
+    """Note what the current task waits for from now on; None if another task notes it instead."""
     task = asyncio.current_task()
     if task is None:
         return
@@ -34,12 +35,13 @@ async def watch(
 ) -> NoReturn:
     """Watch a stage until cancelled.
 
-    If a call blocks the event loop for long, the standard error has the traceback of each thread.
+    If a call blocks the event loop for too long, the tracebacks of all threads
+    are written to standard error.
 
     Args:
         stage: The stage's name.
-        progress: A value that changes whenever something is done.
-        say: Is given the line.
+        progress: Returns a value that changes with any progress.
+        say: Called with the line.
     """
     before, still = progress(), 0.0
     try:
@@ -60,6 +62,6 @@ async def watch(
 
 
 def _most_waited_for() -> str:
-    """The events that tasks wait for, the most frequent first."""
+    """List the events that tasks wait for, the most frequent first."""
     counts = Counter(what for task, what in list(_waited_for.items()) if not task.done())
     return ", ".join(f"{what} ({n})" for what, n in counts.most_common()) or "nothing that it knows"

@@ -27,7 +27,7 @@ def main() -> None:
     parser = arguments()
     options = parser.parse_args()
 
-    # Imported when the command line is known to be right.
+    # Imported after the command line was checked.
     from resources.mock_server.server import create_app, serve
 
     try:

@@ -1,5 +1,8 @@
-"""The judging and checking tasks of the mock server: `rate`, `grade`, `compare`; `unseen`, `marks`,
-`ground`, `reread`. No judgment depends on a model's name or on the order of answers.
+"""The mock of LLM judges and of quality checks: `rate`, `grade` and `compare` judge answers;
+`answer_unseen`, `mark`, `ground` and `reread` check items.
+
+Answers are compared by words and facts. No judgment depends on the order of answers, except those of
+the mock judge `offline-always-a`, which simulates position bias.
 """
 
 import json
@@ -50,7 +53,7 @@ KNOWN_ANSWERS = {
     "legs of a spider": "A spider has eight legs, in four pairs, and so it is no insect.",
     "boiling point": "Water boils at 100 degrees Celsius, or 212 degrees Fahrenheit, at sea level.",
 }
-"""What can be answered without a picture, by words of the question."""
+"""Answers to questions that need no image, by words of the question."""
 _YES_NO = re.compile(r"^(?:is|are|does|do|has|have|was|were|can)\b", re.IGNORECASE)
 _UNSEEN_ANSWER = (
     "It is probably an ordinary view of its kind, with nothing out of the common in it."
@@ -71,7 +74,7 @@ _DECLINED = re.compile(
     r"|shall say nothing|would you tell me more)\b",
     re.IGNORECASE,
 )
-"""Ways not to answer that the rules of the stage do not know."""
+"""Evasive answers that the rules of the stage do not recognize as refusals."""
 
 
 def declines(answer: str) -> bool:
@@ -95,9 +98,10 @@ def agreement(right: str, answer: str) -> float:
 
 
 def _facts_told(right: str, answer: str) -> float | None:
-    """Return the share of a right text's facts that an answer states, less what clashes with them.
+    """Return the share of the reference's facts that an answer states, times the share of its
+    comparable facts that do not clash with the reference.
 
-    None where the right text states none.
+    None if the reference states no fact.
     """
     expected = stated_facts(right, _PICTURE)
     if not expected:
@@ -108,7 +112,7 @@ def _facts_told(right: str, answer: str) -> float | None:
 
 
 def _clashing(expected: list[StatedFact], answer_facts: list[StatedFact]) -> float:
-    """Return the share of what is told of a kind in the right text that this text does not have."""
+    """Return the share of an answer's comparable facts that contradict the reference."""
     kinds = {(fact.image, fact.kind) for fact in expected}
     comparable = [fact for fact in answer_facts if (fact.image, fact.kind) in kinds]
     wrong = [fact for fact in comparable if fact not in expected]
@@ -117,7 +121,7 @@ def _clashing(expected: list[StatedFact], answer_facts: list[StatedFact]) -> flo
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _tokens(text: str) -> set[str]:
-    """Return the words of a text, and of Chinese every two characters that follow each other."""
+    """Return the set of words of a text; for Chinese, the pairs of adjacent characters."""
     tokens: set[str] = set()
     for match in _WORD.finditer(text):
         word = match.group().lower()
@@ -127,7 +131,7 @@ def _tokens(text: str) -> set[str]:
 
 
 def _shared(tokens: set[str], other: set[str]) -> float:
-    """Return twice the common tokens by all tokens of both."""
+    """Return the Dice coefficient of two sets of tokens: 2 |A & B| / (|A| + |B|)."""
     return 2 * len(tokens & other) / (len(tokens) + len(other)) if tokens or other else 0.0
 
 
@@ -176,7 +180,7 @@ def _rated(reference: str, answer: str) -> tuple[int, str]:
 
 
 def compare(request: ReceivedRequest) -> str:
-    """Return the reason and the winner; where the judge always says A, that."""
+    """Return the reason and the winner as JSON. The judge `offline-always-a` always chooses A."""
     better = better_answer(
         "\n".join(request.every("instruction")),
         request.every("answera"),
@@ -200,8 +204,9 @@ def better_answer(
 ) -> Better:
     """Decide which answer to a question is better; several texts form one dialogue.
 
-    Two readers decide, each at random with the odds a / (a + b) of Bradley and Terry (1952); if they
-    differ, it is a tie.
+    Two simulated readers vote at random (seeded). Each prefers the first answer with the probability a
+    / (a + b), where a and b are the quality levels of the answers, as in the Bradley-Terry model
+    (1952). If the votes differ, it is a tie.
 
     Args:
         question: The question.
@@ -220,7 +225,7 @@ def better_answer(
         return "tie"
     if 0.0 in levels:
         return "second" if levels[0] == 0.0 else "first"
-    # Drawn for the two in an order of their own, whichever stands first.
+    # The two answers are sorted first, so that the result does not depend on their order.
     swapped = tuple(first) > tuple(second)
     first_level, second_level = reversed(levels) if swapped else levels
     seeded = SeededChoice("better", question, *sorted((tuple(first), tuple(second))))
@@ -234,7 +239,7 @@ def better_answer(
 
 
 def _level(answers: Sequence[str], truth: str, focus: str) -> float:
-    """Return how good answers are, from 0 for what says nothing to 1."""
+    """Return the mean quality of answers, from 0 (nothing stated) to 1."""
     return (
         sum(_of_one(answer, truth, focus) for answer in answers) / len(answers) if answers else 0.0
     )
@@ -245,7 +250,7 @@ def _of_one(answer: str, truth: str, focus: str) -> float:
         return 0.0
     level = agreement(truth, answer) if truth else 0.5
     if stated_facts(truth, 1) and not stated_facts(answer, 1):
-        # What both texts share are words that any text has.
+        # Without facts, the texts only share common words.
         level *= _NOTHING_STATED
     if focus:
         level = (1 - _FOCUS) * level + _FOCUS * agreement(focus, answer)
@@ -253,7 +258,7 @@ def _of_one(answer: str, truth: str, focus: str) -> float:
 
 
 def answer_unseen(request: ReceivedRequest) -> str:
-    """Answer each numbered question from what is shown, or from the words of the question alone."""
+    """Answer each numbered question from the images, or else from the words of the question."""
     return "\n\n".join(
         f"**A{number}**: {_unseen(question, request.labelled)}"
         for number, question in split_questions(request.section("questions"))
@@ -272,15 +277,16 @@ def ground(request: ReceivedRequest) -> str:
 
 
 def reread(request: ReceivedRequest) -> str:
-    """Return what each answer states against an earlier one, whom or what it should not name, and where
-    it declines."""
+    """Return for each answer its contradictions to earlier answers, its sensitive content and its
+    refusals, as a JSON object.
+    """
     first_values: dict[tuple[int, str], tuple[str, int]] = {}
     findings = []
     for number, (question, answer) in enumerate(_pairs(request), start=1):
         against = []
         for fact in _facts(question, answer):
             if fact.kind == COLOUR:
-                continue  # A picture has several.
+                continue  # An image has several colours.
             value, before = first_values.setdefault((fact.image, fact.kind), (fact.value, number))
             if value != fact.value and before != number:
                 against.append(

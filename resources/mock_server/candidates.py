@@ -1,5 +1,8 @@
-"""The evaluated models, whose names choose their skills; how options are read and chosen, and the task
-`extract`."""
+"""The mock models under evaluation (careful, careless, refuser, ...), and the task `extract`.
+
+The name of a model selects its behaviour. This module also parses and selects the options of
+multiple-choice questions.
+"""
 
 import re
 from collections.abc import Callable
@@ -44,18 +47,18 @@ _NONE = "Z"
 _LETTER_ANSWER = re.compile(
     rf"\W*([{CAPITALS}])\W*|.*\b(?:answer|it) is \W?([{CAPITALS}])\b.*", re.DOTALL
 )
-"""An answer that is a letter, or that says which letter it is."""
+"""An answer that consists of a letter, or states one ("the answer is B")."""
 
 
 def candidate(request: ReceivedRequest) -> str:
-    """Answer the user's last message with the skill that the model's name stands for."""
+    """Answer the user's last message with the behaviour of the named model."""
     return _SKILLS.get(request.model, _careful)(request)
 
 
 def _situation(request: ReceivedRequest) -> tuple[str, dict[int, Facts]]:
-    """Return the last message's text and the pictures it is about.
+    """Return the last message's text and the images that it is about.
 
-    They are those it names, else those that came with it, else all of the conversation's.
+    These are the images that it names, else its attached images, else all images of the conversation.
     """
     last = request.last_user
     pictures: dict[int, Facts] = {}
@@ -105,7 +108,7 @@ def _careless(request: ReceivedRequest) -> str:
 
 
 def _careless_sentence(number: int, facts: Facts, seeded: SeededChoice, *, first: bool) -> str:
-    """State about half the facts, some of them wrong; for the first picture at least one is."""
+    """State about half of the facts, some of them wrong: at least one for the first image."""
     rest = [kind for kind in vocabulary.KINDS if kind != vocabulary.COLOUR]
     kinds = [vocabulary.COLOUR, *seeded.order(f"kinds{number}", rest)[: _FACTS_TOLD - 1]]
     wrong = {kind for kind in kinds if seeded.chance(f"wrong {kind}{number}", _WRONG_RATE)}
@@ -122,7 +125,7 @@ def _careless_sentence(number: int, facts: Facts, seeded: SeededChoice, *, first
 
 
 def _wrong_values(facts: Facts, kind: str) -> list[str]:
-    """Return a kind's values that are wrong, without the nearly right ones if any remain."""
+    """Return the wrong values of a kind, without the nearly right ones if others remain."""
     right = true_values(facts, kind)
     wrong = [value for value in vocabulary.values(kind) if value not in right]
     far = [value for value in wrong if not any(vocabulary.near(value, true) for true in right)]
@@ -137,13 +140,13 @@ def _with(facts: Facts, kind: str, value: str) -> Facts:
 
 
 def _poor_perception(request: ReceivedRequest) -> str:
-    """See nothing right, and rest on what was said of the picture first."""
+    """Answer with only wrong facts in the first turn, and repeat the first answer in later turns."""
     earlier = _said_before(request)
     return _resting(earlier[0]) if earlier else _all_wrong(request)
 
 
 def _poor_reasoning(request: ReceivedRequest) -> str:
-    """See everything right, conclude wrong, and rest on the last conclusion."""
+    """Answer the first turn correctly and the second wrongly; then repeat the last answer."""
     earlier = _said_before(request)
     if not earlier:
         return _careful(request)
@@ -159,7 +162,7 @@ def _resting(claim: str) -> str:
 
 
 def _all_wrong(request: ReceivedRequest) -> str:
-    """Answer as the careful model does about pictures that are wrong in every fact."""
+    """Answer like the careful model, but with every fact of the images replaced by a wrong one."""
     text, pictures = _situation(request)
     wrong = {}
     for number, facts in pictures.items():
@@ -195,7 +198,7 @@ _SKILLS: dict[str, Callable[[ReceivedRequest], str]] = {
 
 
 def extract(request: ReceivedRequest) -> str:
-    """Return the letter that the answer names, or the letter of the only choice in it, or Z."""
+    """Return the letter that the answer states, else that of the only quoted choice, else Z."""
     _, offered = _options(request.section("choices"))
     answer = request.section("answer")
     match = _LETTER_ANSWER.fullmatch(answer)
@@ -211,7 +214,7 @@ def extract(request: ReceivedRequest) -> str:
 
 
 def _options(question: str) -> tuple[str, dict[str, str]]:
-    """Return the question's stem and its options by letter, none when it offers no choice."""
+    """Split a question into its stem and its options by letter, if it has options."""
     hits = list(_OPTION.finditer(question))
     letters = [hit.group(1) or hit.group(2) for hit in hits]
     if len(letters) < 2 or letters != list(LETTERS[: len(letters)]):
@@ -225,7 +228,7 @@ def _options(question: str) -> tuple[str, dict[str, str]]:
 
 
 def _best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
-    """Return the letter of the option that agrees best with the pictures."""
+    """Return the letter of the option that agrees best with the images."""
     if len(pictures) > 1 and (letter := best_of_several(stem, offered, pictures)):
         return letter
     seeded = SeededChoice("choice", stem, sorted(offered.items()), sorted(pictures.items()))
@@ -251,7 +254,7 @@ def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
 
 
 def _fits_stem(stem: str, number: int, pictures: dict[int, Facts]) -> float:
-    """Score an option that is a picture by what the question says of the picture wanted."""
+    """Score an option that is an image by how well it fits the description in the question."""
     words = stem.lower()
     order = brightest_first(pictures)
     if "brightest" in words or "lightest" in words:
@@ -265,7 +268,7 @@ def _fits_stem(stem: str, number: int, pictures: dict[int, Facts]) -> float:
 
 
 def _weight(stem: str, fact: StatedFact, facts: Facts) -> float:
-    """Return how well one value fits; a colour counts by its share, or as the background."""
+    """Score one stated value. A colour counts by its share, or as the background."""
     if fact.kind != vocabulary.COLOUR:
         return 2.0 * correctness(fact, facts) - 1.0
     if "background" in stem.lower():
@@ -275,7 +278,7 @@ def _weight(stem: str, fact: StatedFact, facts: Facts) -> float:
 
 
 def _stated(text: str) -> list[tuple[str, str]]:
-    """Return the facts a text states, trying short phrases around a bare word."""
+    """Return the facts that a text states. A bare word is also tried within short phrases."""
     for phrase in _PHRASES:
         facts = vocabulary.stated(phrase.format(text.strip(" .")))
         if facts:

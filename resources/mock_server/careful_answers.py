@@ -1,5 +1,6 @@
-"""Answers that are right in every fact: sentences that state, compare and interpret pictures' facts,
-in the words of `vocabulary.py`."""
+"""Correct answers of the mock server: sentences that state, compare and interpret the facts of images,
+in the words of `vocabulary.py`.
+"""
 
 import re
 from collections.abc import Sequence
@@ -36,12 +37,12 @@ _ENERGY = {
 
 
 def write_answer(request: ReceivedRequest) -> str:
-    """Answer the question."""
+    """Answer the question of the section `question`."""
     return careful_answer(" ".join(request.section("question").split()), request.labelled, "expert")
 
 
 def split_questions(text: str) -> list[tuple[int, str]]:
-    """Return (number, question) of each `Qi:` line and the lines that continue it."""
+    """Return (number, question) for each `Qi:` line with its continuation lines."""
     pieces = _NUMBERED.split(text)
     if len(pieces) < 3:
         return [(1, text.strip())]
@@ -78,7 +79,7 @@ def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str
 
 
 def _kinds_told(number: int) -> tuple[str, ...]:
-    """Return the kinds of fact stated of each of `number` pictures: the more pictures, the fewer."""
+    """Return the kinds of fact to state for each of `number` images: fewer kinds for more images."""
     if number <= 3:
         return KINDS
     return _SHORT if number <= _MANY else (COLOUR, LIGHT)
@@ -94,12 +95,12 @@ def _aspect(question: str) -> str:
 
 
 def token(number: int) -> str:
-    """Return a picture's token."""
+    """Return the token of an image."""
     return f"<image-{number}>"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Join words as prose does: "a, b and c"."""
+    """Join words as in prose: "a, b and c"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -116,7 +117,7 @@ def _palette(facts: Facts) -> str:
 
 
 def _forms(facts: Facts, kinds: Sequence[str]) -> str:
-    """Word the subject's number, outline and place, as far as the kinds ask for them."""
+    """Describe the number, outline and position of the subject, as far as `kinds` includes these."""
     outline = f"{facts.shape} " if SHAPE in kinds else ""
     counted = _COUNTED[facts.count] if COUNT in kinds else "the main {}subject"
     place = f" {_POSITION_PHRASES[facts.place]}" if PLACE in kinds else ""
@@ -124,7 +125,7 @@ def _forms(facts: Facts, kinds: Sequence[str]) -> str:
 
 
 def _at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> list[str]:
-    """State every fact of one picture in a few sentences, the asked kind of fact first."""
+    """State every fact of one image in a few sentences, the kind that was asked for first."""
     label = token(number)
     names = facts.colour_names
     share = round(100 * facts.colours[0][1])
@@ -174,12 +175,12 @@ def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice
 
 
 def brightest_first(pictures: dict[int, Facts]) -> list[int]:
-    """Return the pictures' numbers from the brightest to the darkest."""
+    """Return the numbers of the images from the brightest to the darkest."""
     return sorted(pictures, key=lambda number: (-pictures[number].luminance, number))
 
 
 def _comparisons(pictures: dict[int, Facts]) -> list[str]:
-    """Return sentences on light, shared colours and shared outlines of two or more pictures."""
+    """Return sentences on light, shared colours and shared outlines of two or more images."""
     order = brightest_first(pictures)
     top, bottom = order[0], order[-1]
     sentences = []
@@ -200,7 +201,7 @@ def _comparisons(pictures: dict[int, Facts]) -> list[str]:
 
 
 def _shared_colour(pictures: dict[int, Facts]) -> str:
-    """Say which pictures share a colour, for the largest group of two or more."""
+    """Name the largest group of images that share a colour."""
     groups: dict[str, list[int]] = {}
     for number, facts in pictures.items():
         for name in facts.colour_names:
@@ -212,7 +213,7 @@ def _shared_colour(pictures: dict[int, Facts]) -> str:
 
 
 def _interpretation(facts: Facts, seeded: SeededChoice, several: bool) -> str:
-    """Close with what the look of a picture, or of all of them together, suggests."""
+    """Return a closing sentence on the mood of an image, or of several."""
     subject = "Taken together, they create" if several else "Together, these create"
     mood = seeded.choice("mood", _MOODS[facts.light])
     return f"{subject} {mood}. {seeded.choice('energy', _ENERGY[facts.vividness])}"

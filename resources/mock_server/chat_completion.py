@@ -1,5 +1,7 @@
-"""The table of tasks, and the chat completion that answers a request: in the schema, and within the
-token limit and context, that OpenAI's API would keep."""
+"""Chat completions of the mock server, and its table of tasks.
+
+Like OpenAI's API, it follows the request's JSON schema, token limit and context length.
+"""
 
 import ast
 import json
@@ -99,10 +101,10 @@ def chat_body(payload: Mapping[str, object], context: int = CONTEXT_TOKENS) -> d
 
 
 def answer(request: ReceivedRequest) -> str:
-    """Answer a request by the task it names, or as an evaluated model where it names none.
+    """Answer a request by its task, or as a model under evaluation if it names no task.
 
-    A task is named in `metadata`, where no text of a prompt can reach. A repair is answered as the
-    request before it was. Raises BadRequest for an unknown task.
+    The task is in `metadata`, so the text of a prompt cannot set it. A repair is answered like the
+    original request. Raises BadRequest for an unknown task.
     """
     if request.task is None:
         return candidate(request)
@@ -117,7 +119,7 @@ def answer(request: ReceivedRequest) -> str:
 
 
 def _without_repair(request: ReceivedRequest) -> ReceivedRequest:
-    """The request without what a repair adds at the end of its last message."""
+    """Remove the text that a repair adds to the end of the last message."""
     *before, last = request.messages
     parts = (_REPAIR.sub("", part) if isinstance(part, str) else part for part in last.parts)
     return replace(request, messages=(*before, replace(last, parts=tuple(parts))))
@@ -164,12 +166,12 @@ def _prompt_tokens(request: ReceivedRequest) -> int:
 
 
 def _text_tokens(text: str) -> int:
-    """Return the number of tokens that a text counts for."""
+    """Count the tokens of a text: one for every four characters."""
     return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
 
 
 def _require_room(payload: Mapping[str, object], prompt: int, context: int) -> None:
-    """Raise BadRequest where the prompt, and the reply asked for, do not fit into the context."""
+    """Raise BadRequest if the prompt and the requested reply length do not fit into the context."""
     most = _most(payload) or 0
     if prompt + most <= context:
         return
@@ -191,7 +193,7 @@ def _require_room(payload: Mapping[str, object], prompt: int, context: int) -> N
 
 
 def _cut_off(payload: Mapping[str, object], text: str) -> tuple[str, str]:
-    """Return the text as far as the token limit allows, and the finish reason."""
+    """Cut the text at the token limit. Returns it with the finish reason."""
     most = _most(payload)
     if most is None or _text_tokens(text) <= most:
         return text, "stop"
@@ -199,9 +201,9 @@ def _cut_off(payload: Mapping[str, object], text: str) -> tuple[str, str]:
 
 
 def _in_schema(payload: Mapping[str, object], text: str) -> str:
-    """Return the text as an object of the request's JSON schema, where it asks for one.
+    """Convert the text to an object of the request's JSON schema, if it has one.
 
-    Raises BadRequest for a schema that no task of this server fills.
+    Raises BadRequest for a schema that does not fit the task's text.
     """
     wanted = payload.get("response_format")
     if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
@@ -221,7 +223,7 @@ def _in_schema(payload: Mapping[str, object], text: str) -> str:
 
 
 def _most(payload: Mapping[str, object]) -> int | None:
-    """The limit of a request's reply in tokens."""
+    """Return the request's limit for the reply in tokens; None without one."""
     for name in _LIMITS:
         most = payload.get(name)
         if most is None:
@@ -233,7 +235,9 @@ def _most(payload: Mapping[str, object]) -> int | None:
 
 
 def _object(text: str, names: list[str]) -> dict[str, object] | None:
-    """The text's own object; the one name that it lacks has the text before it, as a judge's has."""
+    """Find an object in a text. If one name is missing, its value is the text before the
+    object, as in a judge's reply.
+    """
     try:
         whole = from_json(text)
     except ValueError:
@@ -255,7 +259,7 @@ def _object(text: str, names: list[str]) -> dict[str, object] | None:
 
 
 def _numbered(text: str, names: list[str]) -> dict[str, object] | None:
-    """The texts after the labels `Q1:`, `**A2**:` where the names are such labels."""
+    """Return the texts after labels such as `Q1:` or `**A2**:`, if all names are such labels."""
     if not all(_LABEL.fullmatch(name) for name in names):
         return None
     label = re.compile(rf"^\W*({'|'.join(names)})\W*?:\s*", re.MULTILINE)

@@ -1,5 +1,6 @@
-"""Reading a chat request: its messages and pictures, and the sections of a task's prompt. Errors have
-the form of the OpenAI protocol."""
+"""Parse a chat request of the mock server: messages, images, and the tagged sections of a prompt.
+Errors have the format of the OpenAI protocol.
+"""
 
 import hashlib
 import json
@@ -12,16 +13,16 @@ from methods.json_text import from_json
 from resources.mock_server.image_facts import Facts, picture_facts
 
 _SPEAKERS = ("system", "developer", "user", "assistant")
-# In what is given as data every "</" was rewritten as "< /": the first closing tag is the right one.
+# In data within a section every "</" was rewritten as "< /", so the first closing tag ends the section.
 _SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
 IMAGE_NAME = re.compile(r"<image-(\d+)>")
-"""What a text names a picture by."""
+"""The token by which a text names an image."""
 _LABEL_AT_END = re.compile(IMAGE_NAME.pattern + r"\s*:?\s*$")
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 class ApiError(Exception):
-    """A request that ends with an HTTP error: its status, and the fields of the error's body."""
+    """An HTTP error as the response to a request: its status, and the fields of its body."""
 
     def __init__(
         self,
@@ -35,20 +36,20 @@ class ApiError(Exception):
         self.status, self.kind, self.code, self.param = status, kind, code, param
 
     def body(self) -> dict[str, object]:
-        """Return the error in the form OpenAI's API gives it."""
+        """Return the error in the format of OpenAI's API."""
         fields = {"type": self.kind, "param": self.param, "code": self.code}
         return {"error": {"message": str(self), **fields}}
 
 
 class BadRequest(ApiError):
-    """The request itself is wrong."""
+    """The request is invalid (status 400)."""
 
     def __init__(self, message: str, code: str | None = None, param: str | None = None) -> None:
         super().__init__(400, message, "invalid_request_error", code, param)
 
 
 class UnknownModel(ApiError):
-    """The named model is not served here."""
+    """The server does not have the requested model (status 404)."""
 
     def __init__(self, model: str) -> None:
         message = f"The model `{model}` does not exist on this mock server."
@@ -57,7 +58,7 @@ class UnknownModel(ApiError):
 
 @dataclass(frozen=True)
 class ReceivedImage:
-    """One picture of a message: its hash, its facts and the detail its sender asked for."""
+    """One image of a message: its hash, its facts and the requested detail."""
 
     key: str
     facts: Facts
@@ -69,27 +70,26 @@ Part = str | ReceivedImage
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """One message: who speaks, and its text and pictures in order."""
+    """One message: its role (`speaker`), and its texts and images in order."""
 
     speaker: str
     parts: tuple[Part, ...]
 
     @property
     def text(self) -> str:
-        """All the text of the message."""
+        """The texts of the message, joined by line breaks."""
         return "\n".join(part for part in self.parts if isinstance(part, str))
 
     @property
     def pictures(self) -> list[ReceivedImage]:
-        """All the pictures of the message."""
+        """The images of the message."""
         return [part for part in self.parts if isinstance(part, ReceivedImage)]
 
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A model's name, the messages sent to it, a hash of the whole request, and the task it names.
-
-    `task` is None where the request names none.
+    """A parsed request. `digest` is a hash of the whole request; `task` is None
+    if the request names no task.
     """
 
     model: str
@@ -99,7 +99,7 @@ class ReceivedRequest:
 
     @property
     def system(self) -> str:
-        """The first system message's text, or nothing."""
+        """The text of the first system message; empty if there is none."""
         spoken = (item.text for item in self.messages if item.speaker in ("system", "developer"))
         return next(spoken, "")
 
@@ -113,7 +113,7 @@ class ReceivedRequest:
 
     @cached_property
     def sections(self) -> list[tuple[str, str]]:
-        """(tag, content) of each outermost tag of the user's last message, in order."""
+        """(tag, content) of each outermost section of the user's last message, in order."""
         matches = _SECTION.finditer(self.last_user.text)
         return [(match.group(1), match.group(2).strip()) for match in matches]
 
@@ -135,7 +135,9 @@ class ReceivedRequest:
 
     @cached_property
     def labelled(self) -> dict[int, Facts]:
-        """The last message's pictures by the `<image-i>` label before each, or else by position."""
+        """The facts of the last user message's images, by the number in the `<image-i>` label before
+        each image, or else by position.
+        """
         pictures: dict[int, Facts] = {}
         before = ""
         for part in self.last_user.parts:
@@ -165,7 +167,7 @@ class ReceivedRequest:
 
 
 def read_body(body: bytes) -> dict[str, object]:
-    """Return the JSON object of a request's body."""
+    """Decode the JSON object of a request's body. Raises BadRequest."""
     try:
         payload = from_json(body, most=None)
     except ValueError:
@@ -176,7 +178,7 @@ def read_body(body: bytes) -> dict[str, object]:
 
 
 def model_name(payload: Mapping[str, object]) -> str:
-    """Return the name of the model asked for."""
+    """Return the name of the requested model. Raises BadRequest if it is missing."""
     model = payload.get("model")
     if not isinstance(model, str) or not model:
         raise BadRequest("The field 'model' must be a non-empty string.")
@@ -184,7 +186,7 @@ def model_name(payload: Mapping[str, object]) -> str:
 
 
 def task_name(payload: Mapping[str, object]) -> str | None:
-    """Return the task that a request names, if it names one."""
+    """Return the task that a request names; None if it names none."""
     metadata = payload.get("metadata")
     if metadata is None:
         return None
@@ -197,7 +199,7 @@ def task_name(payload: Mapping[str, object]) -> str | None:
 
 
 def read_chat(payload: Mapping[str, object]) -> ReceivedRequest:
-    """Read a chat request, analysing the pictures in it. Raises BadRequest."""
+    """Parse a chat request, and measure its images. Raises BadRequest."""
     model = model_name(payload)
     if payload.get("stream"):
         raise BadRequest("This mock server does not stream.")
@@ -231,7 +233,7 @@ def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
 
 
 def _digest(messages: tuple[ReceivedMessage, ...], options: dict[str, object]) -> str:
-    """Hash a request, each picture by its own hash."""
+    """Hash a request, with each image represented by its own hash."""
     content = [
         [
             item.speaker,

@@ -1,5 +1,6 @@
-"""The tasks `item`, `distractors` and `translate`: multiple-choice questions on facts in the pixels,
-never on captions and notes, and their Chinese."""
+"""The tasks `item`, `distractors` and `translate` of the mock server: multiple-choice questions on
+facts in the pixels, never on captions or notes, and their translation to Chinese.
+"""
 
 import json
 import re
@@ -21,7 +22,7 @@ QUESTIONS = {
     vocabulary.COUNT: ("How much is there to be counted in the picture?", "{} forms"),
     vocabulary.ORIENTATION: ("Which way up is the picture?", "{} format"),
 }
-"""The question about each kind of fact, and the form of a choice."""
+"""The question about each kind of fact, and the template of a choice."""
 _IN_CHINESE = {
     vocabulary.COLOUR: ("背景是什么颜色？", "{}"),
     vocabulary.LIGHT: ("整个画面的光线如何？", "{}"),
@@ -41,7 +42,7 @@ _OF_ABILITY = {
     "attribute_recognition": vocabulary.SHAPE,
     "attribute_comparison": vocabulary.COUNT,
 }
-"""What is measured that is nearest to an ability; of the others, any kind of fact."""
+"""The kind of fact nearest to an ability. For other abilities any kind is chosen."""
 _TOPICS = (
     *("Bridges", "Castles", "Coins", "Ferries", "Fountains", "Gardens", "Glaciers", "Harbours"),
     *("Kites", "Lakes", "Locomotives", "Maps", "Markets", "Mountains", "Observatories"),
@@ -49,7 +50,7 @@ _TOPICS = (
 )
 _TITLES = ("{}", "{} of the north", "{} by type", "{} at night", "{} in the 19th century")
 _WORDS_OF_SENTENCE = 6
-"""From so many words on, a right answer is a statement rather than a title."""
+"""A right answer with at least this many words is a statement rather than a title."""
 _WORDS = {
     "which": "哪个", "what": "什么", "where": "哪里", "who": "谁", "how many": "多少个",
     "is": "是", "are": "是", "in": "在", "of": "的", "and": "和", "or": "或", "than": "比",
@@ -64,9 +65,9 @@ _WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 
 
 def write_item(request: ReceivedRequest) -> str:
-    """Return a question about the one picture, with its answer and up to three distractors.
+    """Return a question about the image, with its answer and up to three distractors.
 
-    Without a picture, as in a dry run, any value is the answer.
+    Without an image, as in a dry run, any value is the answer.
     """
     ability = request.section("ability")
     pictures = list(request.labelled.values())
@@ -81,7 +82,7 @@ def write_item(request: ReceivedRequest) -> str:
 
 
 def _values(facts: Facts, kind: str) -> list[str]:
-    """Return a kind's right value, then the wrong ones; of colours, none that is nearly right."""
+    """Return the right value of a kind, then the wrong ones, without nearly right colours."""
     true = true_values(facts, kind)
     wrong = [value for value in vocabulary.values(kind) if value not in true]
     if kind != vocabulary.COLOUR:
@@ -91,13 +92,13 @@ def _values(facts: Facts, kind: str) -> list[str]:
 
 
 def worded(form: str, value: str) -> str:
-    """Return a choice: the value in its form."""
+    """Insert a value into the template of a choice."""
     plain = form.format(value)
     return _WORDED.get(plain, plain)
 
 
 def write_distractors(request: ReceivedRequest) -> str:
-    """Return as many wrong answers as are asked for."""
+    """Return the requested number of wrong answers."""
     answer = request.section("answer")
     excluded = {text.casefold() for text in (answer, *request.section("right").splitlines())}
     seeded = SeededChoice("distractors", answer, request.section("question"))
@@ -111,13 +112,13 @@ def write_distractors(request: ReceivedRequest) -> str:
 
 
 def _phrases() -> dict[str, str]:
-    """Return the Chinese of every question, choice and word that is known, by its English."""
+    """Return the English-Chinese dictionary of questions, choices and words."""
     phrases = dict(_WORDS)
     for kind, (question, form) in QUESTIONS.items():
         chinese_question, chinese_form = _IN_CHINESE[kind]
         phrases[question.casefold().rstrip("?")] = chinese_question.rstrip("？")
         for value in vocabulary.values(kind):
-            # A square format and a square form are two values.
+            # "square" is a value of two kinds (format and shape); the first one stays.
             phrases.setdefault(value, vocabulary.CHINESE[kind][value])
             choice = worded(form, value)
             phrases[choice] = chinese_form.format(vocabulary.CHINESE[kind][value])
@@ -137,7 +138,7 @@ _KNOWN_ENGLISH, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{
 
 
 def translate(request: ReceivedRequest) -> str:
-    """Return the question in Chinese, as JSON with the names that begin its texts."""
+    """Translate the texts of a question to Chinese, as JSON with the names that were kept."""
     texts = _texts(request)
     translated = {name: to_chinese(text) for name, text in texts.items()}
     first = [_WORD.match(text) for text in texts.values()]
@@ -151,7 +152,7 @@ def translate(request: ReceivedRequest) -> str:
 
 
 def _texts(request: ReceivedRequest) -> dict[str, str]:
-    """Return the texts to translate by name; none where the prompt is of another form."""
+    """Return the texts to translate by name; none if the prompt has another format."""
     try:
         item = from_json(request.section("item", "{}"))
     except ValueError:
@@ -171,7 +172,7 @@ def to_chinese(text: str) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Say whether there is a Chinese character in a text."""
+    """Tell whether a text has a Chinese character."""
     return _HAN.search(text) is not None
 
 

@@ -1,5 +1,6 @@
-"""The tasks `summary`, `questions` and `rewrite`. Questions are chosen by the pictures' facts, never by
-captions and notes."""
+"""The tasks `summary`, `questions` and `rewrite` of the mock server. Questions depend on the facts of
+the images, never on captions or notes.
+"""
 
 import re
 
@@ -88,7 +89,7 @@ _SYNONYM = re.compile(rf"\b({'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
 
 
 def write_summary(request: ReceivedRequest) -> str:
-    """Return the first two to four informative sentences of the page, or of its caption."""
+    """Return the first sentences of the Wikipedia page, or of the caption, up to four and 90 words."""
     sentences = _informative(request.section("page")) or _informative(request.section("caption"))
     if not sentences:
         return f"A page about {request.section('title') or 'an untitled subject'}."
@@ -102,14 +103,14 @@ def write_summary(request: ReceivedRequest) -> str:
 
 
 def _informative(text: str) -> list[str]:
-    """Split into sentences and leave out fragments."""
+    """Split a text into sentences, without fragments of fewer than five words."""
     plain = " ".join(_NOISE.sub("", text).split())
     sentences = [sentence.strip() for sentence in _SENTENCE_END.split(plain)]
     return [sentence for sentence in sentences if len(sentence.split()) >= 5]
 
 
 def write_questions(request: ReceivedRequest) -> str:
-    """Return as many numbered questions about the pictures as the system message asks for."""
+    """Return numbered questions about the images. The system message states their number."""
     pictures = request.labelled
     number = request.exactly("questions?", default=1)
     names = listed([token(label) for label in pictures] or [token(1)])
@@ -127,7 +128,7 @@ def write_questions(request: ReceivedRequest) -> str:
 
 
 def write_rewrites(request: ReceivedRequest) -> str:
-    """Return as many rewrites of the prompt as the system message asks for, one a line."""
+    """Return rewrites of the prompt, one per line. The system message states their number."""
     prompt = " ".join(request.section("prompt").split())
     number = request.exactly("rewrites?", default=1)
     seeded = SeededChoice("rewrites", prompt)
@@ -146,14 +147,14 @@ def write_rewrites(request: ReceivedRequest) -> str:
 
 
 def _framed(frame: str, body: str) -> str:
-    """Put the prompt into a frame; a frame that is a question ends in a question mark."""
+    """Put the prompt into a frame. If the frame is a question, the text ends with a question mark."""
     text = frame.format(_lowered(body))
     asks = frame.startswith(("Could you {}", "Would you"))
     return text[:-1] + "?" if asks and text.endswith(".") else text
 
 
 def _reworded(prompt: str) -> str:
-    """Swap words for synonyms outside the tokens."""
+    """Replace words by synonyms, except inside tokens."""
     return "".join(
         piece if index % 2 else _SYNONYM.sub(lambda hit: _SYNONYMS[hit.group(1).lower()], piece)
         for index, piece in enumerate(_TOKEN.split(prompt))
@@ -161,7 +162,7 @@ def _reworded(prompt: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    """Start with a small letter, unless the first word is a token, a name or "I"."""
+    """Begin with a lower-case letter, unless the first word is a token, an abbreviation or "I"."""
     first = text.split(" ", 1)[0]
     plain = first.isalpha() and first[1:].islower()
     return text[:1].lower() + text[1:] if plain else text

@@ -16,10 +16,10 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from scipy import ndimage
 
 KEEP = 4096
-"""Pictures whose facts are kept."""
+"""The most images whose facts are cached."""
 SIDE = 96
 THUMB = 48
-"""Pixels of the sides of the small square copy that pictures are compared by."""
+"""The side in pixels of the small square copy by which images are compared."""
 _EIGHT_WAYS = np.ones((3, 3), dtype=int)
 
 COLOUR_NAMES = (
@@ -43,7 +43,7 @@ _INDEX = {name: index for index, name in enumerate(COLOUR_NAMES)}
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of one picture; every word is a value of `vocabulary.py`."""
+    """The facts of one image; every word is a value of `vocabulary.py`."""
 
     width: int
     height: int
@@ -56,7 +56,7 @@ class Facts:
     shape: str
     place: str
     count: str
-    # Neither shown nor compared: choices are drawn by what is shown of a picture.
+    # Left out of repr and comparison: seeded choices depend on the repr of the facts.
     thumbnail: NDArray[np.uint8] = field(
         default_factory=lambda: np.zeros((THUMB, THUMB, 3), np.uint8), repr=False, compare=False
     )
@@ -72,9 +72,10 @@ _lock = threading.Lock()
 
 
 def picture_facts(url: str) -> tuple[str, Facts]:
-    """Return the hash and the facts of the picture a `data:` URL carries.
+    """Return the hash and the facts of the image in a `data:` URL.
 
-    A picture seen before is neither decoded nor measured again. Raises ValueError with a sentence.
+    The facts of recent images are cached. Raises ValueError with a sentence
+    if the image cannot be read.
     """
     key = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
     with _lock:
@@ -112,7 +113,7 @@ def _measure(data: bytes) -> Facts:
 
 
 def _prepare(image: Image.Image) -> Image.Image:
-    """Return a small upright RGB copy, transparent parts on white."""
+    """Return a small upright RGB copy, with transparent parts on white."""
     image.draft("RGB", (SIDE * 2, SIDE * 2))
     small = ImageOps.exif_transpose(image)
     if small.mode.startswith("I;16"):
@@ -125,7 +126,7 @@ def _prepare(image: Image.Image) -> Image.Image:
 
 
 def analyse(image: Image.Image) -> Facts:
-    """Return the facts of a decoded or lazily opened picture."""
+    """Measure the facts of a decoded or lazily opened image."""
     width, height = _upright_size(image)
     pixels = np.asarray(_prepare(image))
     indices = _colour_indices(pixels)
@@ -161,7 +162,9 @@ def _orientation(width: int, height: int) -> str:
 
 
 def _dominant(colours: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """Keep up to three colours; a thin drawing's one other colour counts however small."""
+    """Select up to three colours with a share of at least 3%. If only one has this share, a second one
+    needs 0.3%, for thin drawings.
+    """
     largest = [pair for pair in colours if pair[1] >= 0.03][:3]
     if len(largest) == 1 and len(colours) > 1 and colours[1][1] >= 0.003:
         largest.append(colours[1])
@@ -171,7 +174,7 @@ def _dominant(colours: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]
 def _background(
     pixels: NDArray[np.uint8], indices: NDArray[np.intp]
 ) -> tuple[str, NDArray[np.float64]]:
-    """Return the name and the mean colour of the commonest colour along the border."""
+    """Return the name and the mean RGB value of the most frequent colour along the border."""
     depth = max(1, min(pixels.shape[:2]) // 16)
     border = np.zeros(indices.shape, dtype=bool)
     border[:depth] = border[-depth:] = True
@@ -184,7 +187,7 @@ def _background(
 def _parts(
     pixels: NDArray[np.uint8], background: NDArray[np.float64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Label the connected parts that stand out from the background; return labels and sizes."""
+    """Label the connected parts that differ from the background. Returns labels and pixel counts."""
     distance = np.sqrt(((pixels - background) ** 2).sum(axis=-1))
     threshold = max(40.0, 0.35 * float(np.percentile(distance, 99)))
     labels, number = ndimage.label(distance > threshold, structure=_EIGHT_WAYS)
@@ -193,7 +196,7 @@ def _parts(
 
 
 def _count(sizes: NDArray[np.float64]) -> str:
-    """Count the parts that are not specks beside the largest one."""
+    """Count the parts that are not tiny compared with the largest one: `single`, `few` or `many`."""
     if sizes.size == 0:
         return "single"
     number = int((sizes >= max(3.0, 0.012 * float(sizes.max()))).sum())
@@ -201,7 +204,7 @@ def _count(sizes: NDArray[np.float64]) -> str:
 
 
 def _subject(labels: NDArray[np.int32], sizes: NDArray[np.float64]) -> tuple[str, str]:
-    """Return the shape and the place of the largest part."""
+    """Return the shape and the horizontal position of the largest part."""
     if sizes.size == 0:
         return "boxy", "centre"
     number = int(sizes.argmax()) + 1
@@ -214,7 +217,7 @@ def _subject(labels: NDArray[np.int32], sizes: NDArray[np.float64]) -> tuple[str
 
 
 def _shape(body: NDArray[np.bool_]) -> str:
-    """Name an outline by the share of its bounding box that it fills; triangles also by their taper."""
+    """Name an outline by the share of its bounding box that it fills, and whether it tapers."""
     height, width = body.shape
     fill = float(body.mean())
     aspect = width / height
@@ -230,7 +233,7 @@ def _shape(body: NDArray[np.bool_]) -> str:
 
 
 def _tapers(body: NDArray[np.bool_]) -> bool:
-    """Return whether one half of the body, cut either way, is far smaller than the other."""
+    """Tell whether the upper and lower half, or the left and right half, have very different areas."""
     total = float(body.sum())
     for profile in (body.sum(axis=1), body.sum(axis=0)):
         half = float(profile[: len(profile) // 2].sum()) / total
@@ -240,7 +243,7 @@ def _tapers(body: NDArray[np.bool_]) -> bool:
 
 
 def _vividness(pixels: NDArray[np.uint8]) -> str:
-    """Judge colourfulness by the opponent-colour measure of Hasler and Suesstrunk."""
+    """Classify colourfulness by the opponent-colour measure of Hasler and Suesstrunk (2003)."""
     red, green, blue = (pixels[..., band].astype(np.float64) for band in range(3))
     first, second = red - green, 0.5 * (red + green) - blue
     spread = np.hypot(first.std(), second.std())
@@ -251,7 +254,7 @@ def _vividness(pixels: NDArray[np.uint8]) -> str:
 def _hue(
     rgb: NDArray[np.float64], top: NDArray[np.float64], span: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the hue in degrees, 0 where there is none."""
+    """Return the hue of each pixel in degrees; 0 for grey."""
     safe = np.where(span > 0, span, 1.0)
     red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
     hue = np.where(
@@ -288,7 +291,7 @@ def _colour_indices(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
 
 
 def _colour_shares(indices: NDArray[np.intp]) -> list[tuple[str, float]]:
-    """Return (name, share) of the colours present, the largest share first."""
+    """Return (name, share) of all colours that occur, the largest share first."""
     counts = np.bincount(indices.ravel(), minlength=len(COLOUR_NAMES))
     total = max(1, int(counts.sum()))
     order = sorted(range(len(COLOUR_NAMES)), key=lambda index: (-int(counts[index]), index))

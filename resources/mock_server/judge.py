@@ -48,12 +48,12 @@ _BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>",
 
 @dataclass(frozen=True)
 class _Features:
-    """What was measured in an answer. Shares are 0 to 1."""
+    """The measured features of an answer. Shares are 0 to 1."""
 
     image_numbers: tuple[int, ...]
     right: tuple[StatedFact, ...]
     wrong: tuple[tuple[StatedFact, str], ...]
-    """Each with the true value."""
+    """Wrong facts, each with the true value."""
     missing: tuple[tuple[int, str], ...]
     """Image and kind of a fact that the answer lacks."""
     unmatched: tuple[StatedFact, ...]
@@ -64,13 +64,14 @@ class _Features:
     precision: float
     recall: float
     agreement: float
-    """How far the answer has the facts of the reference, on average."""
+    """The mean of how well the answer repeats each fact of the reference."""
     covered: float
-    """The share of the images asked about with a right or partly right fact."""
+    """The share of the images in question about which the answer states
+    a right or partly right fact."""
     named: float
-    """The share of the images asked about that the answer names."""
+    """The share of the images in question that the answer names."""
     stray: float
-    """The share of the sentences that state nothing about an image asked about."""
+    """The share of the stated facts that are not about an image in question."""
 
     interpretive: tuple[str, ...]
     connectives: int
@@ -270,14 +271,14 @@ def _distinct(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 
 def _facts_expected(number: int) -> int:
-    """Return how many kinds of fact a full answer states of each of `number` pictures."""
+    """Return the number of kinds of fact that a complete answer states for each of `number` images."""
     return 6 if number <= 3 else 4 if number <= 6 else 2
 
 
 def _recall(
     numbers: list[int], pictures: dict[int, Facts], scored: dict[StatedFact, float]
 ) -> tuple[float, list[tuple[int, str]]]:
-    """Return the share of the expected facts that were stated, and the (picture, kind) left out."""
+    """Return the share of the expected facts that were stated, and (image, kind) of the others."""
     full = _facts_expected(len(numbers))
     shares: list[float] = []
     missing: list[tuple[int, str]] = []
@@ -297,7 +298,7 @@ def _recall(
 
 
 def _match(expected: StatedFact, statements: list[StatedFact]) -> float:
-    """Return how well the answer repeats one fact of the reference."""
+    """Return how well the answer repeats one fact of the reference: 1, 0.5 for a near value, or 0."""
     if expected in statements:
         return 1.0
     same = [c for c in statements if (c.image, c.kind) == (expected.image, expected.kind)]
@@ -305,7 +306,7 @@ def _match(expected: StatedFact, statements: list[StatedFact]) -> float:
 
 
 def _is_swapped(fact: StatedFact, numbers: list[int], pictures: dict[int, Facts]) -> bool:
-    """Return whether a wrong fact is true of another image asked about."""
+    """Tell whether a wrong fact is true of another image that the question asks about."""
     return any(
         correctness(StatedFact(number, fact.kind, fact.value), pictures[number]) == 1.0
         for number in numbers
@@ -314,7 +315,7 @@ def _is_swapped(fact: StatedFact, numbers: list[int], pictures: dict[int, Facts]
 
 
 def _contradictions(statements: list[StatedFact]) -> list[tuple[int, str]]:
-    """Return (picture, kind) where two values were stated and only one can be right."""
+    """Return (image, kind) for which two values were stated, although only one can be right."""
     values_of: dict[tuple[int, str], set[str]] = {}
     for fact in statements:
         if fact.kind != vocabulary.COLOUR:
@@ -323,7 +324,7 @@ def _contradictions(statements: list[StatedFact]) -> list[tuple[int, str]]:
 
 
 def _false_relations(pictures: dict[int, Facts], answer: str) -> int:
-    """Count statements of which picture is brighter that the pixels contradict."""
+    """Count statements such as "image 1 is brighter than image 2" that the pixels contradict."""
     wrong = 0
     for first, word, second in _BRIGHTER.findall(answer):
         first_facts, second_facts = pictures.get(int(first)), pictures.get(int(second))

@@ -17,11 +17,11 @@ from resources.mock_server.vocabulary import true_values
 class _Turn(NamedTuple):
     question: str
     names: tuple[str, ...]
-    """The task in several forms of words, as writers have them."""
+    """Several wordings of the task's name, as different writer models would use."""
 
 
 class _Plan(NamedTuple):
-    """An instruction, its turns, and the points that a good creation meets."""
+    """An instruction, its three turns, and the criteria for a good creation (`focus`)."""
 
     instruction: str
     perception: _Turn
@@ -62,7 +62,7 @@ _KINDS_TOLD = {
     vocabulary.SHAPE: ("outline of the main subject", "主体的轮廓"),
     vocabulary.ORIENTATION: ("format", "画幅"),
 }
-"""Kinds of fact that a history speaks of."""
+"""The kinds of fact in the earlier turns of a dialogue, with their English and Chinese names."""
 _COLOURS = _Turn(
     "Which colours does this picture have, and how bright is it as a whole?",
     ("Colour Description", "Describing Colours", "colour description"),
@@ -129,7 +129,7 @@ _CREATED = "Here it is, with every point kept in mind."
 
 
 def write_seed(request: ReceivedRequest) -> str:
-    """Return a question of the kind that is asked for, and its reference."""
+    """Return a question of the requested kind, and its reference answer."""
     kind, chinese, facts = _question_kind(request)
     question = (_CHINESE if chinese else _ENGLISH).get(kind, "")
     reference = _answer(question, facts, chinese)
@@ -137,7 +137,7 @@ def write_seed(request: ReceivedRequest) -> str:
 
 
 def write_context(request: ReceivedRequest) -> str:
-    """Return a dialogue of two earlier turns; in Incoherence the second answer is wrong."""
+    """Return two earlier turns and a last question; for `Incoherence` the second answer is wrong."""
     kind, chinese, facts = _question_kind(request)
     planted = kind == "Incoherence"
     seeded = SeededChoice("context", kind, facts)
@@ -170,18 +170,18 @@ def write_context(request: ReceivedRequest) -> str:
 
 
 def _question_kind(request: ReceivedRequest) -> tuple[str, bool, Facts | None]:
-    """Return the kind of question, whether it is to be in Chinese, and the picture if there is one."""
+    """Return the kind of question, whether it must be in Chinese, and the facts of the image."""
     facts = next(iter(request.labelled.values()), None)
     return request.section("kind"), "Chinese" in request.section("language"), facts
 
 
 def _true(facts: Facts | None, kind: str) -> tuple[str, ...]:
-    """Return what is right; without a picture, as in a dry run, the first value is."""
+    """Return the right values of a kind; without an image (dry run) the first possible value."""
     return true_values(facts, kind) if facts else vocabulary.values(kind)[:1]
 
 
 def _turn(kind: str, facts: Facts | None, chinese: bool, value: str = "") -> dict[str, str]:
-    """Return a question about one kind of fact, and the answer: `value`, or what is right."""
+    """Return a question about one kind of fact, answered by `value` or by the right value."""
     answer = value or _true(facts, kind)[0]
     name = _KINDS_TOLD[kind][chinese]
     if chinese:
@@ -197,13 +197,13 @@ def _answer(question: str, facts: Facts | None, chinese: bool) -> str:
 
 
 def write_instruction(request: ReceivedRequest) -> str:
-    """Return an instruction that any picture may raise."""
+    """Return an instruction that fits any image."""
     plan = _seeded("instruction", request).choice("plan", _PLANS)
     return json.dumps({"instruction": plan.instruction})
 
 
 def write_turns(request: ReceivedRequest) -> str:
-    """Return the instruction's three turns, their tasks named in one of several ways."""
+    """Return the three turns of an instruction, each with one of its task names."""
     seeded = _seeded("turns", request)
     plan = _OF_INSTRUCTION.get(request.section("instruction")) or seeded.choice("plan", _PLANS)
     named = {"perception": plan.perception, "reasoning": plan.reasoning, "creation": plan.creation}
@@ -221,7 +221,7 @@ def write_caption(request: ReceivedRequest) -> str:
 
 
 def write_reference(request: ReceivedRequest) -> str:
-    """Return the answer to the last question; of a creation, with a sentence on its points."""
+    """Return the answer to the last question; for a creation, with a sentence about its criteria."""
     answer = _answer_text(request.section("last"), request.labelled)
     return f"{answer} {_CREATED}" if request.every("focus") else answer
 

@@ -1,4 +1,4 @@
-"""The mock server as a child process: starting, finding and stopping it. POSIX only."""
+"""Start and stop the mock model server as a child process. POSIX only."""
 
 import atexit
 import os
@@ -17,7 +17,7 @@ from methods.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT_TOKENS = 128_000
-"""Tokens of prompt and reply together, as GPT-4o has them."""
+"""The context length in tokens, prompt and reply together: that of GPT-4o."""
 _LINE = "mock model server on "
 _TAIL = 600
 
@@ -27,15 +27,14 @@ class MockServerError(UserError):
 
 
 class MockServerProcess:
-    """An mock model server in a child process, as a context manager.
+    """A mock model server in a child process, as a context manager.
 
-    `start` may be called again at any time and returns the running server's base URL; `stop` may
-    be called again too. Both may be called from any thread. The server stops at interpreter exit,
-    and by itself when this process dies.
+    `start` and `stop` may be called repeatedly and from any thread; `start` returns the base URL of the
+    running server. The server stops at interpreter exit, and also if this process is killed.
     """
 
     module = "resources.mock_server"
-    """What is run."""
+    """The Python module that the process runs."""
 
     def __init__(
         self,
@@ -55,12 +54,12 @@ class MockServerProcess:
 
     @property
     def base_url(self) -> str:
-        """The running server's base URL, which ends in /v1; starts the server if need be."""
+        """The server's base URL, which ends in /v1. Starts the server if necessary."""
         return self.start()
 
     @property
     def pid(self) -> int | None:
-        """The server's process id while it runs."""
+        """The process id of the server; None if it is not running."""
         with self._lock:
             return self._process.pid if self._process and self._process.poll() is None else None
 
@@ -134,7 +133,7 @@ class MockServerProcess:
         return line.removeprefix(_LINE)
 
     def _wait_for_health(self, deadline: float) -> None:
-        """Wait until the server answers; proxies of the environment are not used for loopback."""
+        """Wait until the server answers. Proxies of the environment are not used."""
         address = self._base_url.removesuffix("/v1") + "/health"
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while time.monotonic() < deadline and self.pid is not None:
@@ -146,7 +145,7 @@ class MockServerProcess:
         raise self._failure("did not become healthy")
 
     def _failure(self, what: str) -> MockServerError:
-        """Return an error that quotes the end of the server's stderr and says what to do."""
+        """Make an error with the end of the server's stderr and advice."""
         tail = ""
         if self._stderr is not None:
             self._stderr.seek(0)

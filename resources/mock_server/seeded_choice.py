@@ -1,4 +1,4 @@
-"""Deterministic choices by a hash of seed values and a key: the only source of variety."""
+"""Seeded random choices of the mock server: deterministic, by a hash of seed values and a key."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,9 +8,10 @@ T = TypeVar("T")
 
 
 class SeededChoice:
-    """Choices that depend on the seed values and on the key of each choice, and on nothing else.
+    """Choices that only depend on the seed values and on the key of each choice.
 
-    Seed values enter as text: to rename `image_facts.Facts` or one of its fields changes every choice.
+    Seed values are hashed as text: renaming `image_facts.Facts` or one of its
+    fields changes every choice.
     """
 
     def __init__(self, *seed: object) -> None:
@@ -18,12 +19,12 @@ class SeededChoice:
         self._seed = hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
 
     def number(self, key: str) -> float:
-        """Return a number in [0, 1) for the key."""
+        """Return a pseudo-random number in [0, 1) for the key."""
         digest = hashlib.sha256(self._seed + key.encode()).digest()
         return int.from_bytes(digest[:6], "big") / float(1 << 48)
 
     def chance(self, key: str, probability: float) -> bool:
-        """Return True with a probability over all seeds.
+        """Decide with a probability.
 
         Args:
             key: The key of the decision.

@@ -1,5 +1,6 @@
-"""The web application of the OpenAI protocol, its socket, and its end with its parent. Every response
-has the header `x-mock: true`."""
+"""The HTTP server of the mock models (OpenAI protocol). It ends together with its parent process. Every
+response has the header `x-mock: true`.
+"""
 
 import asyncio
 import json
@@ -29,7 +30,7 @@ _WORKERS = 4
 
 
 class Application:
-    """The handlers of the routes, with the worker threads they share."""
+    """The handlers of the routes, which share worker threads."""
 
     def __init__(self, latency_ms: float, context_tokens: int) -> None:
         self._latency = latency_ms / 1000.0
@@ -37,7 +38,7 @@ class Application:
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
 
     async def health(self, request: Request) -> Response:
-        """Say that the server is up."""
+        """Report that the server is running."""
         return JSONResponse({"status": "ok", "mock": True}, headers=HEADERS)
 
     async def models(self, request: Request) -> Response:
@@ -52,7 +53,7 @@ class Application:
 
 
 class _NoPages:
-    """ASGI middleware that refuses the requests of pages in a browser."""
+    """ASGI middleware that refuses requests from web pages in a browser."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -68,7 +69,7 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
 
     Args:
         latency_ms: The latency of a reply in milliseconds.
-        context_tokens: The limit of prompt and reply together.
+        context_tokens: The most tokens of prompt and reply together.
 
     Returns:
         The application.
@@ -123,7 +124,7 @@ async def _error_response(request: Request, error: Exception) -> Response:
 
 
 def _answer_body(sent: bytes, context: int) -> bytes:
-    """Read the request and write its answer; runs in a worker thread."""
+    """Answer the body of a request; runs in a worker thread."""
     payload = read_body(sent)
     model = model_name(payload)
     if model not in MODELS:

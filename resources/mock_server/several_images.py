@@ -1,5 +1,6 @@
-"""Multiple-choice questions on how several pictures are related: for each form of choices, a rule of
-their agreement with the pixels."""
+"""Answer multiple-choice questions about several images from their pixels, with a rule for each kind of
+choices (image order, rotation, tiles, differences ...).
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,7 +27,8 @@ _TURNS: Mapping[str, Callable[[Pixels], Pixels]] = {
 }
 _PLACES = ("to the left of", "to the right of", "above", "below")
 _ALIKE = -14.0
-"""Agreement, the negative mean difference of pixels, below which pictures do not show the same."""
+"""Two images with an agreement (negative mean pixel difference, 0 to -255)
+below this do not show the same."""
 _EDGES_MEET = -45.0
 _SAME_KIND = -60.0
 
@@ -58,7 +60,7 @@ def best_of_several(
 def _scored(
     stem: str, texts: Mapping[str, str], pixels: Mapping[int, Pixels], pictures: Mapping[int, Facts]
 ) -> tuple[Scores, float] | None:
-    """Agreement by letter, and the least that a right choice has."""
+    """Compute the agreement of each choice, and the least agreement of a right one."""
     values = list(texts.values())
     if all(IMAGE.fullmatch(text) for text in values):
         named = {letter: int(text.strip(".").split()[1]) for letter, text in texts.items()}
@@ -96,7 +98,7 @@ def _agree(picture: Pixels, other: Pixels) -> float:
 
 
 def _meet(tiles: list[Pixels]) -> float:
-    """How well four tiles, row by row, meet at their inner edges."""
+    """Return how well four tiles, row by row, match at their inner edges."""
     first, second, third, fourth = tiles
     seams = (
         (first[:, -1], second[:, 0]),
@@ -139,12 +141,12 @@ def _detail(pixels: Pixels) -> float:
 
 
 def _noise(pixels: Pixels) -> float:
-    """What most neighbouring pixels differ by; edges are few."""
+    """Estimate noise by the median difference of neighbouring pixels; edges hardly change it."""
     return float(np.median(np.abs(np.diff(pixels, axis=0))))
 
 
 def _halves_agree(joined: Pixels, pair: list[Pixels], *, across: bool) -> float:
-    """How well the halves of a picture, side by side or one above the other, show two pictures."""
+    """Return how well the two halves of an image (left/right or top/bottom) match two images."""
     half = THUMB // 2
     halves = (joined[:, :half], joined[:, half:]) if across else (joined[:half], joined[half:])
     whole = np.concatenate(halves, axis=1 if across else 0)
@@ -158,7 +160,7 @@ def _halves_agree(joined: Pixels, pair: list[Pixels], *, across: bool) -> float:
 
 
 def _colours(pixels: Pixels) -> Pixels:
-    """The shares of 64 colours, in percent."""
+    """Return the histogram of 64 colours, in percent."""
     index = (pixels // 64).astype(int) @ np.array([16, 4, 1])
     return 100 * np.bincount(index.ravel(), minlength=64) / index.size
 
@@ -170,7 +172,7 @@ def _warped_agree(picture: Pixels, other: Pixels, text: str, size: tuple[int, in
         return -np.inf
     if matrix.shape != (3, 3) or abs(np.linalg.det(matrix)) < 1e-9:
         return -np.inf
-    # Where each pixel of the second picture was in the first, in pixels of the pictures themselves.
+    # The position of each pixel of the second image in the first one, in pixels of the original images.
     scale = np.array(size, float) / THUMB
     rows, columns = np.mgrid[0:THUMB, 0:THUMB]
     points = np.stack(
@@ -191,14 +193,14 @@ def _warped_agree(picture: Pixels, other: Pixels, text: str, size: tuple[int, in
 
 
 def _differences(picture: Pixels, other: Pixels) -> int:
-    """The connected parts in which two pictures differ strongly."""
+    """Count the connected parts in which two images differ strongly."""
     parts, n_parts = ndimage.label(np.abs(picture - other).max(axis=-1) > 60)
     sizes = np.bincount(parts.ravel(), minlength=n_parts + 1)[1:]
     return int((sizes >= 4).sum())
 
 
 def _versions(pixels: Pixels) -> list[Pixels]:
-    """A picture as it is, mirrored, brighter, and its middle."""
+    """Return an image in four versions: unchanged, mirrored, brighter, and zoomed into its middle."""
     cut = round(THUMB * 0.075)
     middle = pixels[cut:-cut, cut:-cut]
     zoom = THUMB / middle.shape[0]

@@ -1,5 +1,6 @@
-"""The words that state a visual fact, which answers are written in and the judge reads back, and the
-pictures of which facts are stated."""
+"""The mock server's vocabulary of visual facts: answers are written in these words, and the mock judge
+finds them in answers, with the images that they refer to.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from functools import lru_cache
 from resources.mock_server.image_facts import COLOUR_NAMES, Facts
 
 KEPT_TEXTS = 2_000
-"""Texts whose reading is kept: a judge is given the same reference with many answers."""
+"""The most texts whose facts are cached: a judge gets the same reference with many answers."""
 
 COLOUR, LIGHT, VIVIDNESS = "colour", "light", "vividness"
 SHAPE, PLACE, COUNT, ORIENTATION = "shape", "place", "count", "orientation"
@@ -83,7 +84,7 @@ CHINESE: dict[str, dict[str, str]] = {
     COUNT: {"single": "单个", "few": "少量", "many": "大量"},
     ORIENTATION: {"landscape": "横向", "portrait": "纵向", "square": "方正"},
 }
-"""Each value in Chinese; no word is a part of another one."""
+"""The Chinese word of each value. No word is a part of another one."""
 
 _NEIGHBOURS = {
     "red": ("orange", "pink", "brown"),
@@ -98,7 +99,7 @@ _NEIGHBOURS = {
     "few": ("single", "many"),
     "irregular": ("round", "boxy", "triangular"),
 }
-"""Values that are easily taken for one another, each pair once."""
+"""Values that are easily confused, each pair once."""
 _NEAR = {frozenset((value, other)) for value, others in _NEIGHBOURS.items() for other in others}
 
 _NEGATION = re.compile(
@@ -140,7 +141,7 @@ def values(kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def stated(text: str) -> tuple[tuple[int, str, str], ...]:
-    """Return (position, kind, value) of each fact a text states, negated ones left out."""
+    """Return (position, kind, value) of each fact that a text states, without negated facts."""
     facts = []
     for match in _ANY.finditer(text):
         start = match.start()
@@ -152,7 +153,7 @@ def stated(text: str) -> tuple[tuple[int, str, str], ...]:
 
 @dataclass(frozen=True)
 class StatedFact:
-    """One fact stated of one picture."""
+    """A fact that a text states about one image."""
 
     image: int
     kind: str
@@ -160,7 +161,7 @@ class StatedFact:
 
 
 def _mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
-    """Return (position, pictures) of each mention; mentions joined by "and" count as one."""
+    """Return (position, image numbers) of each mention; mentions joined by "and" count as one."""
     mentions: list[tuple[int, tuple[int, ...]]] = []
     end = -1
     for match in _MENTION.finditer(text):
@@ -174,7 +175,7 @@ def _mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def mentioned(text: str) -> set[int]:
-    """Return all the pictures a text mentions."""
+    """Return the numbers of all images that a text mentions."""
     return {number for _, group in _mentions(text) for number in group}
 
 

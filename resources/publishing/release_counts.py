@@ -1,4 +1,4 @@
-"""What a release consists of, in counts that need its images: for reports and files of results."""
+"""Count the items and tokens of a release, for reports and files of results."""
 
 from collections.abc import Sequence
 

@@ -1,9 +1,8 @@
-"""Releases as folders of files.
+"""Write releases as folders of files.
 
-`releases/<release id>/` holds the items in the forms that their benchmark is published in, the images
-that they name, who made each image, the card as JSON and as a page (`README.md`), and the rows of the
-release's tables, from which the other files are made. A release is frozen: a file that exists is not
-replaced.
+`releases/<release id>/` has the items in the published formats of their benchmark, their images, the
+attribution of each image, the dataset card as JSON and as `README.md`, and the rows of the release's
+tables, from which the other files are made. A release is frozen: an existing file is not replaced.
 """
 
 import csv
@@ -30,13 +29,13 @@ from resources.images.store import ImageStore
 TABLES, CARD, ATTRIBUTION = "tables.json", "card.json", "attribution.csv"
 README, IMAGES = "README.md", "images"
 MMDU, DIALOGUES = "mmdu", "dialogues.json"
-"""The form that instruction sets have, and its file."""
+"""The published format of instruction sets, and its file."""
 
 REWRITE = (
     "copy the file from a backup, or delete it and run vlm-loom run release, which writes it again "
     "from the tables"
 )
-"""What to do about a file of a release that is damaged."""
+"""Advice for a damaged file of a release."""
 ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
 """Columns of `release.images` on the source and the licence of an image."""
 
@@ -50,11 +49,11 @@ class ExportedFile(NamedTuple):
 
 
 class ChangedReleaseError(UserError):
-    """A file of a release's folder is not as it was written; the message says what to do."""
+    """A file in a release's folder was changed; the message says what to do."""
 
 
 def image_name(store: ImageStore, image_id: str) -> str:
-    """Path of an image inside a release's folder."""
+    """Return the path of an image inside a release's folder."""
     return f"{IMAGES}/{store.path(image_id).name}"
 
 
@@ -67,25 +66,25 @@ def write_release(
     mark_formulas: bool = True,
     recorded: Mapping[str, str] | None = None,
 ) -> list[ExportedFile]:
-    """Write the folder of a release, whole or not at all.
+    """Write the folder of a release, completely or not at all.
 
-    References that are held out are in no file. A folder that exists gets the files that it lacks, as
-    after an upgrade; nothing else in it is changed.
+    Held-out references are not written. An existing folder gets its missing files, for example after an
+    upgrade; its other files are not changed.
 
     Args:
         root: The folder of all releases.
         card: The row of `release.releases`.
         rows: The rows of `RELEASE_TABLES` in order, without the release's id.
         store: The images.
-        mark_formulas: Whether cells that a spreadsheet would compute are marked.
-        recorded: SHA-256 of the files as they were written before, by path relative to `root`.
+        mark_formulas: Whether to mark cells that a spreadsheet would compute as formulas.
+        recorded: The recorded SHA-256 of files that were written before, by path relative to `root`.
 
     Returns:
         The files, without images.
 
     Raises:
-        ChangedReleaseError: A file of an existing folder is not as it was recorded, or would be written
-            with another content than before. No file is written.
+        ChangedReleaseError: A file of an existing folder differs from its recorded hash, or a missing
+            file would get other content than before. No file is written.
     """
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
@@ -115,7 +114,7 @@ def write_release(
 
 
 def _require_unchanged(folder: Path, images: Sequence[Path], recorded: Mapping[str, str]) -> None:
-    """Raise ChangedReleaseError for a text or image of the folder with another content than before."""
+    """Raise ChangedReleaseError if a file or image of the folder has other content than before."""
     for file in exported_files(folder):
         if recorded.get(file.path, file.sha256) != file.sha256:
             raise ChangedReleaseError(
@@ -129,7 +128,7 @@ def _require_unchanged(folder: Path, images: Sequence[Path], recorded: Mapping[s
 def _add_files(
     draft: Path, folder: Path, names: Sequence[str], recorded: Mapping[str, str]
 ) -> None:
-    """Move files of `draft` into the folder, which lacks them, and all images of `draft`."""
+    """Move the named missing files and all images from `draft` into the folder."""
     for name in names:
         sha256 = _sha256(draft / name)
         if recorded.get(f"{folder.name}/{name}", sha256) != sha256:
@@ -143,18 +142,18 @@ def _add_files(
 
 
 def _make_folder(draft: Path, folder: Path) -> None:
-    """Make the whole `draft` the folder."""
+    """Rename `draft` to the release's folder."""
     draft.chmod(0o755)
     try:
         draft.replace(folder)
     except OSError:
-        # Another run may have been quicker with the same content.
+        # Another run may have written the same content first.
         if not folder.exists():
             raise
 
 
 def exported_files(folder: Path) -> list[ExportedFile]:
-    """The files of a release in its folder, images apart."""
+    """List the files of a release's folder, without images."""
     return [
         ExportedFile(
             f"{folder.name}/{path.name}",
@@ -174,7 +173,7 @@ def _sha256(path: Path) -> str:
 def _write_texts(
     draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore, mark_formulas: bool
 ) -> None:
-    """Write every file of a release into `draft`, but for the images."""
+    """Write every file of a release into `draft`, except images."""
     published = _published(card, rows, store)
     texts: dict[str, Iterable[str]] = {
         **published,
@@ -187,7 +186,7 @@ def _write_texts(
         if name.endswith(ENDING):
             write_table(pieces, draft / name)
         else:
-            # Piece by piece: a file with images inside may be large.
+            # Written in pieces, as a file with embedded images may be large.
             with (draft / name).open("wb") as file:
                 file.writelines(piece.encode() for piece in pieces)
         if mark_formulas and name in published and name.endswith((".tsv", ".csv")):
@@ -198,7 +197,7 @@ def _write_texts(
 
 
 def _published_files(card: Mapping[str, Any]) -> Mapping[str, str]:
-    """The files of a release's published forms, and what is in them."""
+    """Return the files of a release's published formats, with descriptions."""
     benchmark = benchmark_of(card)
     forms = published_forms(benchmark or MMDU)
     files = forms.PUBLISHED_FILES if forms else {}
@@ -206,7 +205,7 @@ def _published_files(card: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _published(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[str, Iterable[str]]:
-    """The texts of a release's published forms; an instruction set has MMDU's JSON alone."""
+    """Return the texts of a release's published formats. An instruction set only has MMDU's JSON."""
     forms = published_forms(benchmark_of(card) or MMDU)
     if forms is None:
         return {}
@@ -239,7 +238,7 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
 
 
 def _mark(file: Path) -> None:
-    """Mark the cells of a published table that a spreadsheet would compute; without any it stays."""
+    """Mark the cells of a published table that a spreadsheet would compute, if there are any."""
     form: dict[str, Any] = {"lineterminator": "\n"}
     if file.suffix == ".tsv":
         form |= {"delimiter": "\t", "quoting": csv.QUOTE_ALL}

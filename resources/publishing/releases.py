@@ -1,4 +1,4 @@
-"""Releases in the tables: which ones exist, which one of a name is current, and their rows."""
+"""Read releases from the tables: all releases, the current release of each name, and their rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,11 +26,11 @@ def rows_of_release(warehouse: Warehouse, release_id: str) -> dict[str, list[dic
 
 
 class ReleaseError(UserError):
-    """A release cannot be used as asked; the message says which there are."""
+    """A reference does not match exactly one release; the message names candidates."""
 
 
 def current_releases(warehouse: Warehouse) -> dict[str, str]:
-    """The id of the current release, by name."""
+    """Return the id of the current release for each name."""
     rows = warehouse.read("release/current").to_pylist()
     return {row["name"]: row["release_id"] for row in rows}
 
@@ -68,7 +68,7 @@ def release_meant(warehouse: Warehouse, reference: str) -> str:
         The id.
 
     Raises:
-        ReleaseError: No release matches, or several ids begin so.
+        ReleaseError: No release matches, or several ids begin with the reference.
     """
     cards = warehouse.read("release/all").to_pylist()
     ids = [card["release_id"] for card in cards]

@@ -1,4 +1,4 @@
-"""Results of a release as files: tables, images, and OpenVLM's leaderboard file."""
+"""Results of a release as files: CSV, Parquet, JSON, LaTeX, Markdown, figures, OpenVLM leaderboard."""
 
 import csv
 import io
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 METHODS, CITATIONS = "methods.txt", "citations.bib"
 SUBMISSION = "submission"
-"""The kind of files that have answers, and no scores."""
+"""The kind of a file with answers and without scores (`submission_files.py`)."""
 OPEN_VLM = "openvlm"
-"""The kind of file that has the numbers of another board."""
+"""The kind of a file with scores for OpenVLM's leaderboard (`openvlm.json`)."""
 _OF_JUDGE = ("judge", "judge_version", "metric", "aggregation")
 _ESTIMATE = ("value", "ci_low", "ci_high")
 COLUMNS = {
@@ -91,7 +91,7 @@ COLUMNS = {
     ),
     "counts": ("release_id", "name", "value", "n", "unit"),
 }
-"""The columns of each file for programs; each of the settings is a column."""
+"""The columns of the CSV, Parquet and JSON files. `settings` becomes one column per setting."""
 COUNTS = pa.schema(
     [(name, pa.int64() if name == "n" else pa.string()) for name in COLUMNS["counts"]]
 )
@@ -100,17 +100,17 @@ SETTINGS = (
     *("context_policy", "max_images", "many_images", "max_side", "detail", "server", "model"),
     "version",
 )
-"""How a model was asked: the keys of `settings` in `evaluate.candidates`."""
+"""The request settings of a model: the keys of `settings` in `evaluate.candidates`."""
 NAMES = {"leaderboard": {"release_id": "release", "why": "why_no_rank"}}
-"""The names of columns in a file that are not those of the results."""
+"""Columns that have another name in a file than in the results."""
 
 
 class ResultError(UserError):
-    """Results cannot be written as asked; the message says what to do."""
+    """Results cannot be written as requested; the message says what to do."""
 
 
 class ReleaseResults(NamedTuple):
-    """The results of one release, and what it consists of; `findings` are those of every analysis."""
+    """The results of one release. `findings` has those of all analyses, `counts` counts its items."""
 
     scores: pa.Table
     differences: pa.Table
@@ -119,7 +119,7 @@ class ReleaseResults(NamedTuple):
     counts: pa.Table
 
     def by_judge(self) -> list[JudgeResults]:
-        """The results of each judge, under each version."""
+        """Group the results by judge and version of the judge."""
         scores = self.scores.to_pylist()
         benchmark = BENCHMARKS.get(scores[0]["benchmark"] or "")
         return by_judge(
@@ -174,7 +174,7 @@ def read_results(warehouse: Warehouse, release_id: str) -> ReleaseResults:
 
 
 def _counts(warehouse: Warehouse, release_id: str) -> pa.Table:
-    """How many items or questions of the release have each value."""
+    """Count the items or questions of the release by kind, label and class of tokens."""
     items = items_of_release(rows_of_release(warehouse, release_id))
     rows = [
         {"release_id": release_id, "name": counts.name, "value": value, "n": n, "unit": counts.per}
@@ -213,7 +213,7 @@ def read_calls(warehouse: Warehouse, ledger: Ledger, release_id: str) -> Evaluat
 
 
 class _CallFacts(NamedTuple):
-    """What a methods paragraph says of a call."""
+    """The facts of a call that the methods paragraph states."""
 
     day: str
     temperature: float | None
@@ -248,7 +248,7 @@ def _settings(role: str, name: str, calls: Sequence[_CallFacts]) -> CallSettings
 
 
 def require_kind(kind: str) -> None:
-    """Raise ResultError unless results are written as this."""
+    """Raise ResultError unless `kind` is a format of results."""
     kinds = (*KINDS, OPEN_VLM, SUBMISSION)
     if kind not in kinds:
         if not kind:
@@ -265,12 +265,13 @@ def write_results(
     calls: EvaluationCalls,
     averages: Mapping[MetricKey, str],
 ) -> list[Path]:
-    """Write the files of a kind, how the scores were made in words, and what to cite.
+    """Write the results in one format, with a methods paragraph (`methods.txt`) and
+    citations (`citations.bib`).
 
     Args:
         results: The results of the release.
         kind: One of `KINDS`.
-        folder: Where the files are written; earlier ones are replaced.
+        folder: The folder of the files; earlier files are replaced.
         card: The card of the release.
         version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
@@ -295,7 +296,7 @@ def write_results(
 
 
 def _methods(results: ReleaseResults) -> set[str]:
-    """The methods of the intervals and tests of a release."""
+    """Collect the names of the methods behind the intervals and tests of a release."""
     tables = (results.scores, results.differences, results.findings)
     return {method for table in tables for method in table["method"].to_pylist() if method}
 
@@ -330,7 +331,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
 
 
 def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
-    """The rows of each file, with the types that they have in the tables."""
+    """Yield the name and the rows of each file, with the column types of the tables."""
     judges = results.by_judge()
     rows = {
         "leaderboard": [row for of_judge in judges for row in of_judge.models],
@@ -353,7 +354,7 @@ def _tables(results: ReleaseResults) -> Iterator[tuple[str, pa.Table]]:
 
 
 def _with_settings(table: pa.Table) -> pa.Table:
-    """A column for each setting in place of the map of all of them."""
+    """Replace the column with the map of all settings by one column per setting."""
     settings = [dict(of_model or ()) for of_model in table["settings"].to_pylist()]
     table = table.drop_columns("settings")
     for name in SETTINGS:
@@ -392,7 +393,7 @@ def _json(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
 
 
 def _for_papers(results: ReleaseResults) -> Iterator[ResultTable]:
-    """The tables of each judge, and those of the release."""
+    """Yield the tables of each judge, then those of the release."""
     judges = results.by_judge()
     for number, of_judge in enumerate(judges, start=1):
         yield from tables(of_judge, number)
@@ -432,11 +433,11 @@ KINDS: Mapping[str, Callable[[ReleaseResults], Iterator[tuple[str, bytes]]]] = {
     "png": _pictures("png", figures.png),
     "pdf": _pictures("pdf", figures.pdf),
 }
-"""What results are written as; each gives the names of files and what is in them."""
+"""The formats of results. Each function yields the name and the content of its files."""
 
 
 def _figures(results: JudgeResults) -> Iterator[tuple[str, "Figure"]]:
-    """The figures of a judge's results with their names: scores, differences, radars, quadrants."""
+    """Yield the named figures of a judge's results: scores, differences, radars, quadrants."""
     yield from in_widths("leaderboard", partial(scores_figure, results))
     if results.pairs(results.leading):
         yield from in_widths("pairs", partial(differences_figure, results))
@@ -450,13 +451,13 @@ def _figures(results: JudgeResults) -> Iterator[tuple[str, "Figure"]]:
 def write_open_vlm(
     warehouse: Warehouse, release: Mapping[str, Any], made_at: str | None, folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """Write `openvlm.json`, with a number for each further judge or version of its judging.
+    """Write `openvlm.json`; further judges or judge versions get `openvlm-2.json` and so on.
 
     Args:
         warehouse: The tables of the scores.
         release: A row of `release.releases`.
         made_at: The time of the scores, ISO 8601; the release's time if it is not known.
-        folder: Where the files are written; it is made if it does not exist.
+        folder: The folder of the files; it is made if it does not exist.
 
     Returns:
         The files, and sentences on what the numbers are.

@@ -1,4 +1,4 @@
-"""Reports and releases of the home over HTTP, for reading in a browser.
+"""Serve reports and releases of the workspace over HTTP, for reading in a browser.
 
 What belongs here: which files are answered, and which of them have scripts. What does not: who is
 answered and what a page may do (`resources/web/page_guard.py`), the links to them
@@ -23,19 +23,19 @@ from resources.web.addresses import PREFIX
 from resources.web.page_guard import PageGuard, policy, policy_of_files
 
 FOLDERS = ("reports", "releases")
-"""Folders of the home that are answered; nothing else of the home is."""
+"""The only folders of the workspace that are served."""
 WITH_SCRIPTS = "reports/cluster/"
-"""Pages with scripts, which name the hashes of their scripts in a policy of their own."""
+"""HTML pages with inline scripts. Each page has its own policy with the hashes of its scripts."""
 OF_FILES = "reports/items/"
-"""Pages whose scripts are files: the sample browser (`resources/site`)."""
+"""HTML pages with scripts in files: the sample browser (`resources/site`)."""
 OF_SITE = "reports/"
-"""Other pages of the site, which have one script in common (`resources/reports/page.py`)."""
+"""Other HTML pages of the site, which share one script (`resources/reports/page.py`)."""
 NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts="unsafe-inline")
 FILES = policy_of_files()
 
 
 def files_of(home: Path) -> Mount:
-    """The route of a workspace's reports and releases, or of those in the shared bucket.
+    """Create the route of a workspace's reports and releases, or of those in the shared bucket.
 
     The folder need not exist when the route is created.
     """
@@ -48,7 +48,7 @@ def files_of(home: Path) -> Mount:
 
 
 class _Files(StaticFiles):
-    """Regular files below a folder; what leads out of it, by dots or by a link, is not found."""
+    """Serves regular files of a folder. Paths that lead out of it, by `..` or a link, are not found."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(directory=folder, check_dir=False, html=True)
@@ -56,7 +56,7 @@ class _Files(StaticFiles):
 
 
 class _Objects:
-    """Objects of a bucket below a name, as they are now."""
+    """Serves the current objects of a bucket under a name."""
 
     def __init__(self, shared: SharedFiles, name: str) -> None:
         self._shared, self._name = shared, name

@@ -1,4 +1,4 @@
-"""Answers on a release as files that a benchmark's own evaluation takes, a model each."""
+"""Write submission files for a benchmark's own evaluation: the answers of each model on a release."""
 
 import io
 import re
@@ -26,7 +26,8 @@ from resources.publishing.result_files import ResultError, write_files
 from resources.warehouse import Warehouse
 
 MOST_CHARACTERS = 32_767
-"""Of a cell of a spreadsheet. Of a longer text the end is kept, where answers name their letter."""
+"""The most characters of a spreadsheet cell. The end of a longer text is kept, because answers usually
+state their letter there."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 
@@ -34,7 +35,7 @@ _TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 def write_submissions(
     warehouse: Warehouse, row: Mapping[str, Any], folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """Write the answers of every model on a release, as the benchmark's own evaluation takes them.
+    """Write the answers of every model on a release in the format of the benchmark's own evaluation.
 
     Args:
         warehouse: The tables.
@@ -42,11 +43,11 @@ def write_submissions(
         folder: The folder to write to.
 
     Returns:
-        The files, and sentences on what each model's files lack.
+        The files, and sentences on what is missing or changed in them.
 
     Raises:
-        ResultError: There are no answers, the benchmark has no such form, or the folder cannot be
-            written.
+        ResultError: There are no answers, the benchmark has no submission format, or
+            the folder cannot be written.
     """
     card = card_of(row)
     release_id: str = card["release_id"]
@@ -86,7 +87,7 @@ def write_submissions(
 
 
 def _answers(warehouse: Warehouse, release_id: str, model: str) -> Answers:
-    """What a model said itself, by place."""
+    """Read a model's own answers, by item, variant and turn."""
     rows = warehouse.select(
         "evaluate.shown_answers",
         *("item_id", "trial", "turn", "status", "answer"),
@@ -101,7 +102,7 @@ def _answers(warehouse: Warehouse, release_id: str, model: str) -> Answers:
 
 
 def _xlsx(sheet: Sheet, lost: Counter[str]) -> bytes:
-    """The table as a spreadsheet, the same bytes each time; `lost` counts what cells could not hold."""
+    """Make a reproducible spreadsheet. `lost` counts replaced characters and cut cells."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
@@ -118,7 +119,7 @@ def _xlsx(sheet: Sheet, lost: Counter[str]) -> bytes:
         lost["characters"] += n_unheld
         lost["cells"] += len(text) > MOST_CHARACTERS
         written = WriteOnlyCell(page, escaped(text[-MOST_CHARACTERS:]))
-        # Else a text that begins with = is a formula, and one like #N/A an error.
+        # Otherwise a text that begins with = would be a formula, and one like #N/A an error.
         written.data_type = "s"
         return written
 
@@ -131,7 +132,7 @@ def _xlsx(sheet: Sheet, lost: Counter[str]) -> bytes:
 
 
 def _without_times(data: io.BytesIO) -> bytes:
-    """A spreadsheet without the time at which it was written."""
+    """Remove the time of writing from a spreadsheet."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(data) as archive,

@@ -19,11 +19,11 @@ from resources.ray_rows.folder import OnRows, RowFolder
 
 REPORT_SECONDS = 5.0
 RETRIES = 3
-"""How often a block is tried again after its worker died, before the job fails."""
+"""Retries of a block after its worker died, before the job fails."""
 
 
 class BlockWorker:
-    """The actor class: runs its setup once, then processes blocks one after the other.
+    """The actor of a Ray worker: runs its setup once, then processes blocks one after the other.
 
     `make` names a function as `module:function`. It is called with `arguments` when the first block
     arrives, for example to load a model, and returns the function that processes the rows of a block.
@@ -35,10 +35,10 @@ class BlockWorker:
         self._on_rows: OnRows | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Process the blocks that the column `block` names.
+        """Process the blocks that are named in the column `block`.
 
-        Returns for each block the number of rows, the worker, and the message of a UserError or "". Any
-        other error ends the job.
+        Returns the number of rows, the worker, and the message of a UserError (or "") for each block.
+        Any other error ends the job.
         """
         import ray
 
@@ -67,7 +67,7 @@ def run_blocks(
     gpus: float,
     report: Callable[[str], None],
 ) -> None:
-    """Process all blocks that are not done. The message of a UserError is written to the folder."""
+    """Process all unfinished blocks. The message of a UserError is written to the folder."""
     import ray.data
 
     blocks = folder.todo()

@@ -1,7 +1,8 @@
-"""The files of one kind of work by row, in a folder that all nodes see: blocks to do, blocks done.
+"""A work queue for a Ray cluster, in a folder that all nodes share: blocks of
+rows to do, and finished blocks.
 
-A block is a Parquet file whose first column has the ids of its rows. The blocks of a run that was
-killed are found and used by the next one.
+A block is a Parquet file whose first column has the ids of its rows. After a killed run,
+the next run uses its blocks.
 """
 
 import hashlib
@@ -18,11 +19,11 @@ import pyarrow.parquet as pq
 from resources.files.atomic import write_atomically
 
 OnRows = Callable[[pa.Table], pa.Table]
-"""What is done with the rows of a block."""
+"""A function that processes the rows of a block."""
 
 
 class RowFolder:
-    """The blocks of one kind of work; any number of processes may work on them at once."""
+    """The blocks of one task; any number of processes may work on them at once."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -56,7 +57,7 @@ class RowFolder:
         return len(self.todo())
 
     def todo(self) -> list[str]:
-        """The names of blocks that are not done."""
+        """List the names of the unfinished blocks."""
         return [path.name for path in _files(self._todo) if not (self._done / path.name).exists()]
 
     def run(self, name: str, on_rows: OnRows) -> int:
@@ -74,25 +75,25 @@ class RowFolder:
         try:
             rows = pq.read_table(self._todo / name)
         except FileNotFoundError:
-            # Another job did it, and its rows are stored.
+            # Another job has finished the block, and its rows are stored.
             return 0
         write_atomically(self._done / name, _parquet(on_rows(rows)))
         return rows.num_rows
 
     def take(self) -> Iterator[pa.Table]:
-        """Each block that is done; it is removed when the next one is asked for."""
+        """Yield each finished block. It is deleted when the next one is requested."""
         for path in _files(self._done):
             yield pq.read_table(path)
-            # In this order: without its result a block that is still to do would be done again.
+            # Deleted in this order: a block to do without its result would be processed again.
             (self._todo / path.name).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
 
     def cancel(self) -> None:
-        """Remove the blocks to do: a job that is still running ends after its current ones."""
+        """Remove the blocks to do, so that a running job ends after its current blocks."""
         shutil.rmtree(self._todo, ignore_errors=True)
 
     def write_error(self, message: str) -> None:
-        """Record why the work cannot be done."""
+        """Record an error message for the run that waits for the job."""
         write_atomically(self.path / "error.txt", message.encode())
 
     def take_error(self) -> str | None:
@@ -106,14 +107,14 @@ class RowFolder:
 
 
 def without(rows: pa.Table, ids: pa.ChunkedArray) -> pa.Table:
-    """Take rows out of a table.
+    """Remove rows from a table by their ids.
 
     Args:
         rows: Rows with their id in the first column.
-        ids: The ids to take out.
+        ids: The ids of the rows to remove.
 
     Returns:
-        The other rows.
+        The remaining rows.
     """
     return rows.filter(pc.invert(pc.is_in(rows.column(0), value_set=ids)))
 

@@ -1,8 +1,8 @@
-"""The exact search for pairs of vectors within tau, as work by row on a Ray cluster.
+"""Exact near-duplicate search on a Ray cluster: all pairs of vectors with a cosine of at least tau.
 
-A row of this work is a block of the vectors. The prepared vectors and the pairs of finished blocks are
-files in a folder that every node sees. Arrays are memory-mapped: the processes of a node share one
-copy, and only the pages they access are read.
+Each row of the cluster's work is a block of the vectors. The prepared vectors and the pairs of finished
+blocks are files in a folder that all nodes share. Arrays are memory-mapped: the processes of a node
+share one copy, and only the memory pages that they access are read.
 """
 
 import hashlib
@@ -33,10 +33,10 @@ from methods.json_text import from_json
 from resources.files.atomic import draft_folder, open_atomically
 
 FIND_ON_WORKER = "resources.ray_rows.neighbour_pairs:find_on_worker"
-"""The function that makes the work of one worker."""
+"""The function that creates the work function on a worker, as `module:function`."""
 
 _KEY = re.compile(r"[0-9a-f]{32}")
-"""The name of a pair folder; folders of other work by row have names of another form."""
+"""The format of a pair folder's name; folders of other work have different names."""
 
 
 class PairFolderInUse(RuntimeError):
@@ -44,13 +44,13 @@ class PairFolderInUse(RuntimeError):
 
 
 class PairFolder:
-    """The prepared vectors of one search, and the pairs that were found so far."""
+    """The prepared vectors of one search, and the pairs found so far."""
 
     def __init__(self, path: Path):
         self.path = path
 
     def write_vectors(self, vectors: Vectors, tau: float, rows_per_block: int) -> None:
-        """Prepare vectors, shape (n, d), unless that is done already. Raises ThresholdError."""
+        """Prepare vectors, shape (n, d), unless the folder already has them. Raises ThresholdError."""
         if self._prepared.exists():
             return
         prepared = prepare(vectors, tau)
@@ -74,7 +74,7 @@ class PairFolder:
         )
 
     def unfinished_blocks(self) -> pa.Table:
-        """The rows of the work: `block_id`, `start` and `stop` of each block without stored pairs.
+        """List the work: `block_id`, `start` and `stop` of each block without stored pairs.
 
         The first block has the most columns, so workers start with the longest work.
         """
@@ -89,7 +89,7 @@ class PairFolder:
         )
 
     def find(self, rows: pa.Table) -> pa.Table:
-        """The pairs of some rows of `unfinished_blocks`: `block_id`, and the lists `low` and `high`."""
+        """Find the pairs of rows of `unfinished_blocks`: `block_id`, and lists `low` and `high`."""
         blocks = [
             block_pairs(self.prepared, start, stop)
             for start, stop in zip(rows["start"].to_pylist(), rows["stop"].to_pylist(), strict=True)
@@ -104,7 +104,7 @@ class PairFolder:
         )
 
     def store(self, blocks: pa.Table) -> None:
-        """Store what `find` returned. Raises ThresholdError once there are too many pairs."""
+        """Store a result of `find`. Raises ThresholdError if there are too many pairs."""
         n_pairs = self._n_pairs
         for block_id, low, high in zip(*blocks.columns, strict=True):
             path = self._pairs(block_id.as_py())
@@ -115,7 +115,7 @@ class PairFolder:
         require_pair_limit(n_pairs, self._numbers["tau"])
 
     def pairs(self) -> Iterator[Pairs]:
-        """The pairs of each block; the pairs of all blocks must be stored."""
+        """Yield the pairs of each block. The pairs of all blocks must be stored."""
         for block in self._blocks:
             low, high = _mapped(self._pairs(_block_id(*block)))
             yield Pairs(low, high)
@@ -150,10 +150,10 @@ def find_on_worker(folder: str) -> Callable[[pa.Table], pa.Table]:
 def open_pair_folder(
     root: Path, vectors: Vectors, tau: float, rows_per_block: int
 ) -> Iterator[PairFolder]:
-    """The pair folder of these vectors, locked for this process.
+    """Open the pair folder of these vectors, locked for this process.
 
-    If the context is left without an error, the folder is deleted, and so are unlocked folders of other
-    vectors. After an error the folder stays, and the next run continues it.
+    If the block succeeds, the folder is deleted, and so are unlocked folders of other vectors. After an
+    error the folder stays, and the next run continues with it.
 
     Args:
         root: The folder of all pair folders.
@@ -162,13 +162,13 @@ def open_pair_folder(
         rows_per_block: Vectors of one block.
 
     Raises:
-        PairFolderInUse: Another process has the folder open.
+        PairFolderInUse: Another process uses the folder.
         ThresholdError: The vectors or tau cannot be used.
     """
     path = root / _key(vectors, tau, rows_per_block)
     root.mkdir(parents=True, exist_ok=True)
     try:
-        # The lock is shared within the process: both passes may have the same vectors.
+        # The lock is shared within the process, because both passes may use the same vectors.
         with FileLock(f"{path}.lock", timeout=0, is_singleton=True):
             folder = PairFolder(path)
             folder.write_vectors(vectors, tau, rows_per_block)
@@ -187,14 +187,14 @@ def _block_id(start: int, stop: int) -> str:
 
 
 def _key(vectors: Vectors, tau: float, rows: int) -> str:
-    """Name of the folder: a hash of the vectors' bits, tau and the size of a block."""
+    """Return the name of the folder: a hash of the vectors, tau and the block size."""
     digest = hashlib.sha256(f"{vectors.shape} {vectors.dtype} {tau!r} {rows}".encode())
     digest.update(np.ascontiguousarray(vectors).data.cast("B"))
     return digest.hexdigest()[:32]
 
 
 def _mapped(path: Path) -> NDArray:
-    """A memory-mapped array, copy-on-write: torch needs writable pages, the file stays unchanged."""
+    """Memory-map an array copy-on-write: torch needs writable memory, but the file must not change."""
     return np.load(path, mmap_mode="c")
 
 

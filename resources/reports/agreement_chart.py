@@ -1,4 +1,4 @@
-"""The figure of agreement between raters, people and judges."""
+"""The figure of inter-annotator agreement, and of agreement between people and LLM judges."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,25 +9,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_RATERS = 40
-"""More raters than that are in the table alone; all together and judges come before pairs."""
+"""The most lines in the figure; further lines are only in the table. Groups of all raters
+and judges come before pairs."""
 MOST_RATER_NAME = 72
 IN_POINTS = "mae"
-"""The measure of agreement in points of the score; the others are coefficients up to 1."""
+"""The only measure in points of the score (mean absolute error); all
+others are coefficients up to 1."""
 
 Row = Mapping[str, Any]
 Line = tuple[str, str, str]
-"""Kind, dimension, raters."""
+"""Kind, dimension and raters of a line in the figure."""
 
 
 def agreement_figure(rows: Sequence[Row]) -> "Figure | None":
-    """Measures of agreement with 95 % intervals, a line for each group of raters.
+    """Draw the measures of agreement with 95 % confidence intervals, one line for each group of raters.
 
     Args:
         rows: The rows of `review.agreement` or `evaluate.judge_agreement`.
 
     Returns:
-        Coefficients on the left, errors in points on the right where there are scores; None if no row
-        has a value.
+        The figure, with coefficients on the left, and errors in points on the right if there are any;
+        None if no row has a value.
     """
     with_value = [row for row in rows if row["value"] is not None]
     lines = sorted({_line(row) for row in with_value}, key=_together_first)
@@ -77,7 +79,7 @@ def _draw_measures(
     measures = sorted({row["measure"] for row in rows})
     for number, measure in enumerate(measures):
         of_measure = [row for row in rows if row["measure"] == measure]
-        # Measures of one line stand one under the other.
+        # The measures of one line are drawn one below the other.
         shift = 0.6 * ((number + 1) / (len(measures) + 1) - 0.5)
         axis.errorbar(
             [row["value"] for row in of_measure],

@@ -22,14 +22,14 @@ from inspect_ai.solver import solver
 HERE = Path(__file__).parent
 SAID = "vlm_loom"
 ANSWERED = ("stop", "unknown")
-"""Other reasons for the end of an answer mean that it was cut off or filtered."""
+"""Stop reasons of complete answers. Other stop reasons mean that the answer was cut off or filtered."""
 VALUES = {True: CORRECT, False: INCORRECT, None: NOANSWER}
-"""Of a pass; NOANSWER: no rule reads its letter."""
+"""The value of a pass by whether its letter is right; None if no rule extracts a letter."""
 
 
 @functools.cache
 def _letter_scores():
-    """The file beside this one; it is there where letters are scored."""
+    """Load letter_scores.py from this folder. It only exists if the task scores letters."""
     spec = importlib.util.spec_from_file_location("letter_scores", HERE / "letter_scores.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -37,14 +37,14 @@ def _letter_scores():
 
 
 def _inside(path):
-    """A picture as a data URL: inspect_ai opens files for what a sample begins with alone."""
+    """Return an image as a data URL: inspect_ai only opens image files of a sample's input."""
     kind, _ = mimetypes.guess_type(path)
     return f"data:{kind or 'image/webp'};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def _message(record, shown=str):
     if record["role"] == "assistant":
-        # Parts of an assistant's message would be sent with line ends between them.
+        # inspect_ai would put line ends between the parts of an assistant's message.
         return ChatMessageAssistant(content="".join(part["text"] for part in record["content"]))
     content = [
         ContentImage(image=shown(HERE / part["image"]))
@@ -56,7 +56,7 @@ def _message(record, shown=str):
 
 
 def _sample(record):
-    # What comes after the first answer is put to the model turn by turn.
+    # The messages from the first answer on are sent turn by turn.
     turns = [message["turn"] for message in record["messages"]]
     first = next(place for place, turn in enumerate(turns) if turn is not None)
     return Sample(
@@ -75,7 +75,7 @@ def _sample(record):
 
 @solver
 def turn_by_turn():
-    """Each turn after the model's own answers; a turn without an answer is the last one."""
+    """Ask turn after turn over the model's own answers. A missing answer ends the dialogue."""
 
     async def solve(state, generate):
         rounds = []
@@ -97,9 +97,9 @@ def turn_by_turn():
 
 @metric
 def vlm_loom():
-    """The score that the release has on its leaderboard; the passes of an item count as one."""
+    """The score of the release as on its leaderboard: the passes of an item count once together."""
 
-    # inspect_ai takes a metric without this type for one of an earlier form.
+    # Without this type, inspect_ai takes the function for a metric with its older interface.
     def compute(scores: list[SampleScore]):
         passes = [each.score.metadata for each in scores if each.score.metadata]
         return _letter_scores().summary(passes)
@@ -109,7 +109,7 @@ def vlm_loom():
 
 @scorer(metrics=[vlm_loom()])
 def letters():
-    """Whether the letter of an answer is the right one, by the rules of vlm-loom."""
+    """Score whether the extracted letter of an answer is right, by the rules of vlm-loom."""
 
     async def score(state, target):
         counted = state.metadata["counted"]
@@ -131,7 +131,7 @@ def letters():
 
 @task
 def release():
-    """Every conversation of the release; where letters rank models they are scored."""
+    """All conversations of the release. Letters are scored if the benchmark ranks models by them."""
     dataset = json_dataset(str(HERE / "data.jsonl"), _sample)
     is_scored = any(sample.metadata["counted"] for sample in dataset)
     if not is_scored:

@@ -8,13 +8,13 @@ from PIL import Image
 
 HERE = Path(__file__).parent
 FAILED = "[LMMS_EVAL_"
-"""How lmms-eval begins what it puts in place of an answer that there is none."""
+"""The beginning of the text that lmms-eval returns for a failed request."""
 APART = "models that take pictures apart from texts cannot be given a history: use a chat model"
 
 
 @functools.cache
 def _letter_scores():
-    """The file beside this one; it is there where letters are scored."""
+    """Load letter_scores.py from this folder. It only exists if the task scores letters."""
     spec = importlib.util.spec_from_file_location("letter_scores", HERE / "letter_scores.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -36,14 +36,14 @@ def _content(message):
 
 
 def _answers(doc):
-    """The places of the model's own answers among the messages."""
+    """Return the indexes of the model's own answers among the messages."""
     return [place for place, message in enumerate(doc["messages"]) if message["turn"] is not None]
 
 
 def doc_to_messages(doc, round_idx=None, previous_output=None, previous_round_info=None):
-    """The messages of a round: pictures where they enter, and the model's own answers so far.
+    """Make the messages of a round, with images in their places and the model's own earlier answers.
 
-    A round without an answer is the last one.
+    A round without an answer ends the dialogue.
     """
     places = _answers(doc)
     earlier = list(previous_output or [])[: round_idx or 0]
@@ -61,19 +61,19 @@ def doc_to_messages(doc, round_idx=None, previous_output=None, previous_round_in
 
 
 def _alone(doc):
-    """The only message, for models that take pictures and text apart from each other."""
+    """Return the only message, for models that get images and text separately."""
     if len(doc["messages"]) != 2:
         raise ValueError(f"{doc['item_id']} has several turns, and {APART}.")
     return doc["messages"][0]
 
 
 def doc_to_visual(doc):
-    """The pictures, for models that take them apart from the text."""
+    """Return the images, for models that get them separately from the text."""
     return [part["url"] for part in _content(_alone(doc)) if part["type"] == "image"]
 
 
 def doc_to_text(doc, lmms_eval_specific_kwargs=None, round_idx=None, **rounds):
-    """The text of the first message, for models that take it apart from the pictures."""
+    """Return the text of the first message, for models that get it separately from the images."""
     if round_idx is not None:
         _alone(doc)
     parts = doc["messages"][0]["content"]
@@ -81,14 +81,14 @@ def doc_to_text(doc, lmms_eval_specific_kwargs=None, round_idx=None, **rounds):
 
 
 def doc_to_target(doc):
-    """The right letter or the reference; empty where it is held out."""
+    """Return the right letter or the reference answer; empty if it is held out."""
     return doc["target"]
 
 
 def process_results(doc, results):
-    """The item, trial and turns of the answers; of a letter that counts, whether it is right.
+    """Return the item, variant and turns of the answers, and whether a counted letter is right.
 
-    `right` is None where no rule of vlm-loom reads a letter.
+    `right` is None if no rule of vlm-loom extracts a letter.
     """
     texts = results[0] if isinstance(results[0], list) else results[:1]
     turns = [doc["messages"][place]["turn"] for place in _answers(doc)]
@@ -107,20 +107,20 @@ def _summary(results):
 
 
 def score(results):
-    """The score that the release has on its leaderboard; the passes of an item count as one."""
+    """Compute the score as on the release's leaderboard: the passes of an item count once together."""
     return _summary(results)["score"]
 
 
 def standard_error(results):
-    """The standard error of the score, clustered by items that belong together."""
+    """Compute the standard error of the score, clustered by groups of related items."""
     return _summary(results)["standard_error"]
 
 
 def unread(results):
-    """The number of answers whose letter no rule reads."""
+    """Count the answers from which no rule extracts a letter."""
     return _summary(results)["unread"]
 
 
 def not_scored(results):
-    """What stands in place of a score."""
+    """Return a note in place of a score."""
     return "not scored here: see README.md of the task"

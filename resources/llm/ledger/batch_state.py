@@ -1,8 +1,8 @@
-"""The state of requests in batches.
+"""The stored state of batch API requests.
 
-It is stored in the ledger's file, so that it outlives every process: a batch may take a day. An item is
-`waiting` in a batch, to be asked `again` after a batch that expired, or `failed` until the failure is
-reported.
+It is in the ledger's file, because a batch may take a day and must outlive the process. The state of an
+item is `waiting` (in a batch), `again` (to be submitted again, for example after its batch expired) or
+`failed` (until the failure is reported).
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ from resources.llm.request import FailureKind
 from resources.stores.inserts import insert_missing
 
 MAX_SUBMISSIONS = 3
-"""Batches a request goes through before it counts as lost."""
+"""A request fails after this many batches without an answer."""
 _ITEM = select(BATCH_ITEMS).where(BATCH_ITEMS.c.key == bindparam("of_key"))
 _TAKE = text("""
 INSERT INTO batch_items (
@@ -47,7 +47,7 @@ WHERE batch_items.state = 'again'
 class Batch(NamedTuple):
     """A batch of one model of the registry.
 
-    `remote_id` is None until the provider has said it, `ended_at` until all is taken in.
+    `remote_id` is None until the provider has given it, `ended_at` until all results are stored.
     """
 
     batch: str
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
 
 
 class BatchItem(NamedTuple):
-    """A request in a batch; `run` asked it, `kind` and `detail` say how it was lost last."""
+    """A request in a batch, made by `run`. `kind` and `detail` describe its last failure."""
 
     key: str
     batch: str
@@ -91,7 +91,7 @@ class BatchState:
         self._store = ledger._store
 
     def item(self, key: str) -> BatchItem | None:
-        """The request `key`, if it is on its way or came back without an answer."""
+        """Find a request that is in a batch or came back without an answer; None for others."""
         with self._store.read() as connection:
             row = connection.execute(_ITEM, {"of_key": key}).first()
         return None if row is None else _item(row)
@@ -118,7 +118,7 @@ class BatchState:
             items: The items.
 
         Returns:
-            The keys of the items that were put in; another process was faster with the others.
+            The keys of the items that were put in. Another process has already taken the others.
         """
         with self._store.transaction() as connection:
             own_keys = {item.key for item in items if _take(connection, batch, item)}
@@ -142,7 +142,7 @@ class BatchState:
                 connection.execute(wait)
 
     def ready_runs(self) -> list[str]:
-        """Runs that have stopped to wait and whose batches have all ended."""
+        """List the waiting runs whose batches have all ended."""
         run, ended_at = BATCH_WAITS.c.run, BATCHES.c.ended_at
         query = (
             select(run)
@@ -171,7 +171,7 @@ class BatchState:
             connection.execute(change.values(remote_id=remote_id, status="submitted"))
 
     def never_sent(self, batch: str) -> None:
-        """The provider has not got the batch: its items are as if they had not been handed over."""
+        """Record that the provider did not get the batch. Its items may be submitted again."""
         with self._store.transaction() as connection:
             items = update(BATCH_ITEMS).where(BATCH_ITEMS.c.batch == batch)
             fewer = BATCH_ITEMS.c.submissions - 1
@@ -191,11 +191,11 @@ class BatchState:
             connection.execute(change.values(status=status))
 
     def take_in(self, batch: str, results: Sequence[Call | LostRequest]) -> None:
-        """Store the answers and losses of a batch in one transaction; a second call changes nothing.
+        """Store the answers and failures of a batch in one transaction; a second call changes nothing.
 
         Args:
             batch: The id of the batch.
-            results: The calls and the losses.
+            results: The calls and the failed requests.
         """
         with self._store.transaction() as connection:
             for result in results:
@@ -213,7 +213,7 @@ class BatchState:
         Args:
             batch: The id of the batch.
             status: The provider's word for the status.
-            rest: The loss of the items that still wait; its key is not used.
+            rest: The failure of the items that still wait; its key is not used.
         """
         waiting_keys = self.waiting(batch)
         with self._store.transaction() as connection:
@@ -226,14 +226,14 @@ class BatchState:
             connection.execute(change.values(status=status, ended_at=current_time()))
 
     def reported(self, keys: Iterable[str]) -> None:
-        """These losses were reported, or answered live: the requests may be sent again."""
+        """Delete failed items that were reported or answered live, so that they may be sent again."""
         with self._store.transaction() as connection:
             for key in keys:
                 lost = BATCH_ITEMS.c.key == key, BATCH_ITEMS.c.state != "waiting"
                 connection.execute(delete(BATCH_ITEMS).where(*lost))
 
     def reported_all(self, stage: str, kind: FailureKind) -> None:
-        """Record that all losses of a kind were reported.
+        """Record that all failures of a kind were reported.
 
         Args:
             stage: The stage.
@@ -255,7 +255,7 @@ def _item(row: Row[Any]) -> BatchItem:
 
 
 def _take(connection: Connection, batch: str, item: BatchItem) -> bool:
-    """Whether the item was free: not answered meanwhile, and new or to be asked again."""
+    """Put an item into a batch. Returns False if another process has answered or taken it."""
     return bool(
         connection.execute(
             _TAKE, {**item._asdict(), "batch": batch, "request": pack(item.request)}
@@ -271,6 +271,6 @@ def _lose(connection: Connection, batch: str, lost: LostRequest) -> None:
         .where(columns.key == lost.key, columns.batch == batch, columns.state == "waiting")
         .values(kind=lost.kind, detail=lost.detail, state=once_more if lost.again else "failed")
     )
-    # Taken in a second time, after a crash, it is charged once all the same.
+    # The charge is only added once, even if results are stored a second time after a crash.
     if done.rowcount and lost.charge is not None:
         add_rows(connection, [lost.charge])

@@ -1,4 +1,4 @@
-"""The ledger's rows: calls that were answered, charges for what brought no answer."""
+"""The ledger's rows: calls (stored replies), and charges (requests without a usable answer)."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ from resources.llm.request import Completion, Failure, Outcome
 from resources.stores.inserts import insert_missing
 
 ANSWERED = "answered"
-"""The outcome of a call that holds an answer; of the others it is UNREAD or a failure kind."""
+"""The outcome of a call with an answer. Other outcomes are UNREAD or a failure kind."""
 UNREAD = "unread"
-"""The outcome of an answer that its asker could not read, nor what came of asking for a repair. It is
-kept, and looked at in each run, until it is read or somebody has it asked for again."""
+"""The outcome of an answer that could not be parsed, even after repairs. It is stored and parsed again
+in each run, until parsing succeeds or a user has it requested again."""
 KEPT_CHARACTERS = 10_000
-"""Characters of a reply without an answer that are kept."""
+"""The most characters of the reply that a charge stores."""
 _SMALLEST_WINDOW = 9
-"""Of zlib, as a power of two of bytes."""
+"""The smallest window of zlib: 2^9 bytes."""
 _WHY = {
     "truncated": "The token limit cut the answer off after {tokens} tokens: raise token_limit.tokens "
     "of the model in models.yaml.",
@@ -32,12 +32,13 @@ _WHY = {
 
 
 class Call(NamedTuple):
-    """One reply that is kept; `request` is the canonical request, `outcome` whether it is an answer.
+    """One stored reply. `request` is the canonical request, `outcome` is ANSWERED,
+    UNREAD or one of KEPT_KINDS.
 
-    `endpoint` is who answered, `run` the run that paid for it, `via` is `live` or `batch`.
-    `answered_as` is the model that the reply names, where that is another; `claimed_tokens` are those
-    that it counts, where they are not believed. `image_tokens` are those of images among
-    `prompt_tokens`, where the server reports them.
+    `endpoint` is the identity of the server, `run` the run that paid, `via` is `live` or `batch`.
+    `answered_as` is the model that the reply names, if it is another one. `claimed_tokens` is the
+    server's token count if it is not plausible. `image_tokens` is the part of `prompt_tokens` for
+    images, if the server reports it.
     """
 
     key: str
@@ -64,11 +65,11 @@ class Call(NamedTuple):
     image_tokens: int | None = None
 
     def as_outcome(self, *, cached: bool) -> Outcome:
-        """The call as its asker sees it."""
+        """Convert the call to the outcome of its request."""
         return outcome_of(*(getattr(self, name) for name in OUTCOME_COLUMNS), cached=cached)
 
     def as_charge(self, detail: str) -> "Charge":
-        """The reply as one that was paid for and is never reused; `detail` says why."""
+        """Convert the call to a charge, which is paid for but never reused; `detail` is the reason."""
         fields = self._asdict()
         del fields["seconds"], fields["attempts"]
         return Charge(**fields, detail=detail)
@@ -79,7 +80,7 @@ OUTCOME_COLUMNS = (
     *("prompt_tokens", "completion_tokens", "cost_usd", "reasoning"),
     *("answered_as", "claimed_tokens"),
 )
-"""Columns of a call that its outcome is made of, in the order of `outcome_of`."""
+"""The columns of a call that determine its outcome, in the order of `outcome_of`."""
 
 
 def outcome_of(
@@ -136,9 +137,10 @@ def why_no_answer(outcome: str, completion_tokens: int) -> str:
 
 
 class Charge(NamedTuple):
-    """A call that brought no answer: a withheld one, an empty one, or no reply. Never reused.
+    """A request without a usable answer: refused, empty, unreadable, or
+    without any reply. Never reused.
 
-    `outcome` is the kind of failure, `detail` says why, `response` is what came, cut.
+    `outcome` is the kind of failure, `detail` the reason, `response` the beginning of the reply.
     """
 
     key: str
@@ -167,19 +169,19 @@ class Charge(NamedTuple):
 def pack(request: Mapping[str, object]) -> bytes:
     """Compress a canonical request for storage."""
     text = canonical_json(request).encode()
-    # Setting up a window takes longer than packing a short text: it is no larger than the text.
+    # For a short text, setting up a large window would take longer than compressing.
     window = min(max(len(text).bit_length(), _SMALLEST_WINDOW), zlib.MAX_WBITS)
     return zlib.compress(text, wbits=window)
 
 
 def unpack(packed: bytes) -> dict[str, object]:
-    """The canonical request that was packed."""
+    """Decompress a canonical request."""
     request: dict[str, object] = from_json(zlib.decompress(packed))
     return request
 
 
 def readable(packed: bytes) -> dict[str, object] | None:
-    """The canonical request that was packed; None where it is damaged: it ends in a checksum."""
+    """Decompress a canonical request; None if it is damaged, which its checksum reveals."""
     try:
         request = unpack(packed)
     except (zlib.error, ValueError, TypeError):
@@ -188,16 +190,17 @@ def readable(packed: bytes) -> dict[str, object] | None:
 
 
 class DuplicateCallError(Exception):
-    """Some of several calls are in the ledger already: nothing of the transaction is to be kept."""
+    """Some of several calls are in the ledger already: the transaction must be rolled back."""
 
 
 def insert(connection: Connection, calls: Sequence[Call | Charge], *, singly: bool = False) -> None:
-    """Put calls and charges into their tables, inside a transaction.
+    """Insert calls and charges into their tables, inside a transaction.
 
     Args:
-        connection: The transaction's.
-        calls: A call whose request was answered before becomes a charge: it was paid for.
-        singly: Insert call by call, which tells which of them are new.
+        connection: The connection of the transaction.
+        calls: The calls and charges. A call whose request was answered before becomes
+            a charge, as it was paid for.
+        singly: Insert call by call, to find out which of them are new.
 
     Raises:
         DuplicateCallError: Not `singly`, and some of several calls are not new.
@@ -226,10 +229,10 @@ _CHARGE = insert_all(CHARGES)
 
 
 def _row(call: Call | Charge) -> dict[str, object]:
-    """A row as its table has it."""
+    """Convert an entry to a row of its table."""
     return call._asdict() | {"request": pack(call.request)}
 
 
 def current_time() -> str:
-    """The time as the ledger's rows have it: UTC, ISO 8601 to the millisecond."""
+    """Return the current time in the ledger's format: UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,9 +1,10 @@
-"""Checks of the ledger's file: a short one before money is spent, and a complete one.
+"""Integrity checks of the ledger's file: a quick one before money is spent, and a complete one.
 
-SQLite notices a damaged page only when it reads it, which may be after a thousand paid answers. Walking
-all pages of a ledger of a million calls (1.5 GB) takes 1 s from memory and 6 s from disk. So a small
-ledger is walked each time. A large one is walked once a day, after a reboot, and when the file was
-replaced; in between its size, its tables and its last rows are checked.
+SQLite only notices a damaged database page when it reads it, which may be after a thousand
+paid answers. Reading all pages of a ledger of a million calls (1.5 GB) takes 1 s from memory
+and 6 s from disk. So a small ledger is checked completely each time. A large one is checked
+completely once a day, after a reboot, and when the file was replaced; in between, its size,
+its tables and its last rows are checked.
 """
 
 import os
@@ -23,14 +24,14 @@ from resources.stores.sqlite_errors import is_damaged, unwritable
 from resources.stores.sqlite_rows import Readers, text_or_bytes, unreadable_values
 
 WALKED_EACH_TIME = 64 * 2**20
-"""Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
+"""Bytes up to which all pages of a ledger are checked each time; this takes up to 60 ms."""
 GOOD_FOR = 24 * 3600.0
-"""Seconds until all pages of a larger one are walked again."""
+"""Seconds until all pages of a larger ledger are checked again."""
 READERS: Readers = {f"{table}.request": unpack for table in ("calls", "charges", "batch_items")}
-"""How columns are decoded that hold more than their type says."""
+"""Decoders of the columns with compressed requests."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SHOWN = 20
-"""Findings of a whole check that are told."""
+"""The most problems that a complete check lists."""
 
 
 class LedgerCheckResult(NamedTuple):
@@ -42,7 +43,7 @@ class LedgerCheckResult(NamedTuple):
 
 
 def require_sound(path: Path) -> None:
-    """Raise StoreError if the ledger at `path`, of any version, is damaged, as far as is looked at."""
+    """Raise StoreError if the quick check finds damage in the ledger at `path`, of any version."""
     with _connected(path) as connection:
         try:
             wrong = _looked_at(connection, path)
@@ -54,15 +55,15 @@ def require_sound(path: Path) -> None:
 
 
 def check_all(path: Path) -> LedgerCheckResult:
-    """Check every page, index and row of the ledger at `path`, of any version up to this one.
+    """Check every database page, index and row of the ledger at `path`, of any version up to this one.
 
-    Raises StoreError for one of a later version, and for an empty file.
+    Raises StoreError for a ledger of a later version, and for an empty file.
     """
     wrong: list[str] = []
     counts = {"calls": 0, "charges": 0}
     with _connected(path) as connection:
         require_content(path, LEDGER)
-        # The page that has the version may be damaged.
+        # The database page with the version may be damaged.
         with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             missing_steps(LEDGER.steps, path, version)
@@ -87,7 +88,7 @@ def check_all(path: Path) -> LedgerCheckResult:
 
 
 def _require_damaged(path: Path, error: sqlite3.DatabaseError) -> None:
-    """Raise StoreError if an error says nothing about the file, such as a full disk."""
+    """Raise StoreError if an error does not mean a damaged file, for example a full disk."""
     if not is_damaged(error):
         raise StoreError(
             f"{path} cannot be read ({error}). Fix the cause, and start again."
@@ -100,7 +101,7 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
     )
     missing = n_pages * page_size - path.stat().st_size
-    # Pages that were added last may stand in the log beside it only.
+    # The newest pages may only be in the write-ahead log.
     if missing > 0 and not size_of(path.with_name(f"{path.name}-wal")):
         return f"its last {missing} bytes are missing"
     if n_pages * page_size > WALKED_EACH_TIME and _walked_lately(path):
@@ -125,12 +126,12 @@ def _walked_lately(path: Path) -> bool:
 
 
 def _memory(path: Path) -> Path:
-    """Says beside the ledger when all its pages were last walked, and of which file."""
+    """Return the path of the file, next to the ledger, that records the last complete check."""
     return path.with_name(f"{path.name}.checked")
 
 
 def _identity(path: Path) -> str:
-    """The file, and the start of the machine: a power cut may have damaged it."""
+    """Identify the file and the boot of the machine, as a power cut may have damaged the file."""
     boot = _BOOT.read_text().strip() if _BOOT.exists() else ""
     stat = path.stat()
     return f"{stat.st_dev} {stat.st_ino} {boot}\n"

@@ -1,10 +1,10 @@
-"""The ledger's tables. Nothing outside this folder opens the store.
+"""The ledger's tables (schema). Only the modules of this folder open the store.
 
-What is small stands first in a row: reading it never touches the pages that long texts overflow to.
-`seq` is the order of commits. `endpoint` is who answered, `model` the name that the server knows the
-model by. `answered_as` is the model that the reply names if it is another, `claimed_tokens` the tokens
-that it counts if they are not believed and others were estimated; both are NULL for nearly all.
-`image_tokens` are the prompt's tokens of images, where the server reports them.
+Small columns come first in a row, so that reading them does not load the overflow pages of long texts.
+`seq` is the order of commits. `endpoint` is the identity of the server, and `model` the server's name
+of the model. `answered_as` is the model that the reply names, if it is another one. `claimed_tokens` is
+the server's token count if it is not plausible, and was replaced by an estimate. Both are NULL for
+nearly all rows. `image_tokens` is the part of the prompt's tokens for images, if the server reports it.
 """
 
 from pathlib import Path
@@ -51,8 +51,9 @@ CALLS = Table(
     text("created_at"),
     *_texts(),
 )
-"""Replies that are kept, one for a request: an answer, one that its asker could not read (outcome
-`unread`), or one that would come again (`truncated`, `reasoning_only`: the token limit is small)."""
+"""Stored replies, one for each request: an answer, an answer that could not be parsed (outcome
+`unread`), or a reply without an answer that would be the same next time, as the token limit is too
+small (`truncated`, `reasoning_only`)."""
 _UNREAD = CALLS.c.outcome == "unread"
 Index("calls_unread", CALLS.c.stage, sqlite_where=_UNREAD, postgresql_where=_UNREAD)
 CHARGES = Table(
@@ -66,8 +67,9 @@ CHARGES = Table(
     text("detail"),
     *_texts(),
 )
-"""No answer, and asked again next time: withheld by a filter, empty, unreadable, a second answer to a
-request, or no reply from the server, which costs nothing. `response` is the reply, cut."""
+"""Requests without a usable answer, which are sent again next time: withheld by a filter,
+empty, unreadable, a second answer to the same request, or no reply at all (free). `response`
+is the beginning of the reply."""
 RENEWALS = Table(
     "renewals",
     METADATA,
@@ -77,8 +79,8 @@ RENEWALS = Table(
     text("prompt", null=True),
     text("created_at"),
 )
-"""Decisions to ask again for what was answered: by a model (endpoint and name), in a stage, with a
-prompt; NULL is any."""
+"""Decisions to request answers again: of a model (endpoint and name), in a stage,
+with a prompt. NULL means any."""
 BATCHES = Table(
     "batches",
     METADATA,
@@ -90,7 +92,7 @@ BATCHES = Table(
     text("created_at"),
     text("ended_at", null=True),
 )
-"""Batches handed to a provider; `remote_id` is NULL until the provider has given it."""
+"""Batches for a provider; `remote_id` is NULL until the provider has given it."""
 BATCH_ITEMS = Table(
     "batch_items",
     METADATA,
@@ -106,7 +108,7 @@ BATCH_ITEMS = Table(
     Column("request", BYTES, nullable=False),
     Index("items_of_batch", "batch"),
 )
-"""Requests on their way through batches; a row goes when its answer or loss was taken in."""
+"""Requests in batches. A row is deleted when its answer is stored, or its failure was reported."""
 BATCH_WAITS = Table(
     "batch_waits",
     METADATA,
@@ -115,7 +117,7 @@ BATCH_WAITS = Table(
     PrimaryKeyConstraint("run", "batch"),
     sqlite_with_rowid=False,
 )
-"""Which runs stopped to wait for a batch, until they have been run again."""
+"""Runs that stopped to wait for a batch, until they have been resumed."""
 _PAID_CALLS = DDL("""
 CREATE VIEW paid_calls AS
 SELECT
@@ -130,7 +132,7 @@ SELECT
     image_tokens
 FROM charges
 """)
-"""Every call, answered or lost, without its texts."""
+"""A view of all calls and charges, without their texts."""
 event.listen(METADATA, "after_create", _PAID_CALLS)
 LEDGER = StoreKind(
     "ledger",

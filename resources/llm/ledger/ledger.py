@@ -1,8 +1,8 @@
-"""The ledger: every model call that was answered, by the hash of what was asked.
+"""The ledger: every model call, by the hash of its request.
 
 It is the cache, the resume point, the cost account and the audit trail in one store. A response is
-committed and flushed before anyone sees it. Images are in it by SHA-256 inside the request, never as
-base64; keys and secrets never come near it.
+committed durably before it is used. Requests contain images by their SHA-256, not as base64. API keys
+and other secrets are never stored.
 """
 
 import itertools
@@ -55,16 +55,16 @@ PAID_CALLS = table(
 )
 IS_UNREAD = CALLS.c.outcome == UNREAD
 _CALLS = select(*(CALLS.c[name] for name in Call._fields))
-# Statements are made once where they are run for each request: making one costs more than running it.
+# Statements that run for each request are built once: building one takes longer than running it.
 _OF_KEYS = CALLS.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(*(CALLS.c[name] for name in OUTCOME_COLUMNS)).where(_OF_KEYS)
 
 
 class ReAskDecision(NamedTuple):
-    """A decision to re-ask: a model, a stage, a prompt or its version; None is any.
+    """A decision to re-ask answers of a model, a stage, and a prompt or its version; None means any.
 
-    The model is named by who answers and its name there (`ModelSpec.answerer`), so that an entry of
-    models.yaml may be renamed.
+    The model is identified by its endpoint and its name there (`ModelSpec.answerer`), so that an entry
+    of models.yaml may be renamed.
     """
 
     model: str | None
@@ -90,11 +90,11 @@ class ReAskDecision(NamedTuple):
 
 
 class Ledger:
-    """Reads and adds calls; safe among threads and processes: a call blocks until it is done."""
+    """Reads and adds calls; safe among threads and processes. Methods block."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
-        # BatchState, the other class of this folder, keeps its tables in the same file.
+        # BatchState keeps its tables in the same store.
         self._store = open_store(LEDGER, self.path)
 
     def close(self) -> None:
@@ -103,11 +103,13 @@ class Ledger:
 
     @property
     def may_wait(self) -> bool:
-        """Whether a call may take long, as it asks a server: an event loop runs it in a thread."""
+        """Whether a method may take long, because the store is on a database server. An event
+        loop then calls it in a thread.
+        """
         return not isinstance(self._store, SqliteStore)
 
     def require_sound(self) -> None:
-        """Raise StoreError if the file is damaged, as far as `check.py` looks."""
+        """Raise StoreError if the quick check of `check.py` finds damage."""
         if not self.may_wait:
             require_sound(self.path)
 
@@ -116,23 +118,23 @@ class Ledger:
         self._store.require_in_place()
 
     def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
-        """The replies kept for the requests `keys`, as their askers see them: cached."""
+        """Find the stored replies to requests, as cached outcomes by key."""
         return {row[0]: outcome_of(*row, cached=True) for row in self._of_keys(_FIND, keys)}
 
     def models_of(self, keys: Sequence[str]) -> set[str]:
-        """Names of the models that answered the requests `keys`, as far as they are here."""
+        """Return the models that answered the requests `keys`, as far as these are stored."""
         query = select(CALLS.c.model).distinct().where(_OF_KEYS)
         return {model for (model,) in self._of_keys(query, keys)}
 
     def calls(self, keys: Sequence[str]) -> Iterator[Call]:
-        """The calls that answered the requests `keys`, as far as they are here."""
+        """Yield the stored calls of the requests `keys`."""
         for row in self._of_keys(_CALLS.where(_OF_KEYS), keys):
             yield _unpacked(Call(*row))
 
     def _of_keys(
         self, query: Select[*tuple[Any, ...]], keys: Sequence[str]
     ) -> Iterator[Row[*tuple[Any, ...]]]:
-        """The rows of a query with `_OF_KEYS`, some keys at a time."""
+        """Yield the rows of a query with `_OF_KEYS`, in chunks of keys."""
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
             with self._store.read() as connection:
@@ -140,7 +142,7 @@ class Ledger:
             yield from rows
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
-        """Keep calls and charges, durable on return. The first answer to a request stands."""
+        """Store calls and charges durably. The first answer to a request stays."""
         try:
             with self._store.transaction(in_turn=False) as connection:
                 add_rows(connection, calls)
@@ -149,7 +151,7 @@ class Ledger:
                 add_rows(connection, calls, singly=True)
 
     def __iter__(self) -> Iterator[Call]:
-        """Every call, by key."""
+        """Yield every call, sorted by key."""
         with self._store.streamed() as connection:
             for row in connection.execute(_CALLS.order_by(CALLS.c.key)):
                 yield _unpacked(Call(*row))
@@ -162,20 +164,20 @@ class Ledger:
             )
 
     def renewals(self) -> list[ReAskDecision]:
-        """Every decision to re-ask, in their order."""
+        """List the decisions to re-ask, the oldest first."""
         columns = RENEWALS.c
         query = select(columns.model, columns.stage, columns.prompt).order_by(columns.seq)
         with self._store.read() as connection:
             return [ReAskDecision(*row) for row in connection.execute(query)]
 
     def unread(self, stage: str) -> set[str]:
-        """The keys of a stage's answers that could not be read when they were last looked at."""
+        """Return the keys of a stage's answers that could not be parsed the last time."""
         query = select(CALLS.c.key).where(IS_UNREAD, CALLS.c.stage == stage)
         with self._store.read() as connection:
             return set(connection.execute(query).scalars())
 
     def count_unread(self) -> dict[str, int]:
-        """The number of those answers by stage."""
+        """Count the answers that could not be parsed, by stage."""
         stage = CALLS.c.stage
         query = select(stage, func.count()).where(IS_UNREAD).group_by(stage).order_by(stage)
         with self._store.read() as connection:
@@ -200,9 +202,9 @@ class Ledger:
             connection.execute(change, [{"of_key": key} for key in keys])
 
     def forget_unread(self, decision: ReAskDecision) -> dict[str, int]:
-        """Have what could not be read and is like `decision` asked for again; the answers by stage.
+        """Invalidate the unparseable answers that `decision` covers. Returns their number by stage.
 
-        They are charges from now on: paid for, and no answer.
+        They become charges, and their requests will be sent again.
         """
         with self._store.transaction() as connection:
             rows = connection.execute(_CALLS.where(IS_UNREAD)).all()
@@ -220,7 +222,7 @@ class Ledger:
         return Counter(call.stage for call in unread)
 
     def kinds(self) -> list[tuple[str, str, str, str, int]]:
-        """Endpoint, model, stage and prompt version of the calls, and the number of each."""
+        """Count the calls by endpoint, model, stage and prompt version."""
         columns = CALLS.c.endpoint, CALLS.c.model, CALLS.c.stage, CALLS.c.prompt_version
         query = select(*columns, func.count()).group_by(*columns).order_by(*columns)
         with self._store.read() as connection:
@@ -243,13 +245,13 @@ class Ledger:
         return None if tokens is None else float(tokens)
 
     def cost_of(self, runs: Sequence[str]) -> float:
-        """US dollars that these runs have paid, for answers and for none."""
+        """Sum the costs of runs in US dollars, for calls and charges."""
         cost = select(func.coalesce(func.sum(PAID_CALLS.c.cost_usd), 0.0))
         with self._store.read() as connection:
             return float(connection.execute(cost.where(PAID_CALLS.c.run.in_(runs))).scalar_one())
 
     def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
-        """Return the cost of every call and charge: calls in the order of their commits, then charges.
+        """Yield the rows of every call and charge: calls in the order of their commits, then charges.
 
         Args:
             columns: Columns of the view `paid_calls` in `file.py`.
@@ -265,7 +267,7 @@ class Ledger:
                 yield [(*row,) for row in rows]
 
     def count_paid_calls(self) -> int:
-        """How many calls and charges there are."""
+        """Count the calls and charges."""
         with self._store.read() as connection:
             return int(
                 connection.execute(select(func.count()).select_from(PAID_CALLS)).scalar_one()
@@ -277,13 +279,13 @@ class Ledger:
 
 
 def _unpacked(row: Call) -> Call:
-    """A row whose request is packed, as the table has it."""
+    """Decompress the request of a row."""
     packed: bytes = row.request  # type: ignore[assignment]
     return row._replace(request=unpack(packed))
 
 
 ROWS_AT_ONCE = 2000
-"""As Python objects a row weighs five times what it does in Arrow."""
+"""Rows that are converted at once: Python objects take five times the memory of Arrow."""
 
 
 def read_paid_calls(ledger: Ledger, schema: "pa.Schema") -> "pa.Table":

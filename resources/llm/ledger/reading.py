@@ -1,7 +1,7 @@
-"""The ledger for reading: pages of calls, one call, and the names to choose from.
+"""Read-only access to the ledger of model calls: pages of calls, one call, and the values to filter by.
 
-A ledger may have a million calls, so no question reads all of them: how many rows are looked at is
-bounded, and the answer says where it stopped.
+A ledger may have a million calls, so no query reads all of them: each one reads a limited number of
+rows, and the result says where it stopped.
 """
 
 import heapq
@@ -24,7 +24,7 @@ from resources.stores.address import is_there
 
 
 def texts_of(request: Mapping[str, object]) -> Iterator[str]:
-    """The texts of a canonical request's messages; what has another form has none."""
+    """Yield the texts of a canonical request's messages; nothing if the request has another format."""
     messages = request.get("messages")
     for message in messages if isinstance(messages, list) else ():
         parts = message.get("parts") if isinstance(message, dict) else None
@@ -34,7 +34,7 @@ def texts_of(request: Mapping[str, object]) -> Iterator[str]:
 def _holds(
     text: str, reply: str, reasoning: str | None, detail: str | None, packed: bytes | None
 ) -> bool:
-    """Whether one of the texts has this one; upper and lower case are one."""
+    """Tell whether one of the texts, or the compressed request, contains `text`, ignoring case."""
     wanted = text.casefold()
     if any(wanted in (part or "").casefold() for part in (reply, reasoning, detail)):
         return True
@@ -44,7 +44,7 @@ def _holds(
 def _in_request(text: str, packed: bytes) -> bool:
     try:
         request = zlib.decompress(packed).decode()
-        # As JSON has the text: most requests are done with here, unparsed.
+        # The text is searched in the JSON string first: most requests need not be parsed.
         if json.dumps(text, ensure_ascii=False)[1:-1].casefold() not in request.casefold():
             return False
         return any(text.casefold() in part.casefold() for part in texts_of(from_json(request)))
@@ -71,14 +71,16 @@ class CallFilter(NamedTuple):
 
 
 class LedgerCursor(NamedTuple):
-    """Where a page begins: below this `seq` of calls and this one of charges; None is at the newest."""
+    """The position where a page begins: rows with a lower `seq` of calls and of charges.
+    None begins at the newest row.
+    """
 
     call: int | None = None
     charge: int | None = None
 
 
 class LedgerRowId(NamedTuple):
-    """A row of the ledger: the call of a key, or one of the charges, by its `seq`."""
+    """The id of a ledger row: a call by its key, or a charge by its key and `seq`."""
 
     key: str
     charge: int | None = None
@@ -94,7 +96,7 @@ class LedgerRow(NamedTuple):
         opening: The first characters of the reply.
         reasoning: The first characters of the reasoning, if there is no reply.
         seconds: The time of the call; None for a charge.
-        detail: Why a charge brought no answer; None for a call.
+        detail: Why a billed request (charge) brought no answer; None for a call.
     """
 
     name: LedgerRowId
@@ -114,9 +116,10 @@ class LedgerRow(NamedTuple):
 
 
 class LedgerPage(NamedTuple):
-    """Rows, the newest first. `n_looked` rows were looked at for them, back to `looked_back_to`.
+    """A page of rows, the newest first. `n_looked` rows were read to find them, back
+    to the time `looked_back_to`.
 
-    `older` is where the next page begins; None when there is nothing older.
+    `older` is the beginning of the next page; None if there are no older rows.
     """
 
     rows: list[LedgerRow]
@@ -167,20 +170,21 @@ class LedgerEntry(NamedTuple):
 
 
 LOOKED_THROUGH = 200_000
-"""Rows that one page looks at, at most."""
+"""The most rows that are read for one page."""
 LOOKED_THROUGH_FOR_TEXT = 20_000
-"""Rows that one page looks at where it looks for a text."""
+"""The most rows that are read for one page if the filter has a text, which
+must be searched in each row."""
 LOOKED_FOR_SECONDS = 3.0
-"""Seconds after which a page stops looking, whatever it has found: a file that is not in memory is
-read at the pace of the disk."""
+"""Seconds after which the search for a page stops: a file that is not in
+the disk cache is read slowly."""
 NEWEST = 5_000
-"""Calls whose names are offered to choose from."""
+"""The number of newest calls whose stages, models, endpoints and runs are offered as filters."""
 OPENING = 300
 """Characters of a reply that a list shows."""
 SHOWN = 100_000
-"""Characters of a reply, and of its reasoning, that are read."""
+"""Characters of a reply, and of its reasoning, that `entry` reads."""
 SAME_REQUEST = 20
-"""Other replies to a request that are listed."""
+"""The most charges of one request that are listed."""
 _HERE = Path(__file__).parent
 _LISTED = (
     *("seq", "key", "stage", "model", "endpoint", "outcome", "prompt_tokens", "completion_tokens"),
@@ -201,7 +205,7 @@ _SHOWN = {
     "reasoning": f"substr(reasoning, 1, {SHOWN})",
     "n_reasoning": "coalesce(length(reasoning), 0)",
 }
-"""Fields of an entry, and where they stand in the row."""
+"""Fields of an entry, each with its SQL expression."""
 _SHOWN_OF = {
     "call": {"seconds": "seconds", "attempts": "attempts", "detail": "NULL"},
     "charge": {"seconds": "NULL", "attempts": "NULL", "detail": "detail"},
@@ -212,10 +216,10 @@ T = TypeVar("T")
 
 
 class LedgerReader:
-    """Reads the ledger at `path`, which may not be there, while others write it.
+    """Reads the ledger at `path` while other processes write it.
 
-    Nothing is made or changed. Each method raises StoreError, one sentence, where there is no ledger
-    yet, where it is of another version, and where it is damaged.
+    No file is created or changed. Each method raises StoreError if the ledger does not exist, is
+    damaged or has another version.
     """
 
     def __init__(self, path: Path):
@@ -238,7 +242,7 @@ class LedgerReader:
             cursor, matches = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
             n_looked, looked_back_to = 0, None
             until = time.monotonic() + LOOKED_FOR_SECONDS
-            # One row more says that there are older ones.
+            # One more row than needed is read, to know whether there are older ones.
             newest_first = _newest_first(connection, wanted, before, bound + 1)
             for created_at, kind, seq, fits in newest_first:
                 n_looked, looked_back_to, cursor[kind] = n_looked + 1, created_at, seq
@@ -297,7 +301,7 @@ class LedgerReader:
         return self._ask(question)
 
     def same_request(self, key: str) -> list[LedgerRowId]:
-        """The call of a key, and its charges among the newest ones: every reply to one request."""
+        """List the call of a key and its recent charges: every reply to one request."""
 
         def question(connection: Connection) -> list[LedgerRowId]:
             calls = connection.execute(select(CALLS.c.key).where(CALLS.c.key == key)).scalars()
@@ -306,7 +310,7 @@ class LedgerReader:
         return self._ask(question)
 
     def names(self) -> dict[str, list[str]]:
-        """`stage`, `model`, `endpoint` and `run` of the newest calls, each value once."""
+        """List the distinct values of `stage`, `model`, `endpoint` and `run` of the newest calls."""
 
         def question(connection: Connection) -> dict[str, list[str]]:
             names: dict[str, list[str]] = {"stage": [], "model": [], "endpoint": [], "run": []}
@@ -337,8 +341,9 @@ def _sql(name: str) -> str:
 def _newest_first(
     connection: Connection, wanted: CallFilter, before: LedgerCursor, most: int
 ) -> Iterator[tuple[str, str, int, bool]]:
-    """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits:
-    `most` of each at most."""
+    """Yield (time, kind, seq, whether it matches the filter) of calls and charges, the newest first: at
+    most `most` of each kind.
+    """
     conditions: Mapping[str, object] = {
         **wanted._asdict(),
         "cost": wanted.cost_usd,
@@ -386,7 +391,9 @@ def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> Le
 
 
 def _charges_of(connection: Connection, key: str) -> list[LedgerRowId]:
-    """The charges of a request among the newest ones, the newest first: they have no index."""
+    """List the charges of a request, the newest first. As charges have no index, only the newest
+    LOOKED_THROUGH are searched.
+    """
     newest = select(func.max(CHARGES.c.seq)).scalar_subquery()
     query = (
         select(CHARGES.c.seq)

@@ -1,8 +1,8 @@
-"""Committing answers to the ledger off the event loop, as many at once as have come in.
+"""Group commit: a thread commits answers to the ledger, as many at once as have arrived.
 
-What comes in while a batch is committed, or within SPACING_SECONDS after that, is the next batch: a
-commit costs far more than a row. An answer that comes by itself is committed at once. Any answer is
-durable two commits after it came, far below a tenth of a second.
+Answers that arrive during a commit, or within SPACING_SECONDS after it, are committed together, because
+a commit costs far more than a row. A single answer is committed at once. Every answer is durable after
+at most two commits, far less than a tenth of a second.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ from resources.migrations import StoreError, StoreUnavailable
 from resources.stores.sqlite_errors import result_code
 
 PATIENCE_SECONDS = 10.0
-"""How long a database that is busy, or full for a moment, is tried again: answers wait for it."""
+"""Seconds for which commits to a busy or full database are retried, while answers wait."""
 SPACING_SECONDS = 0.01
-"""Between the end of a commit and the next one."""
+"""Seconds between the end of a commit and the next one."""
 LOOK_SECONDS = 0.05
-"""Seconds after which it is looked again whether a commit that failed has passed."""
+"""Seconds between two checks whether a failed commit has succeeded."""
 
 Entry = tuple[Call | Charge, asyncio.Future[None]]
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether the store is busy, full or away; one that is damaged, deleted or replaced stays so."""
+    """Tell whether an error is temporary (busy, full, unreachable), not a damaged or deleted store."""
     if isinstance(error, StoreUnavailable):
         return True
     cause = error.__cause__ if isinstance(error, StoreError) else None
@@ -46,11 +46,10 @@ def _may_pass(error: BaseException) -> bool:
 
 
 class LedgerWriter:
-    """Commits calls in batches; `add` returns once its call is durable. A context manager.
+    """Commits calls in groups; `add` returns once its call is durable. A context manager.
 
-    After a failed commit `usable` waits for the next try, and raises the error once the commit failed
-    for good, so that no more requests are sent. Answers that are in flight are still accepted, because
-    a later commit may succeed.
+    While a failed commit is retried, `usable` waits. After the last retry it raises the error, so that
+    no more requests are sent. Answers in flight are still accepted, because a later commit may succeed.
     """
 
     def __init__(self, ledger: Ledger):
@@ -67,19 +66,19 @@ class LedgerWriter:
 
     async def __aexit__(self, *error: object) -> None:
         self._queue.put(None)
-        # What is under way is committed, whatever ended the block.
+        # Pending answers are committed, even if the block ends with an error.
         await asyncio.shield(asyncio.to_thread(self._thread.join))
 
     async def add(self, call: Call | Charge) -> None:
-        """Returns once `call` is committed. Raises what committing it raised."""
+        """Store a call. Returns once it is committed, and raises the error of a failed commit."""
         waits_for("the ledger, to commit an answer")
         durable: asyncio.Future[None] = self._loop.create_future()
         self._queue.put((call, durable))
-        # A caller that is cancelled must not take the paid-for answer with it.
+        # The paid answer is committed even if the caller is cancelled.
         await asyncio.shield(durable)
 
     async def usable(self) -> None:
-        """Return once an answer could be kept, before its request is sent. Raises why it could not."""
+        """Wait until answers can be stored, before a request is sent. Raises the last error."""
         while self._is_trying_again:
             waits_for("the ledger, to commit answers that it could not yet write")
             await asyncio.sleep(LOOK_SECONDS)
@@ -107,7 +106,8 @@ class LedgerWriter:
             except Exception as failed:
                 error = self._failed = failed
             except BaseException as failed:
-                # Such as a panic of a library: the thread goes on, and who waits is told.
+                # For example a panic of a library. The thread continues, and the
+                # waiting callers get the error.
                 error = self._failed = StoreError(
                     f"The ledger {self._ledger.path} could not be written "
                     f"({type(failed).__name__}: {failed}): start again; what was committed is kept."
@@ -139,5 +139,6 @@ def _tell(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:
             durable.set_result(None)
         else:
             durable.set_exception(error)
-            # Who was cancelled asks no more; retrieving it here keeps asyncio from logging it.
+            # A cancelled caller does not retrieve the error; retrieving it here
+            # keeps asyncio from logging it.
             durable.exception()

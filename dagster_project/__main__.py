@@ -1,12 +1,12 @@
-"""The program `vlm-loom`, which Ctrl-C ends without a traceback also while its modules are imported."""
+"""Entry point of `vlm-loom`. Ctrl-C ends it without a traceback, even while modules are imported."""
 
 import signal
 import sys
 
 
 def main() -> int:
-    """Run the command line of the process; the exit code is that of `cli.main`."""
-    # A shell lets its background jobs ignore SIGINT.
+    """Run the command line of the process, and return the exit status of `cli.main`."""
+    # Shells let background jobs ignore SIGINT, which stays so.
     is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if not is_ignored:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,7 +1,8 @@
-"""The model of an action: its fields are the arguments of a subcommand and the config of an op.
+"""Base class of actions, which are both subcommands of `vlm-loom` and Dagster jobs.
 
-`action_commands.py` makes the subcommand, `action_jobs.py` the job. Nothing here loads Dagster, which
-takes seconds: a command line that is refused does not need it.
+The fields of an action are the arguments of its subcommand (`action_commands.py`) and the config of its
+job's op (`action_jobs.py`). This module does not import Dagster, which takes seconds: an invalid
+command line is rejected without it.
 """
 
 import inspect
@@ -20,11 +21,11 @@ class ActionResult(NamedTuple):
     """The result of an action.
 
     Attributes:
-        text: Sentences.
-        metadata: Metadata of its op.
-        changed: The asset whose table has changed.
-        outdated: Tables whose assets are to be made again.
-        removed_shard: The shard that is no partition any more.
+        text: A message for the user.
+        metadata: Metadata of the op's output.
+        changed: The asset whose table has changed, such as `release/releases`.
+        outdated: Tables of assets to mark as stale.
+        removed_shard: The shard whose partition is to be removed.
     """
 
     text: str
@@ -37,8 +38,10 @@ class ActionResult(NamedTuple):
 class CommandField(NamedTuple):
     """How a subcommand takes a field.
 
-    `option` is the option's name, without it the field's own. A field that is `positional` is an
-    argument although it may be left out. `kind` says what else a text is.
+    Attributes:
+        option: The name of the option; None for the name of the field.
+        positional: Whether an optional field is an argument and not an option.
+        kind: The meaning of a text, which decides how it is checked.
     """
 
     option: str | None = None
@@ -56,10 +59,10 @@ Quoting = Annotated[QuotingName, Field(description=QUOTING_HELP)]
 
 
 class Action(BaseModel):
-    """An operation on a workspace: a subcommand `vlm-loom GROUP COMMAND`, a job and an op.
+    """An operation on a workspace: a subcommand `vlm-loom GROUP COMMAND` and a job of one op.
 
-    The docstring of a subclass is the help, its fields are the arguments. The parameters of its
-    `perform` are resources by name, and `say`, which prints progress.
+    The docstring of a subclass is the help text, its fields are the arguments. The parameters of its
+    `perform` are names of resources, and `say`, a function that prints progress.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,39 +70,39 @@ class Action(BaseModel):
     COMMAND: ClassVar[str]
     """Group and name of the subcommand."""
     EXAMPLE: ClassVar[str]
-    """A command line, without `vlm-loom`."""
+    """An example of a command line, without `vlm-loom`."""
     MAKES_WORKSPACE: ClassVar[bool] = False
-    """Whether it may be the first thing that is done to a workspace."""
+    """Whether the action may create the workspace, and so be the first one."""
 
     perform: ClassVar[Callable[..., ActionResult]]
-    """A method that does it. Raises UserError."""
+    """The method that performs the action. Raises UserError."""
 
     @classmethod
     def job(cls) -> str:
-        """The name of its job, derived from the class name."""
+        """Return the name of the job, derived from the class name."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def op(cls) -> str:
-        """The name of its op, derived from the subcommand."""
+        """Return the name of the op, derived from the subcommand."""
         return re.sub(r"\W", "_", cls.COMMAND)
 
     @classmethod
     def help(cls) -> str:
-        """The help as one paragraph."""
+        """Return the help text as one paragraph."""
         return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod
     def uses(cls) -> list[str]:
-        """The resources that it needs, and `say`."""
+        """Return the names of the resources that the action needs, and `say` if it prints progress."""
         return [name for name in inspect.signature(cls.perform).parameters if name != "self"]
 
 
 def shown(field: FieldInfo) -> CommandField:
-    """How a subcommand takes a field of an action."""
+    """Return the `CommandField` of a field, or the default one."""
     return next((each for each in field.metadata if isinstance(each, CommandField)), CommandField())
 
 
 def choices(field: FieldInfo) -> tuple[str, ...]:
-    """The values that a field may have; none where it may have any."""
+    """Return the allowed values of a field; empty if it allows any value."""
     return get_args(field.annotation)

@@ -12,12 +12,12 @@ from resources.command_line import CORPUS, NOT_DONE, PROFILE, ChoiceWithSuggesti
 
 
 def command_of(action: type[Action]) -> click.Command:
-    """The subcommand of an action."""
+    """Make the subcommand of an action."""
 
     def perform(**options: Any) -> int:
-        # A path that is left out has no default: click would make "" the current folder.
+        # An optional path has no default, because click would resolve "" to the current folder.
         values = {name: "" if value is None else value for name, value in options.items()}
-        # What is wrong with a name needs no run, which takes seconds to begin.
+        # Names are checked without a run, which takes seconds to begin.
         for name, field in action.model_fields.items():
             _require(shown(field).kind, values[name])
         from dagster_project.run import perform_as_run
@@ -43,7 +43,7 @@ def command_of(action: type[Action]) -> click.Command:
 
 
 def _require(kind: str, value: str) -> None:
-    """Raise UserError unless there is a release, or a format, of this name."""
+    """Raise UserError if there is no release, or no format, of this name."""
     if kind == "release" and value:
         from resources.publishing.releases import release_meant
         from resources.warehouse.configured import warehouse_of_home
@@ -56,7 +56,7 @@ def _require(kind: str, value: str) -> None:
 
 
 def _parameter(name: str, field: FieldInfo) -> click.Parameter:
-    """The parameter of a field: an argument if it is required, else an option."""
+    """Make the parameter of a field: an argument if it is required or positional, else an option."""
     how = shown(field)
     flag = f"--{how.option or name.replace('_', '-')}"
     default = None if field.is_required() else field.default

@@ -1,4 +1,4 @@
-"""Jobs of one op for actions, and the event that shows the change to downstream assets."""
+"""Dagster jobs of actions, with one op each, and the events that make downstream assets stale."""
 
 from typing import Any
 
@@ -18,13 +18,16 @@ from resources.warehouse import Warehouse
 
 BEFORE_RELEASES = ("cluster.splits", "rewrite.candidates")
 """Tables of assets that read which releases are current. They are upstream of `release/releases`, so
-they cannot depend on it."""
+they cannot depend on it, and are marked as stale here.
+"""
 MADE_OF_SHARDS = (
     *("cluster.duplicates", "cluster.embeddings", "cluster.splits", "cluster.image_sets"),
     *("dialogue.instructions", "rewrite.candidates", "choice.mmiu_items", "quality.checks"),
     *("release.releases", "evaluate.reports"),
 )
-"""Tables of the assets that depend on shards: for Dagster a shard that is gone is no change."""
+"""Tables of assets that depend on shards. They are marked as stale here if a shard is removed, because
+Dagster does not count that as a change.
+"""
 OF_ITS_RUN = frozenset(
     {
         "calls",
@@ -35,11 +38,11 @@ OF_ITS_RUN = frozenset(
         "cost of the run so far (USD)",
     }
 )
-"""Metadata that is of the run that made an asset, and not of its rows."""
+"""Metadata of a materialization that describes the run and not the rows, so it is not repeated."""
 
 
 def job_of(action: type[Action]) -> dg.JobDefinition:
-    """The job of one op that performs an action; its config has the action's fields."""
+    """Make the job that performs an action. The config of its op has the action's fields."""
     as_config: Any = create_model(action.__name__, __base__=(action, dg.Config))
     resources = [name for name in action.uses() if name != "say"]
 
@@ -81,7 +84,7 @@ def job_of(action: type[Action]) -> dg.JobDefinition:
 
 
 def _table_now(asset: str, warehouse: Warehouse) -> dg.AssetMaterialization:
-    """An asset as its table is now, so that what follows sees whether it has changed."""
+    """Make a materialization of an asset's current table, so that downstream assets see a change."""
     table = asset.replace("/", ".")
     return dg.AssetMaterialization(
         asset.split("/"),
@@ -119,9 +122,10 @@ def mark_unsynced(
 def _releases_now(
     instance: dg.DagsterInstance, warehouse: Warehouse, text: str
 ) -> dg.AssetMaterialization:
-    """`release/releases` as it is now, so that what follows sees that another release is current.
+    """Make a materialization of `release/releases`, so that downstream assets see the current releases.
 
-    No release was frozen: all but the settings and the versions is as it was last shown.
+    No release was frozen, so the metadata are those of the last materialization, except for row count,
+    settings and versions.
     """
     from assets.common.settings import current_settings
     from assets.release import releases

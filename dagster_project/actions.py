@@ -1,4 +1,4 @@
-"""Every action, in the order of the help."""
+"""List of all actions, in the order of the help of `vlm-loom`."""
 
 from dagster_project.action import Action
 from dagster_project.release_actions import (

@@ -1,7 +1,7 @@
-"""Sensors that tell people of failed runs and failed checks (`resources/web/alerts.py`).
+"""Sensors that send alerts on failed runs and failed checks, by webhook or e-mail.
 
-The sensors are off where no address is set. A tick without an address, or whose message cannot be sent,
-is skipped with the reason.
+`resources/web/alerts.py` sends them. The sensors are off by default if no address is set. A tick
+without an address, or whose message cannot be sent, is skipped with the reason.
 """
 
 import dagster as dg
@@ -28,7 +28,7 @@ NO_ADDRESS = dg.SkipReason(
     description="Tells of a failed run, by LOOM_ALERT_WEBHOOK and LOOM_ALERT_EMAIL: why, and where.",
 )
 def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
-    """One message for a run that failed and is not tried again."""
+    """Send one message for a run that failed and will not be retried."""
     if not are_set():
         return NO_ADDRESS
     run = context.instance.get_run_by_id(context.dagster_run.run_id) or context.dagster_run
@@ -37,7 +37,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
         return None
     retries = context.instance.run_retries_enabled and run.tags.get(MAX_RETRIES) != "0"
     if is_interrupt(ended) and not retries:
-        return None  # Who stopped it knows.
+        return None  # The user who stopped the run knows.
     reasons, waits = _reasons(context.instance, run.run_id)
     if not reasons and waits:
         return None
@@ -56,7 +56,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
     description="Tells of checks that failed in a run which came to its end; not of those that warn.",
 )
 def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
-    """One message for a run with failed checks."""
+    """Send one message for a successful run with failed checks."""
     if not are_set():
         return NO_ADDRESS
     run = context.dagster_run
@@ -67,8 +67,7 @@ def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason 
 
 
 def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool]:
-    """The sentences of the steps that failed, each once; whether there are steps that wait for batches,
-    which is no failure."""
+    """Return the reasons of failed steps, and whether steps wait for batches, which is no failure."""
     reasons: dict[str, None] = {}
     waits = False
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
@@ -84,7 +83,7 @@ def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool
 def _tell(
     context: dg.RunStatusSensorContext, subject: str, lines: list[str], run_id: str
 ) -> dg.SkipReason | None:
-    """Send a message; the reason where some receiver did not get it."""
+    """Send a message. Returns a reason if it could not be sent to every receiver."""
     troubles = send(subject, "\n".join([*lines, ui_page(f"/runs/{run_id}")]))
     if troubles:
         return dg.SkipReason(f"The alert of run {run_id} was not sent. {' '.join(troubles)}")

@@ -1,6 +1,6 @@
-"""A build from a terminal: a run for each shard of the corpus, then one of the job `build`.
+"""Build from a terminal: a run for each shard of the corpus, then a run of the job `build`.
 
-In the UI the same is a backfill of the group `ingest` and the job `build`, or "Materialize all".
+The equivalent in the UI is a backfill of the group `ingest` and the job `build`, or "Materialize all".
 """
 
 import math
@@ -35,7 +35,9 @@ from resources.files.waiting import TimedWait
 from resources.warehouse.configured import warehouse_of_home
 
 POLL_SECONDS, FIRST_LINE, EVERY_LINE = 1.0, 0.0, 300.0
-"""How often a build looks whether another one has ended, and prints that it waits."""
+"""Seconds between two looks whether another build has ended, before the first line about waiting, and
+between two such lines.
+"""
 AT_WORK = [
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTING,
@@ -46,8 +48,8 @@ AT_WORK = [
 
 @dataclass
 class BuildResult:
-    """The result of a build: its run (None if no shard was ingested or nothing was outdated), and a
-    message about shards that could not be ingested.
+    """The result of a build: the run of the job `build` (None if no shard was ingested or nothing was
+    outdated), and a message about shards that could not be ingested.
     """
 
     run: dg.ExecuteInProcessResult | None
@@ -56,16 +58,16 @@ class BuildResult:
 
     @property
     def success(self) -> bool:
-        """Whether all but some of several shards was built."""
+        """Whether at least one shard was ingested and the run succeeded, if there was one."""
         return self.ingested and (self.run is None or self.run.success)
 
 
 @contextmanager
 def only_build(wait: bool) -> Iterator[None]:
-    """Keep other terminals from building this workspace during the block.
+    """Lock the workspace against builds of other terminals inside the block.
 
     Args:
-        wait: Wait for a build of another terminal.
+        wait: Whether to wait for a build of another terminal.
 
     Raises:
         UserError: Another terminal builds this workspace, and `wait` is false.
@@ -90,16 +92,19 @@ def build(
 ) -> BuildResult:
     """Ingest every shard of the corpus, then run the job `build`.
 
-    A shard that fails stops no other; nothing is built if all of them fail.
+    A failed shard does not stop the others. If all shards fail, nothing is built.
 
     Args:
         definitions: The project's definitions.
         instance: Where runs are recorded.
-        embedder: Begins to load before texts that are new are embedded.
-        everything: Run also what is up to date after ingestion.
+        embedder: The embedding model, which is loaded in the background if there are new texts.
+        everything: Whether to run the assets downstream of ingestion even if they are up to date.
+
+    Returns:
+        The result.
 
     Raises:
-        UserError: The corpus has no shards, or the workspace is of another corpus.
+        UserError: The corpus has no shards, or the workspace belongs to another corpus.
     """
     _wait_for_builds(instance)
     corpus, warehouse = corpus_folder(), warehouse_of_home()
@@ -111,7 +116,7 @@ def build(
     fingerprints = warehouse.select("ingest.shards", "fingerprint")["fingerprint"].to_pylist()
     has_new_texts = bool({seen.fingerprint for seen in observed.values()} - {*fingerprints})
     if has_new_texts or not warehouse.count("cluster.embeddings"):
-        # It takes seconds to load.
+        # The model takes seconds to load, which overlap with ingestion.
         embedder.load_ahead()
     job = definitions.resolve_job_def("ingest")
     failed = ingest_each(job, instance, shards, _print, {BUILD: "yes"})
@@ -126,13 +131,13 @@ def build(
 def run_of(
     definitions: dg.Definitions, instance: dg.DagsterInstance, name: str, everything: bool
 ) -> dg.ExecuteInProcessResult | None:
-    """Run a job, or the assets of it that are out of date.
+    """Run the assets of a job that are out of date, or the whole job.
 
     Args:
         definitions: The project's definitions.
         instance: Where the run is recorded.
         name: The name of a stage, or `build`.
-        everything: Also run what is up to date.
+        everything: Whether to run the whole job.
 
     Returns:
         The result of the run; None if nothing is out of date.
@@ -156,7 +161,7 @@ def _print(line: str) -> None:
 
 
 def _wait_for_builds(instance: dg.DagsterInstance) -> None:
-    """Wait until the builds that the UI launched have ended; the UI's queue waits for this one."""
+    """Wait until builds launched by the UI have ended; the UI's queue waits for this build in turn."""
     waiting = TimedWait(math.inf, _print, FIRST_LINE, EVERY_LINE)
     of_builds = dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)
     while runs := instance.get_runs(of_builds, limit=1):

@@ -1,4 +1,4 @@
-"""Results of asset checks: a failed check names the problem, the rows and the remedy."""
+"""Shared code of asset checks: results of failed checks name the problem, the rows and the remedy."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from assets.common.failures import plain_errors
 from assets.common.previews import preview
 
 N_SHOWN = 20
-"""Rows that a result shows; its sentence names fewer (`methods/naming.py`)."""
+"""Rows in the metadata of a result; its description names fewer (`methods/naming.py`)."""
 
 
 def asset_check(**spec: Any) -> Callable[[Callable[..., Any]], dg.AssetChecksDefinition]:
-    """Dagster's decorator `asset_check`, of a check whose errors are shown as one sentence."""
+    """Decorate a check like `dg.asset_check`, and show its errors as one sentence."""
     return lambda function: dg.asset_check(**spec)(plain_errors()(function))
 
 
@@ -26,12 +26,12 @@ def result(
     """Make the result of an asset check.
 
     Args:
-        wrong: What is wrong: a sentence that names rows and says what to do. None if all is well.
-        metadata: What the UI shows with the result.
-        severity: How serious a failure is.
+        wrong: A description of the problem, with rows and what to do; None if the check passed.
+        metadata: The metadata of the result.
+        severity: The severity of a failure.
 
     Returns:
-        The result, which fails if something is wrong.
+        The result.
     """
     return dg.AssetCheckResult(
         passed=wrong is None, description=wrong, severity=severity, metadata=metadata
@@ -39,5 +39,5 @@ def result(
 
 
 def rows_preview(rows: pa.Table) -> dg.MarkdownMetadataValue:
-    """The first rows as a Markdown table, their texts escaped."""
+    """Make a Markdown table of the first rows; "none" if there are none."""
     return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN) if rows.num_rows else "none")

@@ -1,7 +1,7 @@
-"""Asset checks: the schema of every table, licences, tables without rows, the ledger.
+"""Asset checks: the schema of every table, licences, empty tables, the ledger, incomplete steps.
 
-A blocking check that fails stops what follows. A step has a limit of drops: it keeps its earlier rows
-when it dropped more (`assets/common/drops.py`).
+A blocking check that fails stops downstream steps. Limits on dropped inputs are not checks but part of
+the steps (`assets/common/drops.py`).
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from resources.warehouse import Warehouse, declared_columns
 
 
 def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
-    """Blocking: the asset's tables in the warehouse have the columns that `sql/` declares."""
+    """Make a blocking check that the asset's tables have the columns that `sql/` declares."""
     tables = [spec.metadata["dagster/table_name"], *spec.metadata.get(SIDE_TABLES, [])]
 
     @asset_check(
@@ -59,7 +59,7 @@ def _column(table: str, name: str, kind: str, nullable: bool) -> str:
 
 
 def licence_check() -> dg.AssetChecksDefinition:
-    """Blocking if it is set to: every entry's image has a licence. A warning by default."""
+    """Make the check that images have a known licence. By default it only warns."""
 
     @asset_check(
         asset=dg.AssetKey(["ingest", "entries"]),
@@ -131,7 +131,7 @@ def empty_check(
     ) -> dg.AssetCheckResult:
         rows = warehouse.read(query).to_pylist()
         counts = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
-        # A new home, or the backup of one that was being built: no setting is at fault.
+        # In a workspace that never ran the asset, no setting is at fault.
         materialization = context.instance.get_latest_materialization_event(key)
         todo = if_none if materialization else NOT_MADE_YET.format(asset=key.to_user_string())
         return result(
@@ -143,9 +143,9 @@ def empty_check(
 
 
 def ledger_checks() -> list[dg.AssetChecksDefinition]:
-    """On `ledger.calls`: every call that a table names is in it, and none is in it twice.
+    """Make the checks that `ledger.calls` has every call that a table names, and no answer twice.
 
-    The checks do not block: waiting does not bring back a call that the ledger has lost.
+    They do not block, because blocking cannot restore a missing call.
     """
     calls = dg.AssetKey(["ledger", "calls"])
 
@@ -158,7 +158,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
     ) -> dg.AssetCheckResult:
         missing = warehouse.read("ledger/unknown_calls").to_pylist()
-        # A call that was answered while the table was written is in the ledger already.
+        # Calls that were answered after ledger.calls was copied are in the ledger itself.
         late = ledger.find([row["call_key"] for row in missing])
         unknown = [row for row in missing if row["call_key"] not in late]
         naming = Counter(row["named_by"] for row in unknown)
@@ -195,10 +195,11 @@ RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs onl
 
 
 def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
-    """On assets whose steps fail by themselves: the last run of each made all that it had to.
+    """Make the check that the last run of each isolated step was complete.
 
-    The check of all of them is one step, after them. It blocks nothing, and it fails the run, so that
-    what was lost is seen where runs are looked at.
+    Isolated steps (`assets/common/isolation.py`) do not stop others when they fail. This check is one
+    step after all of them. It does not block, but it fails the run, so that the list of runs shows the
+    failure.
     """
     tables = {spec.key: spec.metadata["dagster/table_name"] for spec in specs}
 
@@ -238,7 +239,7 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
 
 
 def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
-    """All checks; `specs` are the assets that are run."""
+    """Return all checks; `specs` are those of the assets that Dagster runs."""
     return [
         *(schema_check(spec) for spec in specs),
         made_check(specs),
@@ -252,7 +253,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "a page (repeat_pages of cluster/image_sets); table cluster.set_counts says why each "
             "missing set is missing.",
         ),
-        # The tables keep earlier releases: counted is what is current.
+        # The tables keep earlier releases; only items of current releases are counted.
         empty_check(
             dg.AssetKey(["release", "releases"]),
             "items of the current releases in release.items",

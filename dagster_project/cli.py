@@ -1,4 +1,4 @@
-"""`vlm-loom`: every command of the project."""
+"""The command line `vlm-loom`: all commands of the project."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ JOBS = (
     *("build", "ingest", "cluster", "dialogue", "rewrite", "choice", "quality"),
     *("review", "release", "evaluate", "ledger", "checks"),
 )
-"""Jobs; `ingest` is run for each shard."""
+"""Jobs of `vlm-loom run`. The job `ingest` runs once for each shard."""
 NAME = "vlm-loom"
 LIMIT = click.option(
     "--limit",
@@ -47,7 +47,7 @@ LIMIT = click.option(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; 0: done, 1: done in part, 2: not done."""
+    """Run a command line and return its exit status: 0 done, 1 done in part, 2 not done."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     return run(vlm_loom, NAME, argv)
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 @click.group(NAME, cls=CommandGroup)
 @click.version_option(package_name=NAME)
 def vlm_loom() -> None:
-    """Vision-language dialogue data, and scores of models on it, each followed back to its source."""
+    """Build vision-language benchmarks, evaluate models on them, and trace each score to its source."""
 
 
 # --- The whole -------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
     if job == "build":
         return run_build()
     if job == "evaluate":
-        # What models are evaluated on is in a home.
+        # Releases to evaluate on exist only in an existing workspace.
         require_home()
 
     return run_alone(job, limit)
@@ -196,7 +196,7 @@ def calls(port: int) -> int:
 )
 @click.argument("query", required=False)
 def sql(query: str | None, as_of: str | None, form: str) -> int:
-    """Query a copy of the tables; opens a prompt without a query. Runs continue."""
+    """Query a copy of the tables, also during runs; without a query, opens a prompt."""
     from dagster_project.sql import answer
 
     return answer(query, as_of, form)
@@ -284,7 +284,7 @@ def list_forms() -> None:
 )
 @click.argument("folder", type=FILE)
 def verify_folder(folder: Path) -> None:
-    """Check every file of an exported folder, given by its path or its name, against its list."""
+    """Check every file of an exported folder, given by its path or its name, against its manifest."""
     from resources.exports.folder import checked_files, verification_message
     from resources.files.home import releases_path
     from resources.stores_of_home import require_home
@@ -367,7 +367,7 @@ def show_power(release: str, difference: float, comparisons: int) -> None:
 )
 @click.option("--out", type=FILE, help="The file to write (default: print the page).")
 def dialogue_shape(settings: Path | None, out: Path | None) -> None:
-    """Estimate the shape of dialogues and their cost, without calling a model."""
+    """Estimate numbers of turns, lengths and cost of dialogues, without calling a model."""
     from dagster_project.dialogue_shape import show_shape
 
     show_shape(settings, out)
@@ -497,7 +497,7 @@ def _main_job(everything: bool, sample_settings: bool = False) -> int:
 
     embedder = text_embedder()
     if not _warehouse().is_there():
-        # It loads for as long as it takes to import the rest and to ingest.
+        # The embedder loads in the background, during imports and ingestion.
         embedder.load_ahead()
     from dagster_project.main_job import run_main_job
 

@@ -19,13 +19,13 @@ COHESION = dg.AssetKey(["cluster", "cohesion"])
 NEAR_PAIRS = dg.AssetKey(["cluster", "near_pairs"])
 IMAGE_SETS = dg.AssetKey(["cluster", "image_sets"])
 TOLERANCE = 1e-4
-"""How much a similarity may differ when it is computed again in another order of additions."""
+"""Allowed difference when a similarity is computed again: rounding depends on the order of sums."""
 WARN = dg.AssetCheckSeverity.WARN
 SAMPLE_AGAIN = "materialize cluster/image_sets again: sets that are sound are kept."
 
 
 def cluster_checks() -> list[dg.AssetChecksDefinition]:
-    """All checks of the stage except those on schemas."""
+    """Return all checks of the stage except schema checks."""
     return [
         within_tau,
         unclustered,
@@ -45,7 +45,7 @@ def cluster_checks() -> list[dg.AssetChecksDefinition]:
     description="Every member is within tau of its centre, with the recorded similarity.",
 )
 def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """Blocking. In clusters by density only members that were assigned later must be within tau."""
+    """Blocking. In density clusters, only members that were assigned later must be within tau."""
     far = warehouse.read("cluster/far_members", {"n_tolerance": TOLERANCE})
     n_far = sum(far["is_far"].to_pylist())
     n_other = far.num_rows - n_far
@@ -149,7 +149,7 @@ def loose(
     description="No two clusters could be merged with all members within tau of one centre.",
 )
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """A warning: their sets would be better sampled from both."""
+    """A warning: image sets sampled from the merged cluster would be better."""
     near = warehouse.select(
         "cluster.near_pairs",
         *("title_a", "size_a", "title_b", "size_b", "same_group", "similarity", "union_similarity"),
@@ -199,7 +199,7 @@ def no_repeats(
     description="Benchmark sets have 2-20 images, instruction sets 2-5, in an order without gaps.",
 )
 def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """Blocking: MMDU 2.2 and 3.2."""
+    """Blocking: the sizes are those of MMDU, 2.2 and 3.2."""
     bounds = {f"n_{kind}": most for kind, most in MAX_IMAGES.items()}
     sets = warehouse.read("cluster/wrong_sizes", {"n_least": MIN_IMAGES, **bounds})
     wrong = (
@@ -243,7 +243,7 @@ def _named(rows: Iterable[dict[str, Any]], column: str) -> str:
 
 
 def _members(rows: Iterable[dict[str, Any]]) -> str:
-    """Members with the similarity that their vectors have, and the recorded one."""
+    """List members with their computed and their recorded similarity."""
     return listed(
         [
             f"{row['entry_id']} in {row['community_id']}: {row['similarity']:.3f}, recorded "

@@ -1,9 +1,10 @@
-"""Code versions of assets: a change of what an asset is made by marks it as stale in the UI.
+"""Code versions of assets: if one changes, the UI shows the asset as stale.
+
 
 A code version is a hash of the version that the asset's decorator declares, of its columns, of its
 settings in `settings.yaml`, of the prompts and SQL files that its module names, and of the models and
-benchmarks that its rows are made by. Python code counts by the declared version only: a refactoring
-changes nothing.
+benchmarks that its rows depend on. Changes of Python code only count if the declared version is raised,
+so a refactoring does not make an asset stale.
 """
 
 import inspect
@@ -84,7 +85,9 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.leaderboard": lambda benchmarks: _descriptions(),
     "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }
-"""The models and benchmarks that an asset's rows are made by, beside what its module names."""
+"""Table -> a function for the versions of the models and benchmarks that its rows depend on, in
+addition to the prompts and SQL files that its module names.
+"""
 
 
 def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str | None:
@@ -95,7 +98,7 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
         benchmarks: The benchmarks.
 
     Returns:
-        The hash; None for an asset that people fill.
+        The hash; None for an asset that Dagster does not run.
     """
     table = ".".join(spec.key.path)
     if table not in SOURCES:
@@ -103,10 +106,10 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
     source = SOURCES[table]
     try:
         settings = read_sections(SECTIONS).get(table, {})
-        # A default that is written out changes nothing.
+        # A default value in the file does not count.
         settings = non_default_settings(SECTIONS[table], settings) if settings else {}
     except UserError:
-        # The run says what is wrong with the file; until then nothing else is marked for it.
+        # The run reports the error in the file; until then the asset is not marked for it.
         settings = {}
     return content_id(
         source.version,
@@ -118,8 +121,11 @@ def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str
 
 
 def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
-    """Names and versions of the prompts and SQL files whose names are texts in the module's code, or in
-    that of a module of its stage whose functions it uses."""
+    """Yield names and versions of the prompts and SQL files that a module uses.
+
+    They are found by string literals in its code, and in modules of its stage whose functions it
+    imports.
+    """
     own = {source.module for source in SOURCES.values()}
     used = {
         inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
@@ -137,12 +143,12 @@ def _named_in(module: ModuleType, stage: str) -> Iterator[list[str]]:
 
 @cache
 def paths_in(module: ModuleType) -> list[str]:
-    """The texts in the module's code that have the form of such a name."""
+    """Return the string literals in a module's code that look like names of prompts or SQL files."""
     return PATH.findall(inspect.getsource(module))
 
 
 def _judged(benchmarks: Benchmarks) -> list[str]:
-    """How judges are asked, their prompts and the models that judge."""
+    """Return the versions of judging: of benchmarks, prompts and judges."""
     return [*_judging(benchmarks), *_models("judges")]
 
 
@@ -153,12 +159,12 @@ def _judging(benchmarks: Benchmarks) -> list[str]:
 
 
 def _compared() -> list[str]:
-    """How judges compare two answers."""
+    """Return the versions of pairwise comparison: of the prompt and of the code."""
     return [_prompt_version(COMPARE_PROMPT), COMPARE_VERSION]
 
 
 def _extractor(benchmarks: Benchmarks) -> list[str]:
-    """The prompts and the model that read answers; none where no benchmark has answers to be read."""
+    """Return the versions of answer extraction; empty if no benchmark extracts answers."""
     prompts = [name for benchmark in benchmarks.values() for name in benchmark.extractor_prompts]
     return [*map(_prompt_version, prompts), *_models("extractor")] if prompts else []
 
@@ -171,8 +177,9 @@ def _prompt_version(name: str) -> str:
 
 
 def _models(role: str) -> list[str]:
-    """What the profile's models of a role are, as far as their answers depend on it: another model,
-    another server or other sampling parameters are another version."""
+    """Return the versions of the profile's models of a role. Another model, server or other sampling
+    parameters give another version.
+    """
     try:
         registry = load_registry()
         profile = registry.profile(active_profile())
@@ -187,7 +194,7 @@ def _models(role: str) -> list[str]:
 
 
 def _descriptions() -> list[str]:
-    """What models.yaml says of models to readers of their scores."""
+    """Return the field `about` of all models in models.yaml, which leaderboards show."""
     try:
         models = load_registry().models
     except UserError:

@@ -1,7 +1,7 @@
-"""Observations of the review store, in the terms of Dagster.
+"""Dagster observations of people's decisions in the review store.
 
-`review/decisions` has what people decided as its data version, so assets that read the review store are
-stale after a decision.
+The data version of `review/decisions` is a hash of all decisions, so assets that read the review store
+are stale after a decision.
 """
 
 from contextlib import closing
@@ -30,15 +30,14 @@ def observation_of_decisions(store: ReviewStore) -> dg.AssetObservation:
 def forget_materializations(instance: dg.DagsterInstance) -> None:
     """Delete the materializations of `review/decisions` that version 0.2 reported.
 
-    A run would otherwise use the data version of the latest materialization instead of that of an
-    observation.
+    Otherwise runs would use the data version of the latest materialization, not of an observation.
     """
     if instance.get_latest_materialization_event(decisions.key):
         instance.wipe_assets([decisions.key])
 
 
 def observe_decisions(instance: dg.DagsterInstance) -> None:
-    """Report people's decisions to Dagster. A missing review store is created empty."""
+    """Report an observation of people's decisions to Dagster. A missing review store is created."""
     forget_materializations(instance)
     with closing(ReviewStore(review_path())) as store:
         instance.report_runless_asset_event(observation_of_decisions(store))

@@ -1,4 +1,4 @@
-"""All definitions; `build_defs` lets a test or a script replace any resource."""
+"""Dagster definitions of the project. `build_defs` lets tests and scripts replace resources."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -96,11 +96,14 @@ def build_defs(
 
 
 def _without_decisions() -> Mapping[dg.AssetKey, Condition]:
-    """The conditions of the assets that wait for people, where settings.yaml asks for no decision."""
+    """Return other automation conditions for the assets that usually wait for people's decisions.
+
+    It is empty if settings.yaml requires decisions.
+    """
     try:
         policy = read_sections(SECTIONS)["review.approved"]
     except UserError:
-        # A run says what is wrong with the file.
+        # The next run reports the error in the file.
         return {}
     if ReviewSettings.model_validate(policy).require != "none":
         return {}

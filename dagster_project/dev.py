@@ -24,7 +24,8 @@ DAGSTERS, OURS = "dagster_webserver", "dagster_project.webserver"
 
 
 class _EndOfService(logging.Filter):
-    """Replaces the traceback with which `dagster dev` logs that one of its services ended.
+    """Log filter that replaces the traceback that `dagster dev` logs if one of its services ends.
+
 
     Attributes:
         is_logged: Whether a service ended by itself.
@@ -33,7 +34,7 @@ class _EndOfService(logging.Filter):
     is_logged = False
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record of such an end; every record is logged."""
+        """Change the record if it is such a traceback. All records are logged."""
         if record.exc_info and record.levelno == logging.ERROR:
             self.is_logged = True
             record.msg = (
@@ -45,7 +46,7 @@ class _EndOfService(logging.Filter):
 
 
 def main() -> int:
-    """Run `dagster dev` until it is stopped; 1 if one of its services ended by itself."""
+    """Run `dagster dev` until it is stopped. Returns 1 if a service ended by itself, else 0."""
     warnings.filterwarnings("ignore", category=dg.SupersessionWarning)
     end = _EndOfService()
     logging.getLogger("dagster").addFilter(end)
@@ -64,7 +65,7 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    """Have the kernel send SIGTERM to this process when its parent ends, however it ends."""
+    """Let the kernel send SIGTERM to this process when its parent ends, even if that is killed."""
     _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
 

@@ -1,6 +1,7 @@
-"""Dialogue statistics for given settings, compared with MMDU's, and the estimated cost.
+"""`vlm-loom dialogue-shape`: statistics of dialogues under given settings, compared with MMDU's, and an
+estimate of their cost.
 
-No provider is asked: the mock server writes the texts, and costs are estimated as by `vlm-loom
+No provider is called: the mock server writes the texts, and costs are estimated as by `vlm-loom
 dry-run`.
 """
 
@@ -43,19 +44,19 @@ Forecasts = Mapping[tuple[str, str], Forecast]
 
 
 class DryRunStepError(UserError):
-    """A step of the dry run failed; its own message is above."""
+    """A step of the dry run failed; the step's message is in the output above."""
 
 
 @dataclass(frozen=True)
 class DialogueKindResult:
-    """The result for one kind of dialogues."""
+    """Statistics and cost forecasts of one kind of dialogues, benchmark or instruction."""
 
     dialogues: Sequence[DialogueStatistics]
     forecasts: Forecasts
 
 
 def show_shape(settings: Path | None, out: Path | None) -> None:
-    """Print the estimate of dialogues, or write it to a file.
+    """Print the statistics and the cost estimate of dialogues, or write them to a file.
 
     Args:
         settings: A file like settings.yaml; None for the defaults, which are the paper's shape.
@@ -77,7 +78,7 @@ def show_shape(settings: Path | None, out: Path | None) -> None:
 def _built(
     registry: Registry, profile: str, settings: Path | None
 ) -> dict[Kind, DialogueKindResult]:
-    """Both kinds of dialogues on the corpus, each in a dry run of its own."""
+    """Generate both kinds of dialogues on the corpus, each in a separate dry run."""
     with (
         tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
         workspace_at(Path(name)),
@@ -106,7 +107,7 @@ def _built(
 def _of_kind(
     registry: Registry, profile: str, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> DialogueKindResult:
-    """The dialogues of the image sets that there are, and what they would be asked for."""
+    """Generate dialogues for the current image sets; return their statistics and the cost forecasts."""
     images = open_images()
     gateway = DryGateway(
         registry, profile, Ledger(home.ledger_path()), images, launcher=MockServerProcess()

@@ -1,4 +1,6 @@
-"""A dry run: the main job on a copy of the home, without a request to any provider."""
+"""Dry run: estimates calls, tokens and cost of the main job, on a copy of the workspace and without a
+request to any provider.
+"""
 
 import os
 import shutil
@@ -38,12 +40,12 @@ from resources.warehouse import lake_connection
 from resources.warehouse.configured import warehouse_of_home
 
 Run = tuple[str, str | None, list[dg.AssetKey] | None]
-"""A job, its partition, which of its assets (None: all)."""
+"""A job, its partition or None, and the assets to run (None: all)."""
 ASKING = [
     dg.AssetKey(["evaluate", name])
     for name in ("answers", "judgments", "second_readings", "judge_bias_tests", "pairs")
 ]
-"""The assets of the stage `evaluate` that ask models."""
+"""The assets of the stage `evaluate` that call models."""
 EVALUATE: Run = ("evaluate", None, ASKING)
 
 
@@ -55,13 +57,13 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
         limit: Items of each release that models are asked about; None for all.
 
     Returns:
-        0, or 1 when a run failed.
+        0, or 1 if a run failed.
 
     Raises:
         UserError: A setting cannot be used.
     """
     bring_home_up_to_date()
-    # Before the home is copied, so that what is wrong names the home's own files.
+    # Checked before the workspace is copied, so that messages name the workspace's own files.
     read_sections(SECTIONS)
     read_rules(home.home() / RULES_FILE)
     check_own_prompts()
@@ -90,11 +92,15 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
 
 @contextmanager
 def copied_workspace() -> Iterator[Ledger]:
-    """Everything that is written goes to a copy of the home, of files alone; the ledger to read."""
+    """Copy the workspace to a temporary folder, which is the workspace inside the context.
+
+    The copy consists of files, even if the workspace uses a database server or a lake. Yields the
+    ledger of the real workspace, for reading.
+    """
     real = home.home()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
-        # As they are at one moment: others may be writing them.
+        # These copies are snapshots, because other processes may be writing the originals.
         tables = warehouse_of_home()
         if tables.is_there():
             tables.copy_to(folder / home.warehouse_path().name)
@@ -117,7 +123,7 @@ def copied_workspace() -> Iterator[Ledger]:
 
 @contextmanager
 def workspace_at(folder: Path) -> Iterator[None]:
-    """The home is that folder meanwhile, with all that is written: nothing is shared with others."""
+    """Use a folder as the workspace inside the context, without shared stores."""
     shared = VARIABLE, lake_connection.VARIABLE, shared_files.VARIABLE
     before = {name: os.environ.pop(name, None) for name in ("LOOM_WORKSPACE", *shared)}
     os.environ["LOOM_WORKSPACE"] = str(folder)
@@ -129,7 +135,7 @@ def workspace_at(folder: Path) -> Iterator[None]:
 
 
 def _run_all(gateway: DryGateway, runs: list[Run], limit: int | None) -> str | None:
-    """Run the jobs that ask models and those they need; returns what failed, if anything did."""
+    """Run the jobs in order. Returns the names of the failed runs, or None."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
@@ -152,7 +158,7 @@ def _run_all(gateway: DryGateway, runs: list[Run], limit: int | None) -> str | N
 
 def _runs() -> list[Run]:
     before: list[Run] = []
-    # Existing image sets stay as they are: making them asks no model.
+    # Existing image sets are used unchanged, because sampling them calls no model.
     if not warehouse_of_home().count("cluster.image_sets"):
         before = [("ingest", shard, None) for shard in corpus_folder().shards()]
         before.append(("cluster", None, None))

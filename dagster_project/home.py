@@ -1,4 +1,4 @@
-"""Operations on a workspace as a whole: back it up, restore it, check its ledger, clean it."""
+"""Commands on a whole workspace: back up, restore, check the ledger, clean."""
 
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,10 @@ from resources.upkeep.cleaning import clean, require_unused
 
 
 def back_up_home(to: Path | None) -> str:
-    """Copy the home, by default to backups/<time> beside it. Raises UserError, OSError."""
+    """Back up the workspace, by default to backups/<time> next to it, and return a message.
+
+    Raises UserError, OSError.
+    """
     folder = home.home()
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
     backup = back_up(folder, target)
@@ -40,13 +43,13 @@ def restore_home(source: Path, overwrite: bool) -> str:
 
     Args:
         source: The backup.
-        overwrite: Whether an existing workspace is moved out of the way.
+        overwrite: Whether to move an existing workspace out of the way.
 
     Returns:
         The message to print.
 
     Raises:
-        UserError: It cannot be restored.
+        UserError: The backup cannot be restored.
     """
     folder = home.home()
     earlier = restore(source.resolve(), folder, overwrite=overwrite)
@@ -86,14 +89,17 @@ def _findings() -> LedgerCheckResult:
             "you have one in another workspace, name that with --workspace or LOOM_WORKSPACE."
         )
     require_unused(home.home())
-    # First: SQLite forgets what the log has lost when it opens the file.
+    # Checked before the file is opened, as SQLite then discards the damaged part of its log.
     if lost := sqlite_log_damage(home.ledger_path()):
         return LedgerCheckResult(0, 0, [lost])
     return check_all(home.ledger_path())
 
 
 def clean_home(everything: bool) -> str:
-    """Remove what can be made again, or the whole home. Raises UserError."""
+    """Remove files that can be made again, or the whole workspace, and return a message.
+
+    Raises UserError.
+    """
     removed, kept_names = clean(home.home(), everything=everything)
     message = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
     if kept_names:

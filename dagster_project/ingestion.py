@@ -1,4 +1,4 @@
-"""Ingest several shards, one run each. A shard that fails does not stop the others and is named."""
+"""Ingestion of several shards, one run for each. A failed shard does not stop the others."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +18,11 @@ from resources.corpus.observation import ShardState, observe, observe_files
 from resources.warehouse import Warehouse
 
 RANGE = "..."
-"""Separates the first and the last shard of a range, as in the UI."""
+"""Separator of the first and the last shard of a range, as in the UI."""
 
 
 def shards_of(corpus: Corpus) -> list[str]:
-    """The names of the corpus's shards. Raises UserError where it has none."""
+    """Return the names of the corpus's shards. Raises UserError if it has none."""
     shards = corpus.shards()
     if not shards:
         none = f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}."
@@ -53,18 +53,18 @@ def require_same_corpus(corpus: Corpus, warehouse: Warehouse, shards: Sequence[s
 
 
 def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
-    """The shards that a person names.
+    """Resolve names and ranges of shards that the user gave.
 
     Args:
         named: Names of shards, or ranges `first...last` in the order of the corpus; empty for all
-        shards.
+            shards.
         shards: The shards of the corpus, in order.
 
     Returns:
         Each shard once, in the corpus's order.
 
     Raises:
-        UserError: There is no such shard, or a range ends before it begins.
+        UserError: A shard is unknown, or a range ends before it begins.
     """
     places = {shard: place for place, shard in enumerate(shards)}
     chosen = set() if named else {*shards}

@@ -1,6 +1,6 @@
-"""The Dagster instance of the project: `dagster/` under the home folder, with its own dagster.yaml.
+"""The Dagster instance of the project: the folder `dagster/` in the workspace, with a dagster.yaml.
 
-The storage is Dagster's own: SQLite, or dagster-postgres where LOOM_STORES names a database.
+Its storage is SQLite, or dagster-postgres if LOOM_STORES names a database.
 """
 
 import logging
@@ -27,21 +27,25 @@ from resources.stores_of_home import may_write, require_folder
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
 SHARED = Path(__file__).with_name("dagster_shared.yaml")
-"""What differs where several machines have one instance."""
+"""Settings that replace those of dagster.yaml if several machines share the instance."""
 DATABASES = (
     Path("history/runs.db"),
     Path("history/runs/index.db"),
     Path("schedules/schedules.db"),
 )
-"""The instance's databases."""
+"""The SQLite databases of the instance."""
 IN_A_TERMINAL = "terminal.yaml"
-"""The same settings for runs in a terminal, to which what they print belongs: Dagster would write it
-into files and start two processes a run that show it."""
+"""The same settings for runs in a terminal, whose output stays there. Otherwise Dagster would capture
+output in files, with two more processes for each run.
+"""
 POSTGRES = "DAGSTER_POSTGRES_URL"
-"""The variable with the address of Dagster's storage, which is in no file (`dagster_shared.yaml`)."""
+"""Environment variable with the address of Dagster's storage. `dagster_shared.yaml` refers to it, so
+that no file contains the password.
+"""
 SCHEMA = "dagster"
+"""The Postgres schema of Dagster's tables."""
 _MAKING = 0x6C6F6F6D64
-"""The lock of the process that makes the schema and its tables."""
+"""Number of the Postgres advisory lock for creating the schema and its tables."""
 NO_TELEMETRY = "telemetry: {enabled: false}\n"
 NOT_CAPTURED = b"""
 compute_logs:
@@ -51,9 +55,9 @@ compute_logs:
 
 
 def prepare_dagster_home() -> Path:
-    """Make `DAGSTER_HOME` point under the home folder, with the project's settings in it.
+    """Create the folder of the instance with the project's settings, and point `DAGSTER_HOME` to it.
 
-    Raises StoreError where there cannot be such a folder.
+    Raises StoreError if the folder cannot be created.
     """
     require_folder()
     folder = home() / "dagster"
@@ -77,10 +81,10 @@ def _settings() -> bytes:
 
 
 def _in_schema(stores: str) -> str:
-    """The address of Dagster's schema in the database of the stores.
+    """Return the address of Dagster's schema in the database of the stores.
 
-    It names the driver: SQLAlchemy takes the newer one where both are installed, and dagster-postgres
-    closes that one's connections when it sets the webserver's limit for statements.
+    The address names the driver psycopg2, because dagster-postgres closes connections of the newer
+    psycopg when it sets the webserver's statement timeout, and SQLAlchemy would prefer the newer one.
     """
     try:
         url = make_url(stores)
@@ -100,11 +104,10 @@ def _in_schema(stores: str) -> str:
 
 
 def open_instance() -> dg.DagsterInstance:
-    """The instance that the UI shows, for runs in this process; made when it is not there yet.
+    """Open the instance that the UI shows, for runs in this process; create it if it does not exist.
 
-    One step at a time calls models, unless the instance has another limit.
-
-    Raises StoreError where it cannot be opened.
+    By default, one step at a time calls models; a limit that is set in the instance stays. Raises
+    StoreError if the instance cannot be opened.
     """
     folder = prepare_dagster_home()
     shared = address.database()
@@ -116,11 +119,11 @@ def open_instance() -> dg.DagsterInstance:
 
 
 def _open_files(folder: Path) -> dg.DagsterInstance:
-    """The instance in files of the workspace."""
-    # Two processes that make Dagster's databases at once spoil them.
+    """Open the instance in the files of the workspace."""
+    # Two processes that create Dagster's databases at the same time would corrupt them.
     with FileLock(folder / "opening.lock"):
         for path in DATABASES:
-            # A process that was killed while it made the file leaves one, too.
+            # An empty file may also be from a process that was killed while it created the file.
             if (folder / path).exists() and not (folder / path).stat().st_size:
                 print(
                     f"{folder / path} is empty, and gets its tables again. If it had content, stop and "
@@ -137,14 +140,14 @@ def _open_files(folder: Path) -> dg.DagsterInstance:
 
 
 def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
-    """The instance on Postgres, whose schema and tables are made by one process at a time."""
+    """Open the instance on Postgres. One process at a time creates its schema and tables."""
     with address.packages():
         import dagster_postgres  # noqa: F401 - only whether it is there: Dagster imports it
         import psycopg
     logging.getLogger().addFilter(_is_no_retry)
     try:
         with psycopg.connect(stores, autocommit=True) as connection:
-            # The lock goes with the connection.
+            # The lock is released with the connection.
             connection.execute("SELECT pg_advisory_lock(%s)", (_MAKING,))
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
@@ -153,16 +156,16 @@ def _open_shared(folder: Path, stores: str) -> dg.DagsterInstance:
 
 
 def _is_no_retry(record: logging.LogRecord) -> bool:
-    """False for a retry of dagster-postgres, which logs a statement with its SQL before each one.
+    """Filter out dagster-postgres's log records of retries, which contain the SQL statement.
 
-    If the last retry fails, the command says why.
+    If the last retry fails, the command reports the error.
     """
     return record.msg != "Retrying failed database connection: %s"
 
 
 @contextmanager
 def instance_to_read() -> Iterator[dg.DagsterInstance]:
-    """The instance, to look at past runs; a copy of it in a home that this user may not write."""
+    """Open the instance to read past runs; a copy of it if the user may not write to the workspace."""
     if may_write():
         with open_instance() as instance:
             yield instance

@@ -1,7 +1,7 @@
-"""Running a job in this process, as a run that the UI shows on the job's page and in its timeline.
+"""Runs of Dagster jobs in this process, which the UI shows on the job's page and in its timeline.
 
-`run_job` adds what Dagster's `execute_in_process` leaves out: the code location of the run, its
-process, and the handlers of signals as they were before.
+`run_job` adds to Dagster's `execute_in_process`: the run's code location, a tag with its process,
+resent interrupts, and restored signal handlers.
 """
 
 import json
@@ -21,7 +21,7 @@ from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
 from resources.warehouse.duckdb_file import left_open
 
 AGAIN_SECONDS = 0.05
-"""After which an interrupt that was dropped is sent again: what dropped it has come to its end."""
+"""Seconds after which a dropped interrupt is sent again: the code that dropped it has ended by then."""
 INTERRUPTED = "Interrupted: what was made until then is kept, and the same command goes on from it."
 
 
@@ -42,7 +42,7 @@ def run_job(
         instance: Where the run is recorded.
         tags: Tags of the run.
         partition: The partition of a partitioned job.
-        assets: The assets of the job to run; all assets without.
+        assets: The assets of the job to run; None for all.
         ops: Run config of ops, by name.
         console: Run config of the logger that prints.
 
@@ -52,7 +52,7 @@ def run_job(
     Raises:
         KeyboardInterrupt: The run was interrupted, which Dagster records as a failure of the run.
     """
-    # Who runs a command decides whether it is run again.
+    # Runs of commands are not retried automatically: the user decides.
     of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
     with restore_signal_handlers(), resend_interrupts(), left_open.of_run(), _in_location(instance):
         result = job.execute_in_process(
@@ -71,7 +71,7 @@ def run_job(
 
 
 def _reason_outside_steps(result: dg.ExecuteInProcessResult) -> str | None:
-    """Why a run failed whose steps did not, such as a disk on which its events cannot be stored."""
+    """Return the error of a run that failed outside its steps, for example because of a full disk."""
     events = result.all_events
     if any(event.is_step_failure or event.is_resource_init_failure for event in events):
         return None
@@ -83,10 +83,10 @@ def _reason_outside_steps(result: dg.ExecuteInProcessResult) -> str | None:
 
 @contextmanager
 def resend_interrupts() -> Iterator[None]:
-    """Interrupt once more where Python dropped an interrupt in this block.
+    """Send an interrupt again if Python drops it inside the block.
 
-    What a handler raises while an object is collected (in `__del__`, or a callback of a weak reference)
-    is printed and dropped, and the run would go on. Dagster's handlers raise.
+    Dagster's signal handlers raise an exception. If that happens during garbage collection (in
+    `__del__` or a weak-reference callback), Python only prints the exception, and the run continues.
     """
     show = sys.unraisablehook
 
@@ -104,7 +104,7 @@ def resend_interrupts() -> Iterator[None]:
 
 
 def _ends_by_signal(event: dg.DagsterEvent) -> bool:
-    """Whether a run ended with this event because a signal ended it."""
+    """Tell whether this event ends a run because of a signal."""
     if event.event_type == dg.DagsterEventType.RUN_CANCELED:
         return True
     return event.event_type == dg.DagsterEventType.RUN_FAILURE and is_interrupt(
@@ -113,7 +113,7 @@ def _ends_by_signal(event: dg.DagsterEvent) -> bool:
 
 
 def is_interrupt(failure: Any) -> bool:
-    """Whether the data of a run's failure say that a signal ended the run."""
+    """Tell whether a run's failure was caused by a signal."""
     reason = failure.failure_reason
     return reason is not None and reason.name == "UNEXPECTED_TERMINATION"
 
@@ -122,8 +122,8 @@ def is_interrupt(failure: Any) -> bool:
 def _in_location(instance: dg.DagsterInstance) -> Iterator[None]:
     """Give runs that `instance` creates in the block the project's code location.
 
-    The timeline of the UI leaves a run without a location out. `execute_in_process` creates its run by
-    `DagsterInstance.create_run_for_job` and has no parameter for the location.
+    The UI's timeline leaves out runs without a location. `execute_in_process` has no parameter for it,
+    and creates its run with `DagsterInstance.create_run_for_job`, which is patched here.
     """
     create = instance.create_run_for_job
 
@@ -138,17 +138,17 @@ def _in_location(instance: dg.DagsterInstance) -> Iterator[None]:
 
 
 def origin_of(job: str) -> Any:
-    """Where the UI finds a job: in the project's definitions, `__repository__@vlm-loom`.
+    """Create Dagster's origin of a job: the project's definitions, `__repository__@vlm-loom`.
 
-    Written in the form in which Dagster stores the origins of runs, because their classes are not
-    public. The code location is given by its name only, by which Dagster finds it; a run of the UI has
-    the socket of the UI's code server there, another one after each start.
+    The origin is deserialized from Dagster's storage format, because its classes are not public. It
+    only has the name of the code location, which suffices for Dagster. Runs that the UI launches also
+    have the address of the UI's code server, which changes with each start.
 
     Args:
-        job: Name of the job.
+        job: The name of the job.
 
     Returns:
-        The origin, a value of Dagster's.
+        The origin, an object of Dagster.
     """
     location = {"__class__": "RegisteredRepositoryLocationOrigin", "location_name": LOCATION}
     definitions = {
@@ -168,11 +168,10 @@ def origin_of(job: str) -> Any:
 def restore_signal_handlers() -> Iterator[None]:
     """Restore the handlers of SIGINT and SIGTERM when the block ends.
 
-    Dagster copies the handler of SIGINT to SIGTERM when a run begins, and leaves it there when the run
-    ends. A shell lets its background jobs ignore SIGINT, so after a run in such a job SIGTERM is
-    ignored too, by this process and by every process that it starts: nothing that stops a child by
-    SIGTERM ends any more. Outside the main thread nothing is done: there Dagster sets no handler
-    either.
+    Dagster copies the handler of SIGINT to SIGTERM when a run begins, and does not restore it. Shells
+    let background jobs ignore SIGINT, so after a run in such a job this process and its children would
+    ignore SIGTERM, too, and could not be stopped with it. Outside the main thread, Dagster sets no
+    handlers, and this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

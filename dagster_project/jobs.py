@@ -32,8 +32,9 @@ DESCRIPTIONS = {
 
 
 def _assets_of(*stages: str) -> AssetSelection:
-    """The assets of stages, and the decisions of people, which a run of `review` observes after it has
-    queued what people decide on."""
+    """Select the assets of stages, and for `review` also people's decisions, which it observes after it
+    has filled the review queue.
+    """
     selection = AssetSelection.groups(*stages)
     return selection | DECISIONS if "review" in stages else selection
 
@@ -41,7 +42,7 @@ def _assets_of(*stages: str) -> AssetSelection:
 STAGES = {
     stage: dg.define_asset_job(
         stage,
-        # Files of the whole corpus are not looked at in the run of each shard.
+        # Files of the whole corpus are not observed in the run of each shard.
         _assets_of(stage)
         - AssetSelection.assets(corpus_files.key)
         - AssetSelection.checks(INGESTED),
@@ -76,5 +77,5 @@ BUILD_JOB = dg.define_asset_job(
 
 
 def all_jobs() -> list[Any]:
-    """Every job of the project."""
+    """Return every job of the project."""
     return [*STAGES.values(), CHECKS, SITE, BUILD_JOB, settings_job(), *ACTION_JOBS]

@@ -1,6 +1,6 @@
-"""The main job from a terminal: build, evaluate every model of the profile, show the leaderboard.
+"""The main job of `vlm-loom build`: build, evaluate the profile's models, show the leaderboards.
 
-The UI can launch the same jobs and shows these runs.
+The UI can launch the same jobs, and shows these runs.
 """
 
 import sys
@@ -34,23 +34,25 @@ from resources.settings.asset_settings import read_sections
 from resources.stores_of_home import bring_home_up_to_date, usable_home
 
 UNFINISHED = ["demo"]
-"""What stands for earlier main jobs that did not finish: the next one goes on with what is left of
-their budget, and one that follows a finished one has a budget of its own. The text is stored."""
+"""Id in the budget's records that stands for unfinished main jobs: the next main job continues with the
+rest of their budget. After a main job has finished, the next one has a new budget. The text is stored,
+so it must not change.
+"""
 
 
 def run_main_job(
     embedder: Embedder, everything: bool = False, sample_settings: bool = False
 ) -> int:
-    """Run the main job: what is out of date after ingestion, or everything.
+    """Run the main job: ingestion, then all assets that are out of date, or all assets.
 
     Args:
         embedder: The embedding model, which may be loading already.
-        everything: Whether to run what is up to date, too.
-        sample_settings: Whether a workspace without settings.yaml gets that of the sample corpus.
+        everything: Whether to run assets that are up to date, too.
+        sample_settings: Whether a workspace without settings.yaml gets the file of the sample corpus.
 
     Returns:
         0 if everything succeeded; 1 if a run or a check failed, a shard was not ingested, a step of
-        evaluation is incomplete, or results of a model on a release were not taken.
+        evaluation is incomplete, or too many turns of a model on a release failed.
 
     Raises:
         UserError: A setting is wrong.
@@ -72,7 +74,8 @@ def run_main_job(
         with open_instance() as instance:
             end_dead_runs(instance)
             ended = _run(definitions, instance, embedder, everything)
-        # What a spent budget stopped goes on with what is left of it.
+        # An incomplete main job, for example after a spent budget, leaves the rest of its budget to
+        # the next one.
         if not ended.failed and ended.made_all:
             gateway.budget.finish(UNFINISHED)
     if ended.failed:
@@ -102,8 +105,9 @@ def run_main_job(
 
 @dataclass
 class _JobsResult:
-    """How the jobs ended: the first that failed, the sentence about lost shards, whether evaluation
-    made all that it had to, and by job the checks that failed in one that came to its end."""
+    """The result of the jobs: the first failed job, a message about shards that were not ingested,
+    whether all steps of evaluation are complete, and failed checks of successful runs, by job.
+    """
 
     failed: str | None = None
     lost_shards: str = ""
@@ -114,9 +118,9 @@ class _JobsResult:
 def _run(
     definitions: dg.Definitions, instance: dg.DagsterInstance, embedder: Embedder, everything: bool
 ) -> _JobsResult:
-    """Run the jobs in order, up to the first that failed.
+    """Run the jobs in order, up to the first failure.
 
-    A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
+    Missing shards in a build, and failed isolated steps in an evaluation, do not stop the next jobs.
     """
     ended = _JobsResult()
     for name in ("build", "evaluate", "ledger"):

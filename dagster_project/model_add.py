@@ -16,27 +16,29 @@ from resources.llm.registry_file import by_hand, entry_text, with_model
 
 _NAME = re.compile(r"\w[\w.+@-]*")
 _MOST_CHARACTERS = 200
-"""Of the name of a model: whoever gives it more does not serve a model."""
+"""Longest model name that is accepted, chosen by hand: a longer one is not from a model server."""
 _SHOWN_MODELS = 100
+"""Models of a server that a message lists."""
 ON_ONE_MACHINE = ("llama.cpp", "LM Studio", "Ollama")
-"""Servers that are mostly run on one machine, where an answer takes long."""
+"""Servers that usually run on a single machine, where an answer takes long."""
 LONG_ANSWERS = {"timeouts": {"whole": 600}}
+"""Field of the entry for such servers: the timeout of a whole answer in seconds."""
 
 
 def add_model(
     url: str, served: str | None, name: str | None, profile: str | None, api_key_env: str | None
 ) -> int:
-    """Add a server's model to models.yaml, or a model that is there already to a profile.
+    """Add a server's model to models.yaml, or add a model that is already there to a profile.
 
     Args:
-        url: The server's address.
-        served: Which of the server's models; None where it has one.
-        name: The entry's name; None for a name made from the model's.
-        profile: A profile in which the model is evaluated, too; None for no profile.
-        api_key_env: The environment variable with the server's key; None for a server without one.
+        url: The address of the server.
+        served: The model on the server; None if the server has a single model.
+        name: The name of the entry; None for a name derived from the model's.
+        profile: A profile that evaluates the model from now on; None for no profile.
+        api_key_env: The environment variable with the server's key; None for a server without a key.
 
     Returns:
-        0 when the file was written, 1 when the model did not answer and nothing was written.
+        0 if the file was written, 1 if the model did not answer and nothing was written.
 
     Raises:
         UserError: The server does not answer, models.yaml has the name already or cannot be written,
@@ -44,7 +46,7 @@ def add_model(
     """
     registry = load_registry()
     if profile is not None and profile not in registry.profiles:
-        registry.profile(profile)  # Raises with the names of those that there are.
+        registry.profile(profile)  # Raises an error with the names of all profiles.
     if name is not None:
         _require_name(name)
     server = discover(url, _key(api_key_env))
@@ -61,7 +63,7 @@ def add_model(
     if api_key_env is not None:
         entry["api_key_env"] = api_key_env
     print(printable(f"{server.software or 'A server'} at {server.base_url} serves {model.model}."))
-    # Before the model is asked: a name or a file that cannot be used is found at once.
+    # Checked before the model is called, so that an unusable name or file costs no calls.
     extended = registry_of(_extended(name, entry, None), registry_path())
     if not os.access(registry_path(), os.W_OK):
         raise UserError(f"{registry_path()} cannot be written: make it a file that you may write.")
@@ -96,7 +98,7 @@ def add_model(
 
 
 def first_entry(server: ModelServer, served: ServedModel) -> dict[str, Any]:
-    """The entry of a model, made from what its server says about it."""
+    """Make the models.yaml entry of a model from the information of its server."""
     entry: dict[str, Any] = {
         "provider": "openai",
         "model": served.model,
@@ -111,13 +113,13 @@ def first_entry(server: ModelServer, served: ServedModel) -> dict[str, Any]:
 
 
 def name_of(model: str) -> str:
-    """A name for an entry: the model's own without folders, file extension and odd characters."""
+    """Derive an entry's name: the model's name without folders, file extension and odd characters."""
     stem = re.split(r"[/\\]", model.strip("/\\"))[-1].removesuffix(".gguf")
     return re.sub(r"[^\w.]+", "-", stem.lower()).strip("-.") or "model"
 
 
 def _key(variable: str | None) -> str | None:
-    """The key in an environment variable. Raises UserError where it is not set."""
+    """Read the key from an environment variable. Raises UserError if it is not set."""
     if variable is None:
         return None
     key = os.environ.get(variable)
@@ -135,7 +137,7 @@ def _require_name(name: str) -> None:
 
 
 def _chosen(server: ModelServer, served: str | None) -> ServedModel:
-    """The only model of a server, or the one that is named."""
+    """Return the named model of a server, or its only model. Raises UserError if there is none."""
     if served is None and len(server.models) == 1:
         return server.models[0]
     for model in server.models:
@@ -150,7 +152,7 @@ def _chosen(server: ModelServer, served: str | None) -> ServedModel:
 def _into_profile(
     registry: Registry, name: str, model: ServedModel, server: ModelServer, profile: str | None
 ) -> int:
-    """Have a profile evaluate a model that models.yaml has already."""
+    """Add a model that is already in models.yaml to the models that a profile evaluates."""
     existing = registry.models[name]
     if (existing.model, existing.base_url) != (model.model, server.base_url):
         raise UserError(
@@ -173,7 +175,7 @@ def _say_evaluated(profile: str) -> None:
 
 
 def _fails(findings: list[ModelCheckResult], what: str) -> bool:
-    """Whether a check was tried without success; `images`: that of many images."""
+    """Tell whether a check was tried and failed. `images` means the check of many images."""
     return any(
         finding.works is False and (finding.what == what or finding.what.endswith(f" {what}"))
         for finding in findings
@@ -185,7 +187,7 @@ def _extended(name: str, entry: dict[str, Any] | None, profile: str | None) -> s
 
 
 def _write(name: str, entry: dict[str, Any] | None, profile: str | None) -> None:
-    # A link keeps leading to the file. What was changed meanwhile by hand is kept, too.
+    # Writes through a symbolic link. The file is read again, so that edits made during the check stay.
     path = registry_path().resolve()
     mode = path.stat().st_mode
     try:

@@ -1,4 +1,4 @@
-"""Checks of a model's abilities by requests: text, images, a JSON schema, a long prompt.
+"""Capability checks of a model by requests: text, images, structured output, a long prompt, speed.
 
 Each check sends new requests, because stored answers may describe an earlier state of the server.
 """
@@ -32,23 +32,26 @@ from resources.llm.request import KEPT_KINDS, ChatRequest, Completion, Failure, 
 
 VERSION = "check-model@1"
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
-"""What the stages ask for, so that what a server does not take of it is found out."""
+"""The same parameters as in the stages, so that the check finds those that a server rejects."""
 MANY_IMAGES = 20
 FEWER_IMAGES = (16, 8, 4, 2)
 LONG_TOKENS = 8_000
-"""Tokens of the long prompt where the entry does not say what the model takes."""
+"""Context length to test if the model's entry has no `context_tokens`."""
 _FULL = 0.9
-"""Part of the context that the long prompt fills: an estimate of its tokens may be too low."""
+"""Share of the context that the long prompt fills, chosen by hand: the estimate of its tokens may be
+too low.
+"""
 _READ = 0.75
-"""Part of the long prompt's tokens, as estimated, that a server counts if it read all of it."""
+"""If the server counts less than this share of the estimated tokens, it has truncated the prompt."""
 _SIDE = 256
+"""Pixels of a side of the test images, which are square."""
 _CODE_WORD = "heron"
 _COLOUR = Text("Say in one word what colour this is.")
 _OF_IMAGES = ("one image", "many images", "image tokens")
 TOGETHER = 4
-"""Requests that are sent together, to see how many of them the server answers at once."""
+"""Requests sent at the same time, to measure how many the server processes in parallel."""
 _QUOTED = 60
-"""Characters of an answer that are shown."""
+"""Characters of an answer that the result quotes."""
 SCHEMA = {
     "type": "object",
     "properties": {"colour": {"type": "string"}},
@@ -59,9 +62,9 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class ModelCheckResult:
-    """The result of a check: whether it works (None: not tried), a message, and its cost.
+    """The result of one check: whether it works (None: not tried), a message, and its cost.
 
-    `settings` are fields of the model's entry with the values that the check found.
+    `settings` are fields for the model's entry in models.yaml, with the values that the check found.
     """
 
     what: str
@@ -73,9 +76,9 @@ class ModelCheckResult:
 
 
 def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
-    """Check what a model can do, one thing after another; only text if text does not work.
+    """Run all checks of a model; if text does not work, the other checks are skipped.
 
-    It raises what `ModelCalls.outcome_of` raises, except for a refused key, which is a result.
+    Raises the errors of `ModelCalls.outcome_of`, except for a refused key, which is a result.
 
     Args:
         gateway: The gateway of the model.
@@ -85,7 +88,7 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
         The results.
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
-        # The pictures are of no use later, so the home's store does not get them.
+        # The test images are not needed later, so they are kept out of the workspace's store.
         gateway.context.images = ImageStore(Path(folder))
         tries = _ModelCheck(gateway, spec)
         text = tries.text()
@@ -107,14 +110,14 @@ def check(gateway: Gateway, spec: ModelSpec) -> Iterator[ModelCheckResult]:
 
 
 def most_images(gateway: Gateway, spec: ModelSpec) -> int:
-    """How many images a model takes in one request, where it does not take as many as `check` tries.
+    """Find how many images a model takes in one request, after `check` failed with many images.
 
     Args:
         gateway: A gateway that has the model.
         spec: The model's entry, which takes at least one image.
 
     Returns:
-        The largest number of `FEWER_IMAGES` that is answered, or 1.
+        The largest number of `FEWER_IMAGES` that the model answers, or 1.
     """
     with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
         gateway.context.images = ImageStore(Path(folder))
@@ -146,7 +149,7 @@ class _ModelCheck:
         return replace(finding, message=sent + finding.message)
 
     def image_tokens(self) -> ModelCheckResult:
-        """Measure the tokens of an image from prompts with a small image, a large one, and none."""
+        """Measure the tokens of an image by prompts with a small image, a large image and no image."""
         what, spec = "image tokens", self._spec
         if not isinstance(self._one_image, Completion):
             return ModelCheckResult(what, None, "since one image does not work")
@@ -162,7 +165,7 @@ class _ModelCheck:
         return ModelCheckResult(what, True, remark, tokens, cost, settings)
 
     def speed(self) -> ModelCheckResult:
-        """Tokens a second of one request, and how many requests the server answers at once."""
+        """Measure the tokens per second of one request, and how many requests run in parallel."""
         what, n = "speed", min(TOGETHER, self._spec.concurrency)
         alone, first = self._timed(1)
         together, others = self._timed(n)
@@ -177,7 +180,7 @@ class _ModelCheck:
         return ModelCheckResult(what, True, remark, tokens, cost, settings)
 
     def _timed(self, n: int) -> tuple[TokenRate, list[Outcome]]:
-        """`n` long answers that are asked for together."""
+        """Send `n` requests with long answers at the same time; return total rate and outcomes."""
         began = time.monotonic()
         outcomes = self._ask_all(
             [(Text(f"Count from {10 * n + number} to 99 in words."),) for number in range(n)]
@@ -186,7 +189,7 @@ class _ModelCheck:
         return pace, outcomes
 
     def schema(self) -> ModelCheckResult:
-        """A reply held to a schema, whether or not the entry says that the server can."""
+        """Check structured output with a JSON schema, even if the entry switches it off."""
         models, said_so = self._gateway.registry.models, self._spec.structured_output
         models[self._spec.name] = self._spec.model_copy(update={"structured_output": True})
         try:
@@ -213,7 +216,7 @@ class _ModelCheck:
         )
 
     def long_prompt(self) -> ModelCheckResult:
-        """A prompt about as long as the context, whose beginning is asked for at its end."""
+        """Check a prompt that fills the context: its end asks for a word from its beginning."""
         n_tokens = int((self._spec.context_tokens or LONG_TOKENS) * _FULL)
         opening = f"The code word is {_CODE_WORD}. "
         closing = " Say in one word what the code word is."
@@ -236,7 +239,7 @@ class _ModelCheck:
         return replace(finding, works=False, message=remark, settings=settings)
 
     def most_images(self) -> int:
-        """Images of a request that the model takes, by trying fewer and fewer."""
+        """Return the number of images that one request may have, by trying fewer and fewer."""
         for n_images in FEWER_IMAGES:
             question = Text("Say how many images there are.")
             if isinstance(self._ask(*self._pictures(n_images), question), Completion):
@@ -244,7 +247,7 @@ class _ModelCheck:
         return 1
 
     def _pictures(self, n_images: int, side: int = _SIDE) -> list[Image]:
-        """Pictures of one colour each."""
+        """Create images of one colour each."""
         ids = []
         for number in range(n_images):
             buffer = io.BytesIO()
@@ -273,7 +276,7 @@ class _ModelCheck:
 
 
 def _plain(what: str, outcome: Outcome) -> ModelCheckResult:
-    """A finding that any answer is good for."""
+    """Return a result that counts any answer as success."""
     tokens = outcome.prompt_tokens + outcome.completion_tokens
     if isinstance(outcome, Completion):
         text = " ".join(outcome.text.split())
@@ -286,7 +289,7 @@ def _plain(what: str, outcome: Outcome) -> ModelCheckResult:
 
 
 def _is_lost(outcome: Outcome) -> bool:
-    """Whether no answer came; one that a limit cut off measures the speed as well."""
+    """Tell whether there is no answer. A truncated answer counts: it measures the speed, too."""
     return isinstance(outcome, Failure) and outcome.kind not in KEPT_KINDS
 
 

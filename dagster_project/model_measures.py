@@ -1,4 +1,6 @@
-"""The settings of a model's entry that follow from what was measured at its server."""
+"""Settings of a model's entry in models.yaml, derived from measurements of `vlm-loom model check`:
+tokens of images, context length, concurrency and timeouts.
+"""
 
 import math
 import re
@@ -12,36 +14,41 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 ANSWER_TOKENS = 2048
-"""Tokens of the context that are kept for the answer, or half of a smaller context."""
+"""Tokens of the context that are reserved for the answer, at most half of the context."""
 _ALL_AT_ONCE = 0.75
-"""Part of the ideal pace from which a server counts as answering all that are sent together at once."""
+"""If the throughput of n concurrent requests is at least this share of n times that of one request, the
+server counts as processing all n in parallel. Chosen by hand.
+"""
 _PER_SLOT = 2
-"""Requests to send for each that the server answers at once, so that none of its slots waits."""
+"""Requests in flight for each parallel slot of the server, so that no slot is idle."""
 _SHORTEST = 0.2
-"""Seconds of an answer from which its pace says something about the server, and not the network."""
+"""Shortest answer, in seconds, whose rate is used: below, the network's share is too large."""
 _STEP = 30
-"""Seconds to which timeouts are rounded up."""
+"""Timeouts are rounded up to a multiple of this number of seconds."""
 
 
 class TokenRate(NamedTuple):
-    """Tokens of answers, and the seconds that they took together."""
+    """Number of generated tokens, and the seconds that they took in total."""
 
     tokens: int
     seconds: float
 
     @property
     def per_second(self) -> float:
-        """Tokens of answers a second."""
+        """Generated tokens per second."""
         return self.tokens / max(self.seconds, 1e-6)
 
 
 def image_settings(spec: ModelSpec, small: int, large: int) -> dict[str, object]:
-    """`image_tokens` of an entry.
+    """Compute the setting `image_tokens`: base and tokens per tile.
 
     Args:
         spec: The entry.
-        small: Tokens that an image of one tile counts.
-        large: Tokens that an image counts whose sides have `max_side` pixels.
+        small: The prompt tokens of an image of one tile.
+        large: The prompt tokens of a square image with sides of `max_side` pixels.
+
+    Returns:
+        The setting.
     """
     tiles = largest_tiles(spec)
     tile = max(0, math.ceil((large - small) / (tiles - 1))) if tiles > 1 else 0
@@ -50,33 +57,33 @@ def image_settings(spec: ModelSpec, small: int, large: int) -> dict[str, object]
 
 
 def room_for_prompt(context: int) -> int:
-    """The tokens that a prompt may have in a context of so many tokens, so that an answer fits, too."""
+    """Return the tokens of a context that are left for the prompt, with room for an answer."""
     return context - min(ANSWER_TOKENS, context // 2)
 
 
 def context_settings(refusal: str) -> dict[str, object]:
-    """`context_tokens` of an entry, from the words of a server that refused a long prompt.
+    """Compute the setting `context_tokens` from a server's error message about a long prompt.
 
     Args:
-        refusal: What the server said.
+        refusal: The error message.
 
     Returns:
-        The setting; empty if the words name no context.
+        The setting; empty if the message has no context length.
     """
     named = _CONTEXT.search(refusal)
     return {} if named is None else {"context_tokens": room_for_prompt(int(named[1]))}
 
 
 def slots_of(alone: TokenRate, together: TokenRate, n: int) -> int | None:
-    """How many requests the server answers at once.
+    """Estimate the number of requests that the server processes in parallel.
 
     Args:
-        alone: The pace of one request.
-        together: The pace of `n` requests that were sent together.
-        n: At least 1.
+        alone: The rate of one request.
+        together: The total rate of `n` concurrent requests.
+        n: The number of concurrent requests, at least 1.
 
     Returns:
-        The number; None if all `n` are answered at once, or too fast to tell.
+        The number; None if it is at least `n`, or if answers are too fast to tell.
     """
     if alone.seconds < _SHORTEST:
         return None
@@ -87,16 +94,16 @@ def slots_of(alone: TokenRate, together: TokenRate, n: int) -> int | None:
 def speed_settings(
     spec: ModelSpec, alone: TokenRate, slots: int | None, longest_answer: int
 ) -> dict[str, object]:
-    """`concurrency` and `timeouts` of an entry, so that the longest answer comes in time.
+    """Compute the settings `concurrency` and `timeouts`, so that the longest answer does not time out.
 
     Args:
         spec: The entry.
-        alone: The pace of one request by itself.
-        slots: How many requests the server answers at once; None if at least as many as were tried.
-        longest_answer: Tokens of the longest answer that is asked for.
+        alone: The rate of a single request.
+        slots: The result of `slots_of`.
+        longest_answer: The tokens of the longest answer that the project requests.
 
     Returns:
-        Those of the two settings that the entry does not have already.
+        The settings that differ from those of the entry.
     """
     in_flight = spec.concurrency if slots is None else min(spec.concurrency, _PER_SLOT * slots)
     queued = 1.0 if slots is None else max(1.0, in_flight / slots)

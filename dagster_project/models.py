@@ -1,4 +1,4 @@
-"""Commands on single models: ask a question, check abilities."""
+"""Commands on single models: `model ask` and `model check`."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,13 +24,13 @@ from resources.llm.registry import Profile, Registry, load_registry
 from resources.llm.request import KEPT_KINDS, ChatRequest, Completion, Outcome
 
 ASK = "ask@1"
-"""In place of a prompt's version: the question is the user's own."""
+"""Stands for a prompt version in the ledger: the question is the user's own."""
 
 
 @contextmanager
 def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
-    """Make a gateway for one model, which is asked live whatever its mode. LOOM_BUDGET_USD limits the
-    cost.
+    """Make a gateway for one model. Its calls are sent live, even if the model is set to batch mode.
+    LOOM_BUDGET_USD limits the cost.
 
     Args:
         registry: The registry.
@@ -40,7 +40,7 @@ def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
         The gateway.
 
     Raises:
-        RegistryError: The model is unknown, or has no key.
+        RegistryError: The model is unknown, or its API key is missing.
     """
     live = registry.model(model).model_copy(update={"mode": "live"})
     alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
@@ -58,7 +58,7 @@ def gateway_for(registry: Registry, model: str) -> Iterator[Gateway]:
 
 
 def ask(model: str, question: str, files: Sequence[Path]) -> int:
-    """Ask a model one question with images, and print the answer.
+    """Ask a model one question, with or without images, and print the answer.
 
     Args:
         model: The entry of models.yaml.
@@ -83,7 +83,10 @@ def ask(model: str, question: str, files: Sequence[Path]) -> int:
 
 
 def check_model(model: str) -> int:
-    """Try what a model can do; 0 where text works, else 1. Raises UserError."""
+    """Check a model's abilities and print settings for its entry.
+
+    Returns 0 if the check of text works, else 1. Raises UserError.
+    """
     with gateway_for(load_registry(), model) as gateway:
         findings = print_findings(gateway, gateway.registry.model(model))
         for line in _settings(model, findings):
@@ -99,7 +102,7 @@ def print_findings(gateway: Gateway, spec: ModelSpec) -> list[ModelCheckResult]:
         spec: The model's entry.
 
     Returns:
-        The results, that of text first.
+        The results; the first is that of text.
     """
     print(printable(f"{spec.name}: {spec.model} at {spec.endpoint()}"), flush=True)
     findings = []
@@ -113,12 +116,12 @@ def print_findings(gateway: Gateway, spec: ModelSpec) -> list[ModelCheckResult]:
 
 
 def measured_fields(findings: Sequence[ModelCheckResult]) -> dict[str, Any]:
-    """The fields of a model's entry that the findings say."""
+    """Collect the fields for a model's entry that the checks measured."""
     return {field: value for each in findings for field, value in each.settings.items()}
 
 
 def _stored(path: Path, store: ImageStore) -> str:
-    """Take a user's image into the store, as ingestion does. Raises UserError."""
+    """Store a user's image, with the same checks as ingestion. Raises UserError."""
     if not path.is_file():
         raise UserError(f"There is no file {path}: give the path of an image.")
     try:
@@ -133,7 +136,7 @@ def _stored(path: Path, store: ImageStore) -> str:
 
 
 def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
-    """What is printed of an outcome: the answer first, then what became of the request."""
+    """Format an outcome as lines: the answer, then tokens, cost and the row of the ledger."""
     lines = []
     if isinstance(outcome, Completion):
         how = f"answered, finished by {printable(outcome.finish_reason)}"
@@ -144,7 +147,7 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
         lines += [f"reasoning  {printable(outcome.reasoning)}"]
     table = "calls"
     if not isinstance(outcome, Completion) and outcome.kind not in KEPT_KINDS:
-        # What was paid for has a reply that ended somehow.
+        # A call that failed after a reply was paid for is in the table of charges.
         table = "" if outcome.finish_reason is None else "charges"
     paid = "it was asked before, nothing is paid now" if outcome.cached else "paid now"
     location = f"table {table} of {ledger.path}, key {outcome.key}" if table else "no row"
@@ -158,7 +161,7 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
 
 
 def _settings(name: str, findings: Sequence[ModelCheckResult]) -> list[str]:
-    """The fields to set in a model's entry, as lines of YAML."""
+    """Format the measured fields as lines of YAML."""
     settings = measured_fields(findings)
     if not settings:
         return []

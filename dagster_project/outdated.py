@@ -1,4 +1,4 @@
-"""The assets of a workspace that are out of date, which `vlm-loom build` runs.
+"""Stale assets of a workspace, which `vlm-loom build` runs.
 
 Dagster finds missing and stale assets by code versions (`code_versions.py`) and data versions (hashes
 of rows). This module adds the reasons that Dagster does not know: failed checks and calls, other
@@ -39,7 +39,7 @@ FILES = {
 }
 """Tables with a column `path`, and the folder that the paths are relative to."""
 EVENTS_AT_ONCE = 1_000
-"""Events of a page; Dagster allows at most 10,000."""
+"""Events of one query; Dagster allows at most 10,000."""
 
 
 AssetGraph = Any
@@ -49,7 +49,7 @@ AssetGraph = Any
 def outdated(
     instance: dg.DagsterInstance, graph: AssetGraph, warehouse: Warehouse, *stages: str
 ) -> list[dg.AssetKey]:
-    """Assets of stages that are out of date, and all assets downstream of them within these stages.
+    """Find the assets of stages that are out of date, and all assets downstream within these stages.
 
     An asset is out of date if Dagster does not call it fresh, if a check failed or was not evaluated
     in its last run, if its last run had failed calls or did not make every release, if its table has
@@ -62,13 +62,12 @@ def outdated(
         *stages: Names of stages.
 
     Returns:
-        The keys, in order, to be run as one run. If a review queue is among them, the asset that reads
-        people's decisions is, too.
+        The sorted keys, for a single run. If `review/queue` is among them, `review/decisions` is, too.
     """
     of_stages = dg.AssetSelection.groups(*stages)
     keys = of_stages.resolve(graph)
     stale = CachingStaleStatusResolver(instance, graph, _Loading(instance))
-    # One query instead of one an asset.
+    # One query instead of one for each asset.
     records = stale.instance_queryer
     records.prefetch_asset_records(graph.get_all_asset_keys())
     last = {
@@ -102,7 +101,7 @@ def outdated(
 def _failed(
     instance: dg.DagsterInstance, graph: AssetGraph, keys: Collection[dg.AssetKey]
 ) -> set[dg.AssetKey]:
-    """Assets with a check that failed or did not run when they were last run."""
+    """Find assets with a check that failed, or did not run, in their last run."""
     return {
         check.asset_key
         for check in graph.asset_check_keys
@@ -111,8 +110,8 @@ def _failed(
 
 
 def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
-    """Whether a check passed, or only warned, the last time. In a run that was cut off it was only
-    planned, which is not passed.
+    """Tell whether a check passed, or only warned, the last time. A check that was planned but not run,
+    because the run was cut off, has not passed.
     """
     record = instance.get_latest_asset_check_evaluation_record(check)
     event = record.event.dagster_event if record and record.event else None
@@ -124,8 +123,8 @@ def _has_passed(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> bool:
 def _has_changed(
     warehouse: Warehouse, table: str | None, last: dg.AssetMaterialization | None
 ) -> bool:
-    """Whether an asset never ran, had failed calls, or its rows or files differ from what its last
-    run recorded.
+    """Tell whether an asset never ran, had failed calls, or has other rows or files than its last run
+    recorded.
     """
     if last is None:
         return True
@@ -140,7 +139,7 @@ def _has_changed(
 
 
 def _has_files(warehouse: Warehouse, table: str) -> bool:
-    """Whether every file that a table names is there."""
+    """Tell whether every file that a table names exists."""
     folder = FILES[table]()
     return all(
         (folder / row["path"]).exists() for row in warehouse.select(table, "path").to_pylist()
@@ -148,13 +147,13 @@ def _has_files(warehouse: Warehouse, table: str) -> bool:
 
 
 def _n_calls() -> int:
-    """How many calls the ledger has by now."""
+    """Return the number of calls in the ledger."""
     with closing(Ledger(ledger_path())) as ledger:
         return len(ledger)
 
 
 def _lacks_items(warehouse: Warehouse, key: dg.AssetKey) -> bool:
-    """Whether an asset is a queue with items that the review store lacks."""
+    """Tell whether an asset is a review queue with items that the review store lacks."""
     table = ".".join(key.path)
     if table not in ("review.queue", *QUEUES):
         return False
@@ -164,7 +163,7 @@ def _lacks_items(warehouse: Warehouse, key: dg.AssetKey) -> bool:
 
 
 def _items_in_store() -> Counter[str]:
-    """How many items of each kind the review store has."""
+    """Count the items of each kind in the review store."""
     counts = Counter[str]()
     if is_there(review_path()):
         with closing(ReviewStore(review_path())) as store:
@@ -185,7 +184,7 @@ class ManyShards:
         self._has_changed = cache(self._has_changed_since)
 
     def have_changed(self, key: dg.AssetKey, last: dg.AssetMaterialization | None) -> bool:
-        """Whether the data version of a shard changed since an asset that depends on it ran.
+        """Tell whether the data version of a shard changed since an asset that depends on it ran.
 
         Args:
             key: The asset.
@@ -206,7 +205,7 @@ class ManyShards:
         return self._graph.get(key).is_partitioned
 
     def _has_changed_since(self, key: dg.AssetKey, storage_id: int) -> bool:
-        """Whether the data version of any partition changed after an event."""
+        """Tell whether the data version of any partition changed after an event."""
         current_versions: dict[str, str] = {}
         since = dg.AssetRecordsFilter(key, after_storage_id=storage_id)
         cursor, has_more = None, True
@@ -228,7 +227,7 @@ class ManyShards:
 
 
 def _versions(records: Sequence[dg.EventLogRecord]) -> dict[str, str]:
-    """The data version of each partition in events, which come newest first."""
+    """Return the newest data version of each partition; the events come newest first."""
     versions: dict[str, str] = {}
     for record in records:
         event = record.asset_materialization
@@ -238,7 +237,7 @@ def _versions(records: Sequence[dg.EventLogRecord]) -> dict[str, str]:
 
 
 class _Loading(LoadingContext):
-    """Reads events of the instance in batches, and each once."""
+    """Dagster's loading context: reads events of the instance in batches and caches them."""
 
     def __init__(self, instance: dg.DagsterInstance):
         self._instance = instance
@@ -246,10 +245,10 @@ class _Loading(LoadingContext):
 
     @property
     def instance(self) -> dg.DagsterInstance:
-        """Where the events are."""
+        """The Dagster instance."""
         return self._instance
 
     @property
     def loaders(self) -> dict[type, Any]:
-        """What Dagster keeps of them, by type."""
+        """Dagster's cached loaders, by type."""
         return self._loaders

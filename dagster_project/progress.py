@@ -1,6 +1,5 @@
-"""Progress of a run in a terminal: one line for each asset, and the asset's own log lines.
-
-The whole log is in the Dagster UI.
+"""Dagster logger that prints the progress of a run in a terminal: one line for each asset, and the
+asset's own log lines. The whole log is in the Dagster UI.
 """
 
 import logging
@@ -18,24 +17,25 @@ from assets.common.isolation import LOST
 from resources.files.system_errors import exhaustion_in_text
 
 ALL_MADE = "made"
-"""The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps
-before it have."""
+"""Name of the last step of an evaluation run, and of its checks. It fails if earlier steps failed."""
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
-"""Run config that prints with this logger instead of Dagster's own."""
+"""Run config with this logger in place of Dagster's console logger."""
 
 WITHOUT_FAILURES: Mapping[str, Any] = {"loggers": {"console": {"config": {"say_failures": False}}}}
-"""The same for an action, which says itself why it failed: progress is on stderr, as stdout has the
-result."""
+"""Run config for an action, which prints its failure itself. Progress goes to stderr, because stdout
+has the result.
+"""
 
 TOLD_AT_THE_END: Mapping[str, Any] = {"loggers": {"console": {"config": {"says_made": False}}}}
-"""The same for who says when all is done what steps of evaluation could not make (`results.py`): of
-each a line has the name, and no reasons."""
+"""Run config that prints failed evaluation steps by name only: `results.py` prints their reasons after
+the run.
+"""
 
 TO_BE_MADE_AGAIN = "to be made again"
-"""The code version by which an action marks an asset that the next build is to make."""
+"""Code version by which an action marks an asset as stale, so that the next build runs it."""
 
 QUIET_SECONDS = 3.0
-"""A step that has printed nothing for so long is named, so that it is seen that it is at work."""
+"""Seconds without output after which a line says that the step is still running."""
 _STARTED = time.monotonic()
 _STEP_ENDS = (
     dg.DagsterEventType.STEP_SUCCESS,
@@ -59,7 +59,7 @@ class ProgressHandler(logging.Handler):
         self._quiet: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print `record` when it is one of those."""
+        """Print `record` if it is of interest."""
         line = self._line(record)
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if line or (event is not None and event.event_type in _STEP_ENDS):
@@ -73,14 +73,14 @@ class ProgressHandler(logging.Handler):
             self._expect(step)
 
     def _say_stage(self, step: tuple[str, str, str]) -> None:
-        """Print the stage of the first of its steps; steps of checks belong to no stage."""
+        """Print the name of a stage at its first step; steps of checks belong to no stage."""
         stage, separator, _ = step
         if separator and stage not in self._stages:
             self._stages.add(stage)
             self._print(f"  … stage {stage}")
 
     def _expect(self, step: str | None) -> None:
-        """Name `step` in a while unless something else is printed; None: nothing is to be named."""
+        """Print the name of `step` after `QUIET_SECONDS` without other output; None cancels this."""
         if self._quiet is not None:
             self._quiet.cancel()
             self._quiet.join()
@@ -91,7 +91,7 @@ class ProgressHandler(logging.Handler):
             self._quiet.start()
 
     def _line(self, record: logging.LogRecord) -> str | None:
-        """What is printed of `record`, if anything."""
+        """Return the line to print for `record`, or None."""
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if event is None:
             meta = getattr(record, "dagster_meta", {})
@@ -127,13 +127,13 @@ class ProgressHandler(logging.Handler):
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
         if LOST in metadata:
-            # Its rows may be those of an earlier run, or none.
+            # The rows may be from an earlier run.
             return f"FAILED {asset}: not all of it was made; it has {shown[0]}"
         return f"{asset:<32} {', '.join(shown)}"
 
 
 def console_of(job: str) -> Mapping[str, Any]:
-    """How a command prints the run of a job: of evaluation it shows the results when all is done."""
+    """Return the run config that a command prints a job's run with."""
     return TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
 
 
@@ -145,7 +145,7 @@ def print_failure(job: str) -> None:
 
 
 def print_failed_checks(job: str, names: Sequence[str]) -> None:
-    """Print which checks failed in a run that came to its end.
+    """Print on stderr which checks failed in a run whose steps all succeeded.
 
     Args:
         job: The job.
@@ -159,7 +159,7 @@ def print_failed_checks(job: str, names: Sequence[str]) -> None:
 
 
 def print_lost_results(n_results: int) -> None:
-    """Say on stderr that results were lost, where all steps of the run came to their end."""
+    """Say on stderr that results of models on releases are missing, though no step failed."""
     print(
         f"{n_results} results, each of a model on a release, were not taken; the lines below the "
         "leaderboards say why. Run it again once that is put right.",
@@ -176,19 +176,19 @@ def _print_on_stderr(line: str) -> None:
 
 
 def is_failed_check(check: dg.AssetCheckEvaluation) -> bool:
-    """Whether a check failed that does more than warn."""
+    """Tell whether a check failed with severity ERROR."""
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
 def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
-    """The checks that failed in a run and do more than warn."""
+    """Return the names of the checks that failed in a run with severity ERROR."""
     return [
         _name(check) for check in result.get_asset_check_evaluations() if is_failed_check(check)
     ]
 
 
 def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
-    """Find the checks that failed in a run and do more than warn.
+    """Read from the event log which checks failed in a run with severity ERROR.
 
     Args:
         instance: The Dagster instance.
@@ -217,9 +217,9 @@ def _name(check: dg.AssetCheckEvaluation) -> str:
 
 
 def why_step_failed(event: dg.DagsterEvent) -> str | None:
-    """The sentence of a step's failure: its own, or its error's; None of any other event.
+    """Return the description of a step's failure, or the message of its error; None for other events.
 
-    A check that failed has said it itself before its step fails; an interrupt is no failure.
+    Failed checks are left out, because they have their own event. An interrupt is not a failure.
     """
     if not (event.is_step_failure and event.step_failure_data.error) or event.step_key == ALL_MADE:
         return None
@@ -264,10 +264,10 @@ def step_failure_message(result: dg.ExecuteInProcessResult, step: str) -> str | 
 
 
 def root_cause(error: Any) -> str:
-    """The sentence at the bottom of a chain of errors, as an event has it."""
+    """Return the first line of the innermost error's message, without the name of its class."""
     while error.cause:
         error = error.cause
-    # Its first line begins with the name of its class.
+    # The message of an error in an event begins with the name of the error's class.
     text = str(error.message).strip()
     first = text.splitlines()[0]
     return exhaustion_in_text(text) or _CLASS.sub("", first) or first
@@ -281,7 +281,7 @@ def root_cause(error: Any) -> str:
     description="One line for each asset, for a terminal.",
 )
 def progress_logger(context: dg.InitLoggerContext) -> logging.Logger:
-    """The logger that jobs print with."""
+    """Create the logger that jobs print with."""
     logger = logging.Logger("vlm_loom.progress", level=logging.DEBUG)
     logger.addHandler(ProgressHandler(**context.logger_config))
     return logger

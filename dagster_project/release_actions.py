@@ -1,4 +1,4 @@
-"""Actions on releases: make current, clean, compare, import, export.
+"""Actions on releases, as commands and in the UI: pin, retire, clean, compare, import, export, push.
 
 Modules that take seconds to load are imported when an action is performed.
 """
@@ -23,7 +23,7 @@ RELEASES = "release/releases"
 
 
 class PinRelease(Action):
-    """Pin a release: it stays the current one of its name. Evaluate the current releases next."""
+    """Pin a release: it stays the current one of its name. Run the job evaluate next."""
 
     COMMAND = "release pin"
     EXAMPLE = "release pin mmdu-1198c7be75"
@@ -40,7 +40,7 @@ class PinRelease(Action):
 
 
 class UnpinRelease(Action):
-    """Make the newest release of a name the current one again."""
+    """Unpin a name: its newest release becomes current again with the next run of the job release."""
 
     COMMAND = "release unpin"
     EXAMPLE = "release unpin mmdu"
@@ -58,7 +58,7 @@ class UnpinRelease(Action):
 
 
 class RetireRelease(Action):
-    """Take a release off the current ones: models are not asked on it any more."""
+    """Retire a release: it is no longer current, and models are no longer asked on it."""
 
     COMMAND = "release retire"
     EXAMPLE = "release retire mmbench-dev-en"
@@ -96,8 +96,8 @@ class CleanRelease(Action):
 
 
 class CompareReleases(Action):
-    """Make a page of what differs between two releases: items, settings, and the scores on what
-    both have."""
+    """Write a page with the differences of two releases: items, settings, and scores on common
+    items."""
 
     COMMAND = "release diff"
     EXAMPLE = "release diff mmdu-1198c7be75 mmdu"
@@ -139,7 +139,7 @@ class CompareReleases(Action):
 
 
 class ImportRelease(Action):
-    """Read a benchmark's published file, or the folder of a release, as a release."""
+    """Import a release from a benchmark's published file, or from the folder of a release."""
 
     COMMAND = "release import"
     EXAMPLE = "release import MMBench_DEV_EN.tsv --benchmark mmbench --split dev --language en"
@@ -244,7 +244,7 @@ class ExportRelease(Action):
 
 
 class PushRelease(Action):
-    """Send a release to the Hugging Face hub, as a dataset; a new repository is private."""
+    """Upload a release to the Hugging Face Hub as a dataset; a new repository is private."""
 
     COMMAND = "release push"
     EXAMPLE = "release push mmdu me/my-benchmark --dry-run"
@@ -276,15 +276,15 @@ class PushRelease(Action):
 
 
 def _names(text: str) -> list[str]:
-    """The names in a text, by commas."""
+    """Split a text with names at its commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
-    """How many turns of a release have nothing to be judged by, in words."""
+    """Say how many turns of a release have no reference answer; empty if all have one."""
     where = {"release_id": release_id}
     references = warehouse.read("release/references_of", where).to_pylist()
-    # A caption or focus points help a judge, and are nothing to be right by.
+    # A caption or focus points help a judge, but are not reference answers.
     judged = {
         (row["item_id"], row["turn"]) for row in references if row["kind"] in ("answer", "key")
     }
@@ -295,7 +295,7 @@ def _unreferenced(warehouse: "Warehouse", release_id: str) -> str:
 
 
 def _with_card(warehouse: "Warehouse", release_id: str, text: str) -> ActionResult:
-    """What came of making a release: its id and its card are metadata."""
+    """Return the result of an action that wrote a release; its id and card are metadata."""
     import dagster as dg
 
     from dagster_project.release_texts import release_page

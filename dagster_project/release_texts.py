@@ -1,4 +1,4 @@
-"""Releases as people read them: every one in a line, and one with its card and the scores on it."""
+"""Texts of `release list` and `release show`: one line per release, and a dataset card with scores."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from resources.warehouse import Warehouse
 
 
 def rows_of(warehouse: Warehouse) -> list[dict[str, Any]]:
-    """A row for each release, the newest of a name first; `is_current` says which are current."""
+    """Return a row for each release, by name, the newest first; `is_current` marks the current ones."""
     cards = warehouse.read("release/all").to_pylist()
     cards.sort(key=lambda card: card["created_at"], reverse=True)
     cards.sort(key=lambda card: card["name"])
@@ -20,7 +20,7 @@ def rows_of(warehouse: Warehouse) -> list[dict[str, Any]]:
 
 
 def release_lines(warehouse: Warehouse) -> str:
-    """Every release in a line."""
+    """Return a text with one line for each release."""
     cards = rows_of(warehouse)
     if not cards:
         return "There is no release yet.\n"
@@ -65,14 +65,14 @@ def release_page(warehouse: Warehouse, release_id: str) -> str:
 
 
 def partial_notes(warehouse: Warehouse, release_id: str) -> list[str]:
-    """Sentences on the models that were asked about some items of a release only.
+    """Describe the models that were asked about only a part of a release's items.
 
     Args:
         warehouse: The tables.
         release_id: The release.
 
     Returns:
-        A sentence for each model; none where all items were asked.
+        A sentence for each such model.
     """
     return [
         f"{row['model']} is partial: {partial_evaluation_note(row['n_asked'], row['n_items'])}"

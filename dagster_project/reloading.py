@@ -45,11 +45,11 @@ def _files() -> Iterator[Path]:
 
 
 def reload_when_changed(reload: Callable[[], str | None]) -> None:
-    """Call `reload` after each change of the files, for ever.
+    """Call `reload` after each change of the files, in an endless loop.
 
     Args:
-        reload: Loads the code location; returns why it does not load, or None. Definitions that do not
-            load are loaded again after the next change.
+        reload: Loads the code location, and returns the error message if that fails, else None. After
+            an error, the next change triggers a reload as usual.
     """
     loaded = files_state()
     while True:

@@ -1,6 +1,6 @@
-"""The resources of a run, made from the environment when the run starts.
+"""Dagster resources: tables, corpus, images, models, ledger and review store of a run.
 
-No resource is opened while definitions load.
+They are created from environment variables when the run starts, not while definitions load.
 """
 
 import logging
@@ -40,11 +40,11 @@ SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
 def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> Corpus:
-    """The corpus to build from: `path`, else `LOOM_CORPUS`, else the sample.
+    """Return the corpus to build from: `path`, else `LOOM_CORPUS`, else the sample corpus.
 
     Args:
         path: The folder of the corpus.
-        pauses: Pauses of hosts, shared with other clients of the same hosts.
+        pauses: Waiting times that hosts asked for (rate limits), shared with other clients.
     """
     folder = path or os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS
     return Corpus(folder, home.home(), pauses)
@@ -59,7 +59,7 @@ def image_fetcher(
         images: A folder or a base URL; the default is `LOOM_IMAGES`, else the corpus's own `images/`,
             else the URLs in the rows.
         corpus: The corpus; the default is that of `corpus_folder`.
-        pauses: Pauses of hosts, shared with other clients of the same hosts.
+        pauses: Waiting times that hosts asked for (rate limits), shared with other clients.
 
     Returns:
         The fetcher.
@@ -90,10 +90,10 @@ def make_gateway(
 
     Args:
         run: The id of the run.
-        budget_usd: What the run and its ancestors may spend; by default LOOM_BUDGET_USD, together with
-            the runs `at_work`.
-        ancestors: The runs whose work this run repeats or continues.
-        at_work: The runs that work at the same time.
+        budget_usd: US dollars that the run and its ancestors may spend. The default is LOOM_BUDGET_USD,
+            which is shared with the runs `at_work`, too.
+        ancestors: Ids of the runs that this run repeats or continues.
+        at_work: Ids of the runs that are executing now.
         registry: The models; by default those of models.yaml.
         profile: The profile; by default the active one.
 
@@ -120,10 +120,10 @@ def make_gateway(
 
 
 def default_budget() -> float | None:
-    """US dollars that runs side by side may spend (environment variable `LOOM_BUDGET_USD`), without
-    limit by default.
+    """Return the US dollars that concurrent runs may spend together (`LOOM_BUDGET_USD`); None is no
+    limit.
 
-    Raises RegistryError.
+    Raises RegistryError if the variable is not a number of at least 0.
     """
     value = os.environ.get("LOOM_BUDGET_USD", "")
     try:
@@ -136,10 +136,10 @@ def default_budget() -> float | None:
 
 
 def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
-    """Return the runs that share a run's budget, in no order.
+    """Return the ids of the earlier runs that share a run's budget.
 
-    These are the run that it continues after a batch, the run that it re-executes, and all other
-    re-executions of that run.
+    These are the runs that it continues after a batch, the run that it re-executes (a retry), and all
+    other re-executions of that run, also indirectly.
     """
     ancestors = {run.run_id}
     todo = [run]
@@ -156,15 +156,16 @@ def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
 
 
 def runs_at_work(instance: dg.DagsterInstance) -> list[str]:
-    """The runs that execute steps now."""
+    """Return the ids of the runs that execute steps now."""
     started = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])
     return [run.run_id for run in instance.get_runs(started)]
 
 
 class WorkspaceResource(dg.ConfigurableResource[T], ABC):
-    """A resource that is created when a run starts; an error is one sentence.
+    """A resource that is created when a run starts; errors are one sentence without a traceback.
 
-    Assets get the result of `make`. It is closed with the run if it has a `close` method.
+    Assets get the result of `make`. Gateways, ledgers, image indexes and review stores are closed when
+    the run ends.
     """
 
     @abstractmethod
@@ -186,7 +187,7 @@ class WarehouseResource(WorkspaceResource[Warehouse]):
     """The tables: warehouse.duckdb of the workspace, or the lake of LOOM_WAREHOUSE."""
 
     def make(self, context: dg.InitResourceContext) -> Warehouse:
-        """The tables, of this version before a run begins; the run's log says when it has to wait."""
+        """Open the tables, and migrate them to this version. The run's log says if it has to wait."""
         log = _LOG if context.log is None else context.log
         opened = warehouse_of_home(log.warning)
         opened.check()
@@ -224,18 +225,18 @@ class ImageStoreResource(WorkspaceResource[ImageStore]):
 
 
 class ImageIndexResource(WorkspaceResource[ImageIndex]):
-    """The index of fetched URLs with their images, so that none is fetched twice."""
+    """The index of fetched image URLs, so that no URL is fetched twice."""
 
     def make(self, context: dg.InitResourceContext) -> ImageIndex:
-        """The index next to the images."""
+        """Open the index, which is stored next to the images."""
         return ImageIndex(home.image_index_path())
 
 
 class EmbedderResource(WorkspaceResource[EmbedderProcess]):
-    """Turns texts into vectors by the model LOOM_EMBEDDER, by default the packaged one."""
+    """Text embeddings by the model LOOM_EMBEDDER, by default the packaged model."""
 
     def make(self, context: dg.InitResourceContext) -> EmbedderProcess:
-        """The embedder, in a process that starts with the first text."""
+        """Return the embedder; its process starts with the first text."""
         return text_embedder()
 
 
@@ -245,14 +246,14 @@ class RayResource(WorkspaceResource[RayCluster]):
     address: str | None = Field(default=None, description="The HTTP address of its dashboard.")
 
     def make(self, context: dg.InitResourceContext) -> RayCluster:
-        """The cluster; `RAY_ADDRESS` goes before, as it does with Ray's client."""
+        """Return the Ray cluster; `RAY_ADDRESS` takes precedence, as it does in Ray's client."""
         return RayCluster(
             os.environ.get("RAY_ADDRESS") or self.address or os.environ.get("LOOM_RAY_ADDRESS")
         )
 
 
 class ModelsResource(WorkspaceResource[Gateway]):
-    """Asks models, by the profile LOOM_PROFILE of models.yaml. Needs the profile's keys."""
+    """Model calls by the profile LOOM_PROFILE of models.yaml. Needs the profile's API keys."""
 
     profile: str | None = Field(
         default=None, description="A profile of models.yaml; null: offline."
@@ -276,7 +277,7 @@ class LedgerResource(WorkspaceResource[Ledger]):
     """Every model call that was paid for: ledger.sqlite of the workspace. Needs no key."""
 
     def make(self, context: dg.InitResourceContext) -> Ledger:
-        """The ledger by itself: a gateway asks for the profile's keys."""
+        """Open the ledger alone: a gateway would need the profile's API keys."""
         return Ledger(home.ledger_path())
 
 
@@ -284,7 +285,7 @@ class ReviewStoreResource(WorkspaceResource[ReviewStore]):
     """The review queue and people's decisions: review.sqlite of the workspace."""
 
     def make(self, context: dg.InitResourceContext) -> ReviewStore:
-        """The review store, with the rules of `review.yaml`."""
+        """Open the review store."""
         return ReviewStore(home.review_path())
 
 
@@ -300,8 +301,8 @@ class ProfileResource(WorkspaceResource[Profile]):
 
 
 def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
-    """Every resource by the name assets ask for it; models are evaluated on `benchmarks`."""
-    # A host that wants no requests gets none, whether Wikipedia or an image is asked for.
+    """Return all resources by name; `benchmarks` are the benchmarks to evaluate on."""
+    # The Wikipedia client and the image fetcher share the waiting times that hosts ask for.
     pauses = HostPauses()
     corpus = CorpusResource(path=_from("LOOM_CORPUS"), pauses=pauses)
     return {
@@ -326,5 +327,5 @@ def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
 
 
 def _from(variable: str) -> dg.EnvVar | None:
-    """A variable of the environment, read when a run starts; None if it is not set or empty."""
+    """Return an environment variable that is read when a run starts, or None if it is empty now."""
     return dg.EnvVar(variable) if os.environ.get(variable) else None

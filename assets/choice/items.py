@@ -1,4 +1,4 @@
-"""Multiple-choice items, written from entries (MMBench, 3.2)."""
+"""Multiple-choice items, generated from entries by a model (MMBench, 3.2)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -76,12 +76,12 @@ def items(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Multiple-choice items on one image each: question, hint, choices and key.
+    """Multiple-choice items about one image each: question, hint, choices and key.
 
-    The letter of the right choice is balanced over the items and not chosen by the model.
+    Letters of right choices are balanced over the items; the model does not choose them.
     """
     require_whole_sets(warehouse)
-    # By image, and not by entry: another caption of an image is asked about alone.
+    # By image, not by entry: of entries that share an image, only one gets items.
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
         raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
@@ -99,7 +99,7 @@ def items(
                     "ability": ability,
                     "description": DESCRIPTIONS[ability],
                     "caption": entry["caption"],
-                    # Where a summary is missing, the item is written without it.
+                    # A missing summary is replaced by an empty text.
                     "summary": entry["summary"] or "",
                 },
                 language=entry["language"],
@@ -149,7 +149,7 @@ def items(
 
 
 def _in_order(rows: Sequence[Row], seed: int) -> list[Row]:
-    """The rows with their choices in order of letter, and their ids."""
+    """Return the rows with their choices in the order of letters, and with item ids."""
     written_items = [row["written"] for row in rows]
     orders = assign_letters(written_items, seed)
     return [

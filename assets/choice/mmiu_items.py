@@ -1,4 +1,4 @@
-"""Multi-image multiple-choice questions made of samples (MMIU, 3.2 and A.4)."""
+"""Multi-image multiple-choice questions, generated from samples (MMIU, 3.2 and A.4)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ TABLE, PICTURES, LOSSES = "choice.mmiu_items", "choice.mmiu_images", "choice.fai
 
 
 class MmiuSettings(GenerationSettings):
-    """How many questions on several images are made, of which tasks, and of which metadata."""
+    """Settings of MMIU questions: numbers, tasks and metadata files."""
 
     n_derived: int = Field(
         12, ge=0, description="Samples that are made of entries; tasks take turns."
@@ -82,9 +82,8 @@ class MmiuSettings(GenerationSettings):
 
 
 class SampleSource(NamedTuple):
-    """Where a sample is from: an image set or a metadata file, and its name in a list of losses.
-
-    `language` is that of the entry; texts of metadata files count as English.
+    """The source of a sample: `set_id` is an image set or a metadata file; `name` is for lists of
+    failures. `language` is that of the entry; texts of metadata files count as English.
     """
 
     set_id: str
@@ -93,7 +92,9 @@ class SampleSource(NamedTuple):
 
 
 class SampleCollection(NamedTuple):
-    """Samples, what making them lost, pictures that no page has, and pictures for other questions."""
+    """Samples and their sources; `failed` are rows of failures, `pictures` rows of images that are not
+    from a Wikipedia page, and `elsewhere` ids of images that can be borrowed for other questions.
+    """
 
     samples: dict[Sample, SampleSource]
     failed: list[Row]
@@ -115,8 +116,8 @@ def mmiu_items(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Multi-image questions made of samples: wrong choices by rule, or by a model if no rule applies;
-    some questions are unanswerable.
+    """Multi-image questions generated from samples. Wrong choices follow by rule, or a model writes
+    them if no rule applies. Some questions are unanswerable.
 
     Samples are derived from entries, or are read from metadata files.
     """
@@ -146,7 +147,7 @@ def mmiu_items(
     changed, unchanged = _unanswerable(questions, gathered, config)
     questions += changed
     failed += [*gathered.failed, *unchanged]
-    # The letters that items have: they stay when more items come.
+    # Earlier items keep the letter of their right choice if more items are added.
     earlier_items = warehouse.select(
         "choice.mmiu_items", "item_id", "answer", order="item_id"
     ).to_pylist()
@@ -167,7 +168,10 @@ def mmiu_items(
 def _gathered(
     settings: MmiuSettings, warehouse: Warehouse, image_store: ImageStore
 ) -> SampleCollection:
-    """Samples of metadata files and of entries. Raises MetadataFileError, and dg.Failure for none."""
+    """Collect samples from metadata files and entries.
+
+    Raises MetadataFileError, and dg.Failure if samples of entries are wanted and there are none.
+    """
     gathered = SampleCollection({}, [], [], [])
     if settings.metadata:
         for brought in read_samples(Path(settings.metadata).expanduser(), image_store):
@@ -222,7 +226,7 @@ def _images_of(sample: Sample) -> list[str]:
 def _by_rule(
     samples: Sequence[Sample], gathered: SampleCollection, seed: int
 ) -> tuple[list[SampleQuestion], list[Sample], list[Row]]:
-    """Questions whose wrong choices follow by rule, samples for a model, and what was lost."""
+    """Return questions with wrong choices by rule, samples for a model, and rows of failures."""
     pools: dict[str, list[str]] = {}
     for sample in gathered.samples:
         pools.setdefault(sample.task.name, []).append(sample.output)
@@ -248,7 +252,7 @@ def _by_model(
     samples: Sequence[Sample],
     gathered: SampleCollection,
 ) -> GenerationResult:
-    """Questions whose wrong choices the profile's writer wrote."""
+    """Ask the profile's writer for wrong choices, and return the questions."""
     asks = [
         GenerationRequest(
             subject=sample,
@@ -273,7 +277,7 @@ def _by_model(
 def _unanswerable(
     questions: Sequence[SampleQuestion], gathered: SampleCollection, settings: MmiuSettings
 ) -> tuple[list[SampleQuestion], list[Row]]:
-    """The unanswerable questions, and losses: those that no strategy fits."""
+    """Return unanswerable questions, and failures: questions that no strategy fits."""
     changed, lost = [], []
     most = settings.unanswerable_per_task
     for outcome in make_unanswerable(questions, gathered.elsewhere, most, settings.seed):
@@ -286,7 +290,9 @@ def _unanswerable(
 
 
 def _row(item: FinishedItem, origin: SampleSource, written: Row) -> Row:
-    """The row of an item; `written` is the call that wrote its wrong choices, empty if a rule did."""
+    """Return the row of an item. `written` is the reply with its wrong choices, empty if a rule made
+    them.
+    """
     sample_question = item.sample
     return {
         "set_id": origin.set_id,
@@ -319,7 +325,7 @@ def _write(
     image_store: ImageStore,
     n_left_out: int,
 ) -> dg.MaterializeResult:
-    """Replace items, their pictures and their losses at once, and report."""
+    """Replace items, their images and failures in one transaction, and report."""
     shown = {image_id for row in rows for image_id in row["image_ids"]}
     noted = {row["image_id"]: row for row in pictures if row["image_id"] in shown}
     items = rows_to_arrow(TABLE, rows)

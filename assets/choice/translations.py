@@ -1,4 +1,4 @@
-"""Multiple-choice items in other languages (MMBench, 3.2, MMBench-CN)."""
+"""Translations of multiple-choice items (MMBench, 3.2, MMBench-CN)."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from resources.warehouse import Warehouse
 
 
 class TranslationsSettings(GenerationSettings):
-    """The languages into which all items are translated. Without any, no model is asked."""
+    """The languages into which all items are translated. An empty list makes no model calls."""
 
     languages: list[str] = Field(
         ["zh"], description=f"Languages that every item is translated into, of {sorted(LANGUAGES)}."
@@ -71,7 +71,7 @@ def translations(
 ) -> dg.MaterializeResult:
     """Translations of every English multiple-choice item into the configured languages.
 
-    Names, numbers, symbols and code stay. The key is never sent to the model.
+    Names, numbers, symbols and code stay. The letter of the right choice is never sent to the model.
     """
     if not warehouse.count("choice.items"):
         raise dg.Failure(

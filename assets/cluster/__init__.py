@@ -1,4 +1,4 @@
-"""Clustering: entries to embeddings, to groups and clusters, to image sets (MMDU 2.2, 3.1, B.1)."""
+"""Clustering: embeds entries, finds groups and clusters, samples image sets (MMDU 2.2, 3.1, B.1)."""
 
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import cohesion

@@ -1,4 +1,4 @@
-"""Vectors to groups and clusters: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
+"""Clustering of embeddings: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
 
 The prior clustering is extended, or everything is reclustered. The algorithms are in
 `methods/clustering/`; the search for pairs on a Ray cluster is `resources/ray_rows/neighbour_pairs.py`.
@@ -40,20 +40,23 @@ from resources.ray_rows.neighbour_pairs import FIND_ON_WORKER, PairFolderInUse, 
 from resources.warehouse import TableWrite, Warehouse
 
 MIN_VECTORS_FOR_JOB = 200_000
-"""Fewer vectors are clustered in this process: on two cores that takes the ten seconds a job needs to
-start."""
+"""Fewer vectors are clustered in this process. On two cores that takes at most about ten seconds, the
+time that a Ray job needs to start.
+"""
 ROWS_PER_BLOCK = 4096
-"""A block takes seconds for one million vectors, and a minute or two for forty million."""
+"""Vectors that a Ray worker compares with all others at once. A block takes seconds for one million
+vectors, and a minute or two for forty million.
+"""
 
 
 @contextmanager
 def ray_detector(
     context: dg.AssetExecutionContext, cluster: RayCluster, tau: float, min_size: int = 2
 ) -> Iterator[CommunityDetector]:
-    """A detector with the results of `threshold_communities` that searches large inputs on Ray.
+    """Yield a detector like `threshold_communities` that searches large inputs on Ray.
 
-    The pairs that were found stay in `ray/` of the workspace until the context is left without an
-    error; a run after an error reuses them. Raises dg.Failure, ThresholdError.
+    The pairs that it finds stay in `ray/` of the workspace until the context exits without an error, so
+    the run after an error reuses them. Raises dg.Failure, ThresholdError.
     """
     on_ray = RowsOnRay(context, cluster)
     with ExitStack() as folders:
@@ -77,9 +80,9 @@ def ray_detector(
 
 
 SHOWN_OF_EACH = 5
-"""How many of the largest groups and clusters the run's metadata shows."""
+"""Number of the largest groups, and of the largest clusters, in the run's metadata."""
 APPROXIMATE_FROM = 20_000
-"""For fewer vectors the exact search is faster than dividing them into cells."""
+"""Fewer vectors are searched exactly, which is faster than dividing them into cells."""
 
 
 class ClusterSettings(AssetConfig):
@@ -111,7 +114,7 @@ class ClusterSettings(AssetConfig):
     )
 
     def of_communities(self) -> dict[str, Any]:
-        """The settings that communities are stored with: another value clusters all again."""
+        """Return the settings stored with communities; a change of one reclusters all entries."""
         return self.model_dump(include={"tau", "min_size", "group_method", "cluster_method"})
 
 
@@ -128,10 +131,11 @@ def clusters(
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
-    """Groups by category within a language, then clusters by caption inside each; a row for each entry.
+    """Groups by category within a language, then clusters by caption in each group; one row per entry.
 
-    Entries in a language that the embedding model does not read (`cluster.languages`) are in none. New
-    entries join existing groups and clusters or form new ones; existing members and ids stay.
+    Entries in a language that the embedding model does not read (`cluster.languages`) are in no
+    cluster. New entries join existing groups and clusters or form new ones; existing members and ids
+    stay.
     """
     model = {"model": embedder.name}
     stored = {**model, **config.of_communities()}
@@ -174,7 +178,7 @@ def clusters(
 
 
 def _unread_languages(model: str, languages: list[dict[str, Any]]) -> str:
-    """Which languages the model does not read, and what to do."""
+    """Return a warning with the languages that the model does not read, and what to do."""
     counts = ", ".join(f"{row['language']} ({row['n']:,})" for row in languages)
     return (
         f"{sum(row['n'] for row in languages):,} entries are in no cluster, because {model} does not "
@@ -185,7 +189,7 @@ def _unread_languages(model: str, languages: list[dict[str, Any]]) -> str:
 
 
 def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None:
-    """Why the prior clustering cannot be extended; None if it can."""
+    """Return the reason why the prior clustering cannot be extended; None if it can."""
     if not state.communities.num_rows:
         return "no prior communities"
     for name, wanted in settings.items():
@@ -203,7 +207,7 @@ def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None
 def _detectors(
     context: dg.AssetExecutionContext, settings: ClusterSettings, ray: RayCluster
 ) -> Iterator[Detectors]:
-    """The community detector of each pass."""
+    """Yield the community detectors of both passes: groups by category, clusters by caption."""
     progress = StepProgress(context, "blocks")
 
     def exact(vectors: Vectors) -> list[Community]:
@@ -235,7 +239,7 @@ def _detectors(
 
 
 def _counts(kind: str, prior: Membership, new: Communities, changes: pa.Table) -> dict[str, int]:
-    """Counts of communities, of entries in none, of entries assigned by this run, and of changes."""
+    """Count communities, entries in none, entries that this run assigned, and changes by kind."""
     in_none = new.membership.community < 0
     joined = (new.membership.how == ASSIGNED) & (prior.community < 0)
     of_kind = changes.filter(pc.equal(changes["kind"], kind))

@@ -1,4 +1,4 @@
-"""`cluster.cohesion`: size and cohesion of each cluster, and the cluster nearest to it."""
+"""Cluster cohesion (`cluster.cohesion`): size, similarity to the centre, and nearest cluster."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ def labelled_clusters(
         model: The embedding model.
 
     Returns:
-        Id, group, title and tau of each cluster, sorted by id, and the vectors labelled in this order.
+        Id, group, title and tau of each cluster, sorted by id, and the caption vectors. Their labels
+        are indices into this list, -1 for entries in no cluster.
 
     Raises:
         dg.Failure: Entries were changed or removed after they were clustered.
@@ -60,7 +61,7 @@ def labelled_clusters(
 
 
 class CohesionSettings(AssetConfig):
-    """When a cluster counts as loose."""
+    """Settings of cohesion: the limit for loose clusters."""
 
     min_mean_similarity: float = Field(
         0.7, ge=-1, le=1, description="Mean cosine to the centre below which a check warns."
@@ -88,7 +89,7 @@ def cohesion(
         }
         for i, cluster in enumerate(about)
     ]
-    # A single cluster has no nearest one.
+    # If there is only one cluster, it has no nearest cluster.
     for i, row in enumerate(rows if len(rows) > 1 else []):
         row["nearest_cluster"] = about[nearest[i, 0]]["cluster_id"]
         row["nearest_similarity"] = float(similarity[i, 0])

@@ -1,4 +1,4 @@
-"""Deduplication, `cluster.duplicates`: images behind several URLs and near-duplicates of all shards."""
+"""Deduplication of images (`cluster.duplicates`): files under several URLs, and near-duplicates."""
 
 import dagster as dg
 

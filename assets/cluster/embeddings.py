@@ -1,4 +1,4 @@
-"""Embeddings of entries' texts, each text embedded once; and reading the vectors of entries."""
+"""Text embeddings of entries: each distinct text is embedded once; `entry_vectors` reads them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PORTION = 4096
-"""Texts written at once: a run that is killed loses at most this many."""
+"""Texts that are stored at once: a killed run embeds at most this many again."""
 TEXTS_PER_BLOCK = 4 * STEP
-"""Texts of a block on a cluster, ten seconds of one core: the model gets the same steps as here."""
+"""Texts of a block on a Ray cluster, about ten seconds of one core. A multiple of `STEP`, so that the
+model gets the same batches as without Ray.
+"""
 CAPTIONS_MEASURED = 300
-"""Captions of a language that show whether the model reads it."""
+"""Captions sampled of each language, to measure whether the model reads it."""
 NO_ENTRIES = (
     "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
     "ingest.rejected."
@@ -75,7 +77,7 @@ def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
 
 
 def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
-    """A column of lists as one array of shape (n, d), without creating Python objects."""
+    """Convert a column of lists to one array of shape (n, d), without creating Python objects."""
     rows = vectors.combine_chunks()
     lengths = pc.unique(pc.list_value_length(rows)).to_pylist()
     if len(lengths) > 1:
@@ -88,7 +90,7 @@ def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
 
 
 class EmbeddingSettings(RowWorkSettings):
-    """Where texts are embedded, and with how many GPUs on a cluster."""
+    """Settings of embedding: locally or on a Ray cluster, and with how many GPUs."""
 
     gpus_per_worker: float = Field(
         0, ge=0, le=8, description="GPUs of each worker on Ray, also a part of one; 0: one core."
@@ -111,10 +113,9 @@ def embeddings(
 ) -> dg.MaterializeResult:
     """The categories and captions of entries as unit vectors; each text is embedded only once.
 
-    `cluster.languages` has the languages of the captions, and which of them the model reads.
-
-    A text keeps the vector from the batch it was first in. From an empty table the same entries give
-    the same portions, batches and vectors.
+    `cluster.languages` has the languages of the captions, and which of them the model reads. A text
+    keeps its first vector. Vectors may depend on the other texts of a batch by rounding, but the same
+    entries in an empty table give the same batches and so the same vectors.
     """
     if not warehouse.count("ingest.entries"):
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
@@ -126,7 +127,7 @@ def embeddings(
     def store(rows: pa.Table) -> None:
         nonlocal n_truncated
         n_truncated += sum(rows["is_truncated"].to_pylist())
-        # Replaced by id, not appended: two runs at once leave each row once.
+        # Replaced by id, not appended, so that two concurrent runs do not duplicate rows.
         warehouse.replace(
             "cluster.embeddings",
             rows.drop_columns(["is_truncated"]).append_column(
@@ -169,7 +170,7 @@ def embeddings(
 
 
 def _measure_languages(warehouse: Warehouse, embedder: Embedder) -> None:
-    """Write which languages of entries the model reads (`cluster.languages`)."""
+    """Measure which languages of entries the model reads, and write `cluster.languages`."""
     captions = warehouse.read("cluster/captions_of_languages", {"n": CAPTIONS_MEASURED}).to_pylist()
     rows = []
     for language in captions:
@@ -190,7 +191,7 @@ def _measure_languages(warehouse: Warehouse, embedder: Embedder) -> None:
 
 
 def _work(embedder: Embedder, gpus: float) -> RowWork:
-    """Embedding as work by row: a worker without a GPU is not to look for one."""
+    """Describe embedding as a Ray job over rows. Workers without a GPU use the CPU explicitly."""
     device = embedder.wanted_device or (None if gpus else "cpu")
     return RowWork(
         "resources.embedding.embedder:embed_on_worker",

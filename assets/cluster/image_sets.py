@@ -1,4 +1,4 @@
-"""Image sets sampled from clusters, with counts of the sets that could not be made."""
+"""Image sets sampled from clusters, with counts and reasons of sets that could not be sampled."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -43,17 +43,19 @@ BENCHMARK_SIZES = {
     "15": 2.0,
     "20": 1.3,
 }
-"""MMDU, Figure 4: 47.3 % of sets have 2 images, 46.3 % 3 to 10, 6.3 % more; Table 1: 3.8 on average."""
+"""Number of images -> percentage of sets, chosen to match MMDU: 47.3 % have 2 images, 46.3 % have 3 to
+10 and 6.3 % have more (Figure 4); 3.8 on average (Table 1).
+"""
 INSTRUCTION_SIZES = {"2": 40.0, "3": 30.0, "4": 20.0, "5": 10.0}
-"""MMDU, Table 1: 3 on average, 5 at most."""
+"""Number of images -> percentage of sets, chosen to match MMDU, Table 1: 3 on average, 5 at most."""
 
 
 class ImageSetsSettings(AssetConfig):
-    """For each kind the set sizes and their weights, the number of sets, and the uses of an entry."""
+    """Set sizes and their weights, numbers of sets, and uses of an entry, for each kind of set."""
 
     RUN_ONLY: ClassVar = frozenset({"redraw"})
 
-    # A mapping or a list.
+    # A mapping or a list, which Dagster's config types cannot express.
     benchmark_sizes: Any = Field(
         BENCHMARK_SIZES,
         description="Weight of each number of images (2-20), on any scale; a list: equal weights.",
@@ -88,7 +90,7 @@ class ImageSetsSettings(AssetConfig):
         return self
 
     def specs(self) -> list[SamplingSpec]:
-        """The sampling specification of each kind. Raises SetSizeError."""
+        """Return the sampling specification of each kind. Raises SetSizeError."""
         of_kind: list[tuple[Kind, Any, int | None, int]] = [
             ("benchmark", self.benchmark_sizes, self.benchmark_sets, self.benchmark_max_uses),
             (
@@ -119,9 +121,11 @@ def image_sets(
     embedder: dg.ResourceParam[Embedder],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set, each of its split.
+    """Sets of related images: 2-20 images for the benchmark, 2-5 for the instruction set, each from the
+    pages of its split.
 
-    `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
+    `cluster.set_counts` has the wanted and the sampled number of sets by size, with reasons for the
+    difference.
     """
     specs = config.specs()
     vectors = entry_vectors(warehouse, embedder.name)
@@ -167,7 +171,7 @@ def image_sets(
 
 
 def require_whole_sets(warehouse: Warehouse) -> None:
-    """Raise dg.Failure if entries of sets were changed, removed or given another split since."""
+    """Raise dg.Failure if entries were changed, removed or moved to another split after sampling."""
     broken = warehouse.read("cluster/broken_sets").num_rows
     if broken:
         raise dg.Failure(
@@ -179,7 +183,7 @@ def require_whole_sets(warehouse: Warehouse) -> None:
 
 
 def _clusters(warehouse: Warehouse, kind: Kind, vectors: EntryVectors) -> list[Cluster]:
-    """The clusters, of each what is in the split of the kind."""
+    """Read the clusters with those of their members that are in the split of the kind."""
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
     of_kind = []
     members = warehouse.read("cluster/members", {"kind": kind}).to_pylist()
@@ -191,7 +195,7 @@ def _clusters(warehouse: Warehouse, kind: Kind, vectors: EntryVectors) -> list[C
 
 
 def _prior_sets(warehouse: Warehouse, kind: Kind) -> list[list[tuple[str, str]]]:
-    """Entry id and image id of each position in the existing sets."""
+    """Read the existing sets, each as a list of (entry id, image id) in order."""
     return [
         list(zip(row["entry_ids"], row["image_ids"], strict=True))
         for row in warehouse.read("cluster/prior_sets", {"kind": kind}).to_pylist()
@@ -214,7 +218,7 @@ def _rows(sampled: SampledSets) -> list[dict[str, Any]]:
 
 
 def _histogram(weights: Mapping[int, float], sampled: SampledSets) -> str:
-    """A Markdown table: how often each size was wanted and made, and the reasons for the difference."""
+    """Make a Markdown table of wanted and sampled sets by size, with reasons for the difference."""
     total, n_sets = sum(weights.values()), max(1, len(sampled.sets))
     rows = [
         {

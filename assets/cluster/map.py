@@ -1,4 +1,4 @@
-"""`cluster.map`: the coordinates of entries on a plane."""
+"""2D map of the corpus (`cluster.map`): a projection of the entries' embeddings."""
 
 import dagster as dg
 from pydantic import Field
@@ -13,7 +13,9 @@ from resources.warehouse import Warehouse
 
 
 class MapSettings(AssetConfig):
-    """The most entries on the map, those in clusters first; 10,000 take about a minute."""
+    """Settings of the map: the largest number of entries, those in clusters first. 10,000 entries take
+    about a minute.
+    """
 
     max_points: int = Field(10_000, ge=1, description="Most entries on the map.")
     seed: int = Field(0, description="Seed of the sample and of the projection.")
@@ -25,7 +27,7 @@ def entry_map(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Coordinates of each entry on a 2D map, from its category and caption vectors."""
+    """Coordinates of entries on a 2D map, from their category and caption vectors."""
     import numpy as np
 
     from methods.clustering.projection import project, sample_for_map

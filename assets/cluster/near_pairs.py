@@ -1,4 +1,4 @@
-"""`cluster.near_pairs`: pairs of clusters that could be merged."""
+"""Pairs of similar clusters (`cluster.near_pairs`), with those that could be merged."""
 
 import dagster as dg
 from pydantic import Field
@@ -12,13 +12,11 @@ from resources.embedding.embedder import Embedder
 from resources.warehouse import Warehouse
 
 ROUNDING = 1e-6
-"""How far a similarity may be below tau when it is computed a second time."""
+"""Tolerance below tau: the similarity is computed again, which may round differently."""
 
 
 class NearPairsSettings(AssetConfig):
-    """Which pairs are listed: the `n_nearest` clusters of each cluster, with at least
-    `min_similarity`.
-    """
+    """Settings of listed pairs: number of nearest clusters, and the lowest similarity."""
 
     n_nearest: int = Field(5, ge=1, description="How many nearest clusters of each.")
     min_similarity: float = Field(0.7, ge=-1, le=1, description="Lowest cosine of two centres.")
@@ -45,7 +43,7 @@ def near_pairs(
         "cluster.near_pairs",
         [
             {
-                # Clusters are numbered by their ids, so a < b holds for these too.
+                # Clusters are sorted by id, so cluster_a < cluster_b.
                 "cluster_a": about[pair.a]["cluster_id"],
                 "cluster_b": about[pair.b]["cluster_id"],
                 "title_a": about[pair.a]["title"],

@@ -1,4 +1,4 @@
-"""`cluster.pictures`: an HTML page with the map of entries and all other plots of the clustering."""
+"""HTML page of the clustering (`cluster.pictures`): the map of entries and all other plots."""
 
 import dagster as dg
 

@@ -1,4 +1,4 @@
-"""The state that a clustering starts from: entries with vectors and memberships, and communities."""
+"""The prior clustering, which a run extends: entries with vectors and memberships, and communities."""
 
 from dataclasses import dataclass
 
@@ -24,8 +24,8 @@ from resources.warehouse import Warehouse
 class PriorState:
     """Entries and the prior clustering, as arrays and as tables.
 
-    `memberships` has a row for each entry, the other tables a row for each community. `groups` and
-    `clusters` are in the order of their numbers in `clustering`; `communities` are both.
+    `memberships` has one row for each entry. `communities` has one row for each group and cluster;
+    `groups` and `clusters` are its parts, in the order of the community numbers in `clustering`.
     """
 
     entries: Entries
@@ -85,7 +85,10 @@ def _prior_communities(table: pa.Table, groups: pa.Table, n_dimensions: int) -> 
 
 
 def _matrix(vectors: pa.ChunkedArray, n_dimensions: int) -> Vectors:
-    """Shape (m, d); (0, d) if some vectors are missing, because then nothing can be extended."""
+    """Convert vectors to an array of shape (m, d).
+
+    The shape is (0, d) if some are missing, because then the clustering cannot be extended.
+    """
     if vectors.null_count:
         return np.empty((0, n_dimensions), dtype=np.float32)
     return vectors.combine_chunks().flatten().to_numpy().reshape(len(vectors), n_dimensions)
@@ -99,6 +102,6 @@ def _membership(memberships: pa.Table, kind: str, communities: pa.Table) -> Memb
 
 
 def _numbers(values: pa.ChunkedArray, among: pa.Array | pa.ChunkedArray) -> Labels:
-    """Position of each value in `among`, -1 for NULL."""
+    """Return the index of each value in `among`; -1 for NULL."""
     positions = pc.index_in(values, value_set=among, skip_nulls=True)
     return pc.fill_null(positions, -1).to_numpy().astype(np.intp)

@@ -1,4 +1,4 @@
-"""`cluster.splits`: the train/test split of the corpus, before sampling."""
+"""Train/test split of the corpus (`cluster.splits`), made before sampling to avoid contamination."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -40,8 +40,9 @@ NO_BENCHMARK_ENTRIES = (
 
 
 class SplitSettings(AssetConfig):
-    """How the corpus is divided between benchmarks and instruction sets; newcomers follow it, and what
-    has a split keeps it until it is redrawn."""
+    """Settings of the split between benchmarks and instruction sets. New images follow the same rules,
+    and images with a split keep it until `redraw`.
+    """
 
     RUN_ONLY: ClassVar = frozenset({"redraw"})
 
@@ -104,13 +105,13 @@ def splits(
 
 
 def left_out_of_benchmarks(warehouse: Warehouse) -> dict[str, Any]:
-    """Metadata of what makes benchmarks of entries: how many it may not use, by the reason."""
+    """Count the entries that benchmarks may not use, by reason, as metadata of a run."""
     rows = warehouse.read("cluster/left_out_of_benchmarks").to_pylist()
     return {f"entries left out, {row['reason']}": row["n"] for row in rows}
 
 
 def _page_images(warehouse: Warehouse) -> list[SplitImage]:
-    """Raises dg.Failure if there are no entries."""
+    """Read the images of all Wikipedia pages. Raises dg.Failure if there are no entries."""
     rows = warehouse.read("cluster/page_images").to_pylist()
     if not rows:
         raise dg.Failure(NO_ENTRIES, allow_retries=False)
@@ -131,7 +132,7 @@ def _prior_splits(warehouse: Warehouse) -> dict[Key, SplitDecision]:
 
 
 def _tested(warehouse: Warehouse, image_store: ImageStore) -> ExternalContent:
-    """Pages of current imported benchmarks, and images that are one of theirs or a copy of it."""
+    """Read the Wikipedia pages and images of current imported benchmarks, and copies of the images."""
     images = warehouse.read("release/imported_images").column("image_id").to_pylist()
     pages = warehouse.read("release/imported_pages").column("page_id").to_pylist()
     if not images:
@@ -145,7 +146,7 @@ def _details(
     decisions: Mapping[Key, SplitDecision],
     prior: Mapping[Key, SplitDecision],
 ) -> dict[str, Any]:
-    """Counts of what is in the corpus; the table has what was in it before, too."""
+    """Count the splits of current images; the table also has images that left the corpus."""
     current = {page_image.name: decisions[page_image.name] for page_image in page_images}
     counts = Counter(split.split for split in current.values())
     of_cluster: dict[str, set[str | None]] = {}
@@ -172,7 +173,7 @@ def _details(
 
 
 def _warning(page_images: list[SplitImage], decisions: Mapping[Key, SplitDecision]) -> str:
-    """What a person may want to do something about, in sentences; empty if there is nothing."""
+    """Return a warning about images in neither split and near-duplicates in both; empty if none."""
     current = {page_image.name: decisions[page_image.name] for page_image in page_images}
     sentences = []
     if left_out := Counter(str(split.reason) for split in current.values() if split.split is None):

@@ -1,4 +1,4 @@
-"""A clustering as rows of its three tables, column by column."""
+"""Conversion of a clustering to its three Arrow tables: clusters, communities and changes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -143,7 +143,9 @@ def _centre_ids(state: PriorState, kind: str, communities: Communities) -> Colum
 
 
 def _of_centres(of_entries: Column, of_prior: Column, communities: Communities) -> Column:
-    """The centre entries' values; where the prior centre is kept, the prior community's value."""
+    """Return a column of the centre entries. If a community keeps its prior centre, its value is from
+    the prior community.
+    """
     return pc.coalesce(
         _take(of_entries, communities.centres), _take(of_prior, communities.continues)
     )
@@ -152,13 +154,13 @@ def _of_centres(of_entries: Column, of_prior: Column, communities: Communities) 
 def _take(
     values: Column | Sequence[str] | NDArray[np.integer], numbers: NDArray[np.integer]
 ) -> Column:
-    """The values with these numbers, NULL for -1."""
+    """Select values by index; index -1 gives NULL."""
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
     return column.take(pa.array(numbers, pa.int64(), mask=numbers < 0))
 
 
 def _numbers(values: NDArray[np.float64]) -> pa.Array:
-    """A column with NULL for NaN."""
+    """Convert an array to a column with NULL for NaN."""
     return pa.array(values, mask=np.isnan(values))
 
 

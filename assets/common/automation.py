@@ -1,8 +1,7 @@
-"""Automation: when an asset is run without being asked for.
+"""Automation conditions of assets (declarative automation): when Dagster runs an asset by itself.
 
-The conditions that assets share. The calendar is `dagster_project/schedules.py`. The condition
-`OutOfDate` is the project's own, so the sensor (`dagster_project/sensors.py`) evaluates in the code
-location.
+Schedules are in `dagster_project/schedules.py`. `OutOfDate` is a custom condition, so the sensor
+(`dagster_project/sensors.py`) evaluates in the code location.
 """
 
 from typing import Any
@@ -17,19 +16,19 @@ Condition = dg.AutomationCondition[Any]
 class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
     """True for an asset that the UI shows as Unsynced.
 
-    For partitions that depend on other partitions it is evaluated once, because there may be thousands;
-    later changes show as new data versions of dependencies.
+    An asset whose partitions depend on other partitions is only evaluated the first time, because there
+    may be thousands of partitions. Later changes show as new data versions of dependencies.
     """
 
     @property
     def name(self) -> str:
-        """The name that the UI shows in an evaluation."""
+        """The name of the condition in the UI's evaluations."""
         return "out_of_date"
 
     def evaluate(
         self, context: dg.AutomationContext[dg.AssetKey]
     ) -> dg.AutomationResult[dg.AssetKey]:
-        """Ask the resolver behind the UI's mark."""
+        """Evaluate with the resolver that the UI uses for Unsynced."""
         view = context.asset_graph_view
         if context.previous_evaluation_time and self._follows_partitions(context):
             return dg.AutomationResult(context, context.get_empty_subset())
@@ -45,7 +44,9 @@ class OutOfDate(dg.AutomationCondition[dg.AssetKey]):
 
     @staticmethod
     def _follows_partitions(context: dg.AutomationContext[dg.AssetKey]) -> bool:
-        """Whether no parent is a partitioned external asset: Dagster reports no changes of those."""
+        """Tell whether a partitioned asset has no partitioned external parent, whose changes Dagster
+        does not report.
+        """
         if context.partitions_def is None:
             return False
         parents = map(context.asset_graph.get, context.asset_graph.get(context.key).parent_keys)
@@ -69,7 +70,7 @@ def when_changed(
         The condition. It waits for missing dependencies, for running dependencies, and for dependencies
         with a failed blocking check.
     """
-    # Dagster types each kind of condition on its own, and not their combinations.
+    # Any, because Dagster's types do not cover combinations of conditions.
     changed: Any = dg.AutomationCondition.any_deps_match(
         (
             dg.AutomationCondition.data_version_changed()
@@ -86,7 +87,8 @@ def when_changed(
             dg.AutomationCondition.check_failed(), blocking_only=True
         )
     ).with_label("blocked: a blocking check of a dependency failed")
-    # As `since_last_handled`, which forgets what the first evaluation finds and what an action marks.
+    # Replaces `since_last_handled`, which drops the causes that the first evaluation finds, and the
+    # marks of actions.
     updated: Any = dg.AutomationCondition.newly_updated()
     handled = dg.AutomationCondition.newly_requested() | (updated & ~OutOfDate())
     reasons: Any = missing | edited | (changed.allow(only) if only else changed | behind)
@@ -101,14 +103,16 @@ def when_changed(
 
 OBSERVED = dg.AssetSelection.assets(["ingest", "shards"], ["ingest", "corpus_files"])
 WHEN_SHARD_READY = when_changed(not_awaited=OBSERVED)
-"""Follow the dependencies of the same shard as soon as one has changed and none is blocked; of files
-that are elsewhere nobody reports a change."""
+"""Runs a shard as soon as a dependency of the same shard has changed and none is blocked. It does not
+wait for observations: changes of remote files are never reported.
+"""
 
 SHARDS = dg.AssetSelection.groups("ingest")
 DECISIONS = dg.AssetSelection.assets(["review", "decisions"])
 WHEN_READY = when_changed(not_awaited=SHARDS | DECISIONS)
-"""Follow the dependencies as soon as one has changed and none is blocked; work with the shards that are
-there while others were not ingested yet, and without decisions where nobody has made any."""
+"""Runs as soon as a dependency has changed and none is blocked. It does not wait for shards that are
+not ingested yet, or for decisions of people.
+"""
 BY_PEOPLE = dg.AssetSelection.assets(["review", "approved"], ["evaluate", "human_scores"])
 WHEN_EVALUATED = when_changed(not_awaited=SHARDS | DECISIONS | BY_PEOPLE)
-"""The same for what also follows decisions and scores of people, which a home may never have."""
+"""Like `WHEN_READY`, and does not wait for approvals and human scores, which may never exist."""

@@ -1,41 +1,43 @@
-"""What the project uses of Dagster that Dagster does not offer as public; ruff bans it elsewhere.
+"""Private APIs of Dagster that the project uses; ruff bans such imports elsewhere.
 
-Each import may break with a new version of Dagster (`make test-nightly` tries the newest one), so there
-are five at most. A comment says what it is for and what public way it waits for. Tags are part of what
-Dagster stores, and have no public names.
+A new version of Dagster may break these imports (`make test-nightly` tries the newest version), so
+there are at most five. A comment on each says what it is for, and which public API would replace it.
+The tags are part of Dagster's storage format, and have no public names.
 """
 
 from types import ModuleType
 
-# Which assets are stale, as the UI shows it: waits for a method of DagsterInstance.
+# Finds stale assets, as the UI does. A public method of DagsterInstance would replace it.
 from dagster._core.definitions.data_version import CachingStaleStatusResolver
 
-# What run monitoring gets from a run launcher: dg.DefaultRunLauncher is public, the types of its method
-# check_run_worker_health are not. Waits for public names.
+# Result types of dg.DefaultRunLauncher.check_run_worker_health, for run monitoring. The class is
+# public, these types are not. Public names would replace them.
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 
-# Where the resolver looks events up: waits for the same method.
+# The resolver's cache of events. The same public method would replace it.
 from dagster._core.loader import LoadingContext
 
 __all__ = ["CachingStaleStatusResolver", "CheckRunHealthResult", "LoadingContext", "WorkerStatus"]
 
 
 def module_of_dagster_dev() -> ModuleType:
-    """The module of the command `dagster dev`, which is slow to import."""
-    # The command starts Dagster's own webserver: waits for an option that names another.
+    """Import the module of the command `dagster dev`, which is slow."""
+    # The command starts Dagster's own webserver. An option for another webserver would replace this.
     from dagster._cli import dev
 
     return dev
 
 
 MANY_PARTITIONS = 100
-"""Of an asset that is made of so many partitions of another, Dagster does not say that it is stale.
+"""From this number of partitions of a dependency on, Dagster does not find out that an asset is stale.
 
 A test compares the number with Dagster's, which has no public name.
 """
 CODE_VERSION_TAG = "dagster/code_version"
 DATA_VERSION_TAG = "dagster/data_version"
 INPUT_EVENT_TAG = "dagster/input_event_pointer/"
-"""Before the key of a dependency: its latest event when an asset was made."""
+"""Prefix of tags of a materialization. With the key of a dependency, the tag has that dependency's
+latest event at the time.
+"""
 IMPLICIT_ASSET_JOB_NAME = "__ASSET_JOB"
-"""The job of runs of assets that were selected by hand."""
+"""Dagster's job for runs of assets that a user selected in the UI."""

@@ -1,4 +1,4 @@
-"""Rows, images or calls that a step lost: counted by reason, and refused where they are too many."""
+"""Limits on dropped inputs (rows, images, failed calls) of a step, and counts by reason."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,43 +26,43 @@ def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Counts by reason in a sentence, most frequent first."""
+    """Return counts by reason as text, the most frequent first, such as "3 timeout, 1 empty"."""
     return ", ".join(f"{count} {reason}" for reason, count in _ordered(counts))
 
 
 def names_with_reasons(lost: Mapping[str, str]) -> str:
-    """List lost inputs as "name (reason); name (reason)"."""
+    """List dropped inputs as "name (reason); name (reason)"."""
     return "; ".join(f"{name} ({why.rstrip('.')})" for name, why in lost.items())
 
 
 def exceeds_drop_limit(n_lost: int, n_all: int, max_share: float) -> bool:
-    """Tell whether too many inputs were lost.
+    """Tell whether too many inputs were dropped.
 
     Args:
-        n_lost: The number of lost inputs.
-        n_all: The number of all.
-        max_share: The largest share that may be lost, 0 to 1.
+        n_lost: The number of dropped inputs.
+        n_all: The number of all inputs.
+        max_share: The largest share that may be dropped, 0 to 1.
 
     Returns:
-        Whether the share is larger.
+        Whether the dropped share is larger.
     """
     # Shares are compared, not numbers: 29 / 100 == 0.29, but 0.29 * 100 < 29.
     return n_lost > 0 and n_lost / n_all > max_share
 
 
 def is_retry_worthwhile(lost: Mapping[str, int], n_all: int, max_share: float) -> bool:
-    """Say whether a retry some minutes later may lose few enough inputs.
+    """Tell whether a retry some minutes later may drop few enough inputs.
 
     Args:
-        lost: The number of lost inputs by reason.
+        lost: The number of dropped inputs by reason.
         n_all: The number of all inputs.
-        max_share: The share that may be lost.
+        max_share: The largest share that may be dropped, 0 to 1.
 
     Returns:
-        True if servers failed for a time, and the other losses alone are within the limit.
+        True if there are transient failures of servers, and the other drops alone are within the limit.
     """
     of_servers = PASSING & lost.keys()
-    # Requests that were not sent, as the server had failed too long, count as its failures.
+    # Requests that were not sent, because their server had failed too often, count as its failures.
     excused = {*of_servers, *(("given_up",) if of_servers else ())}
     lasting = sum(number for reason, number in lost.items() if reason not in excused)
     return bool(of_servers) and not exceeds_drop_limit(lasting, n_all, max_share)
@@ -77,19 +77,19 @@ def require_few_lost(
     usage: Usage | None = None,
     todo: str = FAILED_CALLS,
 ) -> None:
-    """Refuse to write a table if too many of its inputs were lost.
+    """Fail the step if too many of its inputs were dropped, so that the table keeps its earlier rows.
 
     Args:
         name: The table, for the message.
-        things: What was lost, in the plural, for the message.
-        lost: The number of lost ones by reason.
-        n_all: The number of all.
-        max_share: The largest share that may be lost, 0 to 1.
-        usage: The usage of the models; its `advice` is on replies that could not be parsed.
-        todo: What to do about other losses, for the message.
+        things: The name of the inputs in the plural, for the message.
+        lost: The number of dropped inputs by reason.
+        n_all: The number of all inputs.
+        max_share: The largest share that may be dropped, 0 to 1.
+        usage: The usage of the models; its `advice`, if any, replaces `todo` in the message.
+        todo: Advice on what to do, for the message.
 
     Raises:
-        dg.Failure: More than `max_share` was lost.
+        dg.Failure: More than `max_share` was dropped.
     """
     n_lost = sum(lost.values())
     if not exceeds_drop_limit(n_lost, n_all, max_share):

@@ -11,12 +11,13 @@ from resources.files.system_errors import exhaustion_message, is_refused_home, r
 from resources.settings.packages import package_missing
 
 WAITS = "waits for batches"
-"""Metadata of the failure by which a step stops to wait."""
+"""Metadata of a failure that only means that the step waits for a batch of model calls (batch API)."""
 MAX_RETRIES, RETRY_SECONDS = 2, 60
-"""After a passing failure a step runs again after one minute, then after two."""
+"""After a transient failure, a step is retried after one minute, then after two."""
 unattended = threading.Event()
-"""Set in a process that executes a launched run. Only there steps are retried: a command in a terminal
-shows the sentence at once."""
+"""Set in processes that execute launched runs. Only there steps are retried: a command in a terminal
+shows the failure at once.
+"""
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def plain_errors() -> Iterator[None]:
     `dg.Failure` with one sentence.
 
     Raises:
-        dg.Failure: With `allow_retries` if the error is a passing one.
+        dg.Failure: With `allow_retries` if the error is transient.
     """
     try:
         yield
@@ -44,17 +45,17 @@ def plain_errors() -> Iterator[None]:
 
 @contextmanager
 def retry_transient_failures(context: dg.AssetExecutionContext) -> Iterator[None]:
-    """Have Dagster run a step again after a passing failure, unless somebody waits for the result.
+    """Let Dagster retry a step after a transient failure, except in a command in a terminal.
 
-    An asset has no retry policy: Dagster applies it to interrupts, too, so that a step would run again
-    after Ctrl-C or Terminate (docs/decisions/0078).
+    Assets have no retry policy, because Dagster would also retry a step after Ctrl-C or Terminate
+    (docs/decisions/0078).
 
     Args:
         context: The step's context.
 
     Raises:
-        dg.RetryRequested: The failure is a passing one, and retries are left.
-        dg.Failure: Another failure of the block.
+        dg.RetryRequested: The failure is transient, and retries are left.
+        dg.Failure: The failure is permanent, or no retries are left.
     """
     try:
         yield
@@ -66,13 +67,13 @@ def retry_transient_failures(context: dg.AssetExecutionContext) -> Iterator[None
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether a step that failed with this error may succeed some minutes later."""
+    """Tell whether a step that failed with this error may succeed some minutes later."""
     if isinstance(error, dg.Failure):
         return error.allow_retries
     return isinstance(error, UserError) and error.passing
 
 
 def retries_left(context: dg.AssetExecutionContext) -> bool:
-    """Whether Dagster runs the step again after a passing failure."""
+    """Tell whether Dagster will retry the step after a transient failure."""
     attempts = context.op_execution_context.retry_number
     return unattended.is_set() and attempts < MAX_RETRIES

@@ -54,12 +54,12 @@ ROLES: Mapping[str, Role] = {
     "rewrite.seed_rewrites": "rewrite",
     "quality.checks": "check",
 }
-"""The role in the profile whose model a table's rows are asked of; the writer's where there is none."""
+"""Table -> the role in the profile of the model that generates its rows; others use `writer`."""
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 """Sampling parameters of calls that generate data: as repeatable as the provider allows."""
 DRAFT_TEMPERATURE = 0.7
-"""Temperature of calls that invent a text: at 0, like pictures get like questions."""
+"""Temperature of calls that invent a text: at 0, similar images would get similar questions."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class GenerationRequest(Generic[S]):
     subject: S
     set_id: str
     name: str
-    """What a failure is listed under: the entry, the set or the dialogue, by its id."""
+    """The id of the entry, image set or dialogue, which names the request in lists of failures."""
     images: Sequence[str]
     data: dict[str, Any]
     n_words: int | None = None
-    """Words that the reply is likely to have, by what it is asked for: a dry run reckons with them."""
+    """Expected length of the reply in words, for the estimates of a dry run."""
     language: str = LANGUAGE_OF_PROMPTS
     """Language of the reply, as the code of its Wikipedia."""
 
@@ -82,8 +82,8 @@ class GenerationRequest(Generic[S]):
 class GenerationResult:
     """Rows read from the replies, rows of failed requests, and the usage of the calls.
 
-    `parts` are rows of parts that were lost of what was made, such as a turn of a dialogue: they are
-    counted, and are no failed requests.
+    `parts` are rows of parts that a successful reply lacks, such as a turn of a dialogue. They are
+    counted, but not as failed requests.
     """
 
     rows: list[Row]
@@ -104,20 +104,19 @@ def ask_and_read(
 ) -> GenerationResult:
     """Send requests to the model of a stage's role, and parse the replies into rows.
 
-    A reply that cannot be parsed is repaired by the model. Each row gets its set, call and prompt
-    version. A request that fails becomes a row for the stage's table `failed`, and does not stop the
-    others.
+    If a reply cannot be parsed, the model is asked to repair it. Each row gets its set, call and prompt
+    version. A request that fails becomes a row for the stage's table `failed`; the others continue.
 
     Args:
-        context: Shows the progress.
+        context: The context of the run, for progress.
         llm: The gateway to the models.
         stage: The stage, whose role in the profile names the model.
         template: The prompt.
         asks: The requests.
-        parse: Makes rows of a request's subject and its reply, or raises ParseError.
-        schema: Gives the JSON schema of a reply, for endpoints with structured output.
-        draft_seed: The seed of a text that the model invents: requests are sent at
-            `DRAFT_TEMPERATURE`, and another seed asks for another sample. None: at temperature 0.
+        parse: Returns rows for a request's subject and its reply, or raises ParseError.
+        schema: Returns the JSON schema of a reply, for endpoints with structured output.
+        draft_seed: The seed for texts that the model invents: requests are sent at
+            `DRAFT_TEMPERATURE`, and another seed gives another sample. None: temperature 0.
 
     Returns:
         The rows, the failures and the usage.
@@ -127,7 +126,8 @@ def ask_and_read(
         reply_schema = schema(ask.subject) if schema else None
         return make_request(llm, stage, template, ask, reply_schema, draft_seed)
 
-    # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
+    # All requests are made first, so that a prompt that cannot be filled in stops the stage before a
+    # call is paid.
     requests = [request(ask) for ask in asks]
     provider = model_of_stage(llm, stage).provider
 
@@ -175,10 +175,10 @@ def make_request(
     Args:
         llm: The gateway.
         stage: The stage.
-        template: The prompt. It is told whether the reply is `structured` (held to a schema).
-        ask: What the prompt is filled with.
+        template: The prompt. Its value `structured` says whether the reply must match a schema.
+        ask: The values of the prompt.
         schema: The JSON schema of the reply; None for a text.
-        draft_seed: As in `ask_and_read`. It is the request's replicate, which its key has.
+        draft_seed: As in `ask_and_read`. It is part of the request's key, as the replicate.
 
     Returns:
         The request.
@@ -209,7 +209,7 @@ def failed_row(
     Args:
         stage: The stage, such as `dialogue.answers`.
         where: Columns that locate the subject.
-        subject: What failed, for people.
+        subject: The name of the thing that failed, for people.
         reason: The kind of the failure.
         detail: A sentence about it.
 
@@ -241,7 +241,7 @@ def write_generated(
         generated: The rows and the failures.
         max_failed_share: The largest share of requests that may have failed, 0 to 1.
         details: More metadata for the UI.
-        image_store: Where the preview's thumbnails come from.
+        image_store: The images, for thumbnails in the preview.
 
     Returns:
         The result of the asset.
@@ -250,7 +250,7 @@ def write_generated(
         dg.Failure: Too many requests failed. Both tables keep their rows.
     """
     lost = Counter(row["reason"] for row in generated.failed)
-    # Several rows of one reply are one request.
+    # Several rows of one reply count as one request.
     sets = {(row["set_id"], row.get("call_key")) for row in generated.rows}
     n_requests = len(sets) + len(generated.failed)
     require_few_lost(table, "requests", lost, n_requests, max_failed_share, generated.usage)

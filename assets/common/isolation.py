@@ -1,4 +1,5 @@
-"""Isolation: an error of one release does not stop the others, nor does a step stop those that follow.
+"""Isolation of failures: an error with one release does not stop the other releases, and a failed step
+does not stop downstream steps.
 
 The reason is a row of `evaluate.not_made`. The check `made` (`dagster_project/checks.py`) and the
 reports show it.
@@ -25,11 +26,11 @@ from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
 STAGES = frozenset({"evaluate"})
-"""Stages with isolated steps: a failed step keeps its rows, and the steps that follow use them."""
+"""Stages with isolated steps: a failed step keeps its rows, and downstream steps use them."""
 LOST = "not made"
-"""Metadata of a materialization: what the step could not make, and why."""
+"""Metadata of a materialization: the releases that failed, with reasons."""
 WHOLE = ""
-"""Instead of a release: the step made nothing, and its table keeps its earlier rows."""
+"""In place of a release id: the whole step failed, and its table keeps its earlier rows."""
 
 
 class Isolation:
@@ -49,16 +50,16 @@ class Isolation:
 
     @contextmanager
     def release(self, release_id: str, *, asking: bool = False) -> Iterator[None]:
-        """Keep an error of the block from the other releases. The first reason of a release stands.
+        """Record an error of the block as a failure of its release; only the first error counts.
 
         Args:
-            release_id: The release that the block makes results of.
-            asking: Whether the block calls models. An error that ends the calls of all releases is
-                raised then: a refused key, a spent budget, a ledger that cannot be written, a server
-                that is down. A prompt belongs to one benchmark, so its errors do not.
+            release_id: The release that the block computes.
+            asking: Whether the block calls models. If so, errors that affect all releases are raised: a
+                refused key, a spent budget, a ledger that cannot be written, a server that is down. An
+                unusable prompt only affects its benchmark, so it is recorded.
 
         Raises:
-            Exception: An error that all releases have in common, such as a full disk.
+            Exception: An error that affects all releases, such as a full disk.
         """
         try:
             yield
@@ -77,10 +78,11 @@ class Isolation:
 
     @contextmanager
     def step(self, *, retried: bool) -> Iterator[None]:
-        """Keep an error of the whole step from the steps that follow it.
+        """Record an error of the block as a failure of the whole step.
 
         Args:
-            retried: Whether Dagster runs the step again after a passing failure, which is raised then.
+            retried: Whether Dagster retries the step after a transient failure. If so, transient
+                failures are raised.
         """
         try:
             yield
@@ -95,8 +97,8 @@ class Isolation:
         """Record that a release, or the WHOLE step, failed.
 
         Args:
-            release_id: The release.
-            error: The error.
+            release_id: The release, or WHOLE.
+            error: The error, whose message is the reason.
         """
         if release_id not in self.lost:
             self.lost[release_id] = _reason(error)
@@ -130,7 +132,7 @@ class Isolation:
         )
 
     def _metadata(self) -> dict[str, Any]:
-        """The reasons, with the tracebacks of errors in the code."""
+        """Return the reasons as metadata, with the tracebacks of unexpected errors."""
         lines = [
             f"- {code(release_id) if release_id else 'the table'}: {code(reason)}"
             for release_id, reason in self.lost.items()
@@ -155,7 +157,7 @@ def incomplete_steps(warehouse: Warehouse) -> dict[str, list[str]]:
 
 
 def _reason(error: Exception) -> str:
-    """The message of an error; for an error without one, where it was raised and what to do."""
+    """Return the message of an error; for an unexpected error its type, its line and what to do."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
     if named := exhaustion_message(error) or package_missing(error):

@@ -1,6 +1,8 @@
-"""Which pictures are copies of others, for all stages that ask: each picture is looked at once, and
-each pair compared once, in a way that depends on its two pictures alone. So all stages get the same
-answer, whoever asks first. What a killed run had found is kept, but for its last portion.
+"""Near-duplicate detection of images, for all stages.
+
+Thumbnails and results of comparisons are stored, so each image is decoded once and each pair compared
+once. A result only depends on the two images, so all stages get the same one. A killed run keeps all
+but its last batch.
 """
 
 from bisect import bisect_left
@@ -34,14 +36,14 @@ THUMBNAILS, PAIRS = "cluster.picture_thumbnails", "cluster.picture_pairs"
 LOOK_ON_WORKER = "resources.images.picture_comparison:look_on_worker"
 COMPARE_ON_WORKER = "resources.images.picture_comparison:compare_on_worker"
 PICTURES_AT_ONCE, PAIRS_AT_ONCE = 1_000, 10_000
-"""Images and pairs of a portion: less than a minute of work."""
+"""Images, or pairs, of a batch that is stored at once: less than a minute of work."""
 PAIRS_PER_JOB, PAIRS_PER_BLOCK = 20_000, 1_000
-"""Pairs sent to a cluster at once, with the thumbnails of both, and those that a worker takes."""
+"""Pairs of one Ray job, which carries the thumbnails of both images, and pairs of a worker's block."""
 
 Ids = tuple[str, str]
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
-"""Told how many of how many are done."""
+"""Receives the numbers of finished and of all images or pairs."""
 
 
 def _silent(done: int, total: int) -> None:
@@ -66,11 +68,12 @@ class ImageCopyFinder:
         self._store = image_store
 
     def coded(self, image_ids: Iterable[str], progress: Progress = _silent) -> CodedImages:
-        """Give images their codes, from thumbnails, which are made first where there are none.
+        """Compute the codes of images from their thumbnails; missing thumbnails are created first.
+
 
         Args:
             image_ids: The images.
-            progress: Is told how many of how many are done.
+            progress: Receives the numbers of finished and of all images.
 
         Returns:
             The images that can be decoded, with their codes.
@@ -108,7 +111,7 @@ class ImageCopyFinder:
         return CodedImages(ids, np.concatenate(parts))
 
     def _look_on_ray(self, on_ray: RowsOnRay, wanted: Sequence[str]) -> None:
-        """Have thumbnails made that are missing; what are too few for a job stay so."""
+        """Create missing thumbnails on Ray, unless there are too few for a job."""
         stored_ids: set[str] = set()
         for portion in batched(wanted, 16 * PICTURES_AT_ONCE):
             rows = self._warehouse.select(THUMBNAILS, "image_id", version=VERSION, image_id=portion)
@@ -133,7 +136,7 @@ class ImageCopyFinder:
         Args:
             coded: All images of the pairs.
             proposed: The pairs to compare, each with the smaller id first.
-            progress: Is told how many of how many are done.
+            progress: Receives the numbers of finished and of all pairs.
 
         Returns:
             The pairs that are copies.
@@ -170,7 +173,7 @@ class ImageCopyFinder:
     def _compare_on_ray(
         self, on_ray: RowsOnRay, coded: CodedImages, proposed: Collection[Ids]
     ) -> None:
-        """Have the pairs compared that are not known; what are too few for a job stay so."""
+        """Compare pairs without a stored result on Ray, unless there are too few for a job."""
 
         def store(compared: pa.Table) -> None:
             comparisons = compared.to_pylist()
@@ -236,7 +239,7 @@ _COMPARED = pa.schema(
 
 
 def _geometries(coded: CodedImages, pairs: Sequence[Ids]) -> dict[Ids, ImageComparison]:
-    """How each of these pairs is compared."""
+    """Return for each pair which image is the whole and which the part, with scale and orientation."""
     ids = coded.ids
     rows = [(bisect_left(ids, first), bisect_left(ids, second)) for first, second in pairs]
     ways = nearest_ways(coded.codes, rows)

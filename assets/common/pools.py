@@ -1,4 +1,4 @@
-"""Pools: how many steps that use a model, the network or much memory run at the same time."""
+"""Concurrency pools: limits on concurrent steps that use models, the network or much memory."""
 
 import inspect
 import time
@@ -9,9 +9,9 @@ from typing import Any
 import dagster as dg
 
 POOLS = {"llm": "models", "image_fetcher": "fetching", "embedder": "memory"}
-"""Resource of a step -> the pool that limits how many steps with this resource run at once."""
+"""Resource of a step -> the pool that limits the number of concurrent steps with this resource."""
 WAIT_SECONDS = 1.0
-"""Between two tries to get a slot of a full pool."""
+"""Seconds between two attempts to claim a slot of a full pool."""
 
 
 def pools_of(function: Callable[..., Any], named: str | None = None) -> list[str]:
@@ -19,10 +19,10 @@ def pools_of(function: Callable[..., Any], named: str | None = None) -> list[str
 
     Args:
         function: The function, whose resources may have pools.
-        named: A further pool.
+        named: A further pool, which comes first.
 
     Returns:
-        The pools, each once.
+        The names of the pools, without repetitions.
     """
     uses = inspect.signature(function).parameters
     pools = [named, *(pool for resource, pool in POOLS.items() if resource in uses)]
@@ -31,14 +31,14 @@ def pools_of(function: Callable[..., Any], named: str | None = None) -> list[str
 
 @contextmanager
 def slots(context: dg.AssetExecutionContext, pools: Sequence[str]) -> Iterator[None]:
-    """Hold a slot in each of `pools` during the block, and wait for those that are full.
+    """Hold a slot of each pool inside the block; wait for slots of full pools.
 
-    Dagster gives a step one pool, and claims its slot before the step starts. These are the pools
-    beyond the first. All steps claim in the order of `POOLS`, so two steps never wait for each other.
+    Dagster supports one pool for each step, and claims its slot before the step starts. `pools` are the
+    step's other pools. All steps claim slots in the order of `POOLS`, so there is no deadlock.
 
     Args:
         context: The step's context.
-        pools: Names of pools. A pool without a limit has room for every step.
+        pools: Names of pools. A pool without a limit never makes a step wait.
     """
     storage = context.instance.event_log_storage
     run_id, step = context.run.run_id, context.op_execution_context.op_def.name
@@ -67,7 +67,7 @@ def _claim(context: dg.AssetExecutionContext, pool: str, step: str) -> None:
 
 
 def _is_limited(instance: dg.DagsterInstance, pool: str) -> bool:
-    """Whether the pool has a limit: its own, or the default of pools, which it then gets."""
+    """Tell whether the pool has a limit. A pool without one gets the default limit, if there is any."""
     storage = instance.event_log_storage
     if any(limit.name == pool for limit in storage.get_pool_limits()):
         return True

@@ -1,6 +1,6 @@
-"""Previews: the first rows of a table as Markdown, and pictures, as the UI shows them.
+"""Previews for Dagster's UI: the first rows of a table, and images, as Markdown.
 
-Most of the text comes from outside: no cell can end its table, be markup, or load a picture.
+Most texts come from outside, so cells are escaped: none can end its table, be markup, or load an image.
 """
 
 import base64
@@ -17,17 +17,18 @@ from resources.images.store import ImageStore
 
 PREVIEW_ROWS = 6
 ROWS_SIDE_BY_SIDE = 3
-"""Rows of a table that is shown with its columns below each other."""
+"""Rows that are shown if a wide table is transposed, so that each column is a line."""
 MAX_CHARACTERS = 110
+"""Longest text of a cell, in characters."""
 MAX_READ = 10_000
-"""Characters of a cell that are looked at: an answer may have millions."""
+"""Characters of a cell that are processed, for speed: an answer may have millions."""
 MAX_WORD = 28
-"""Characters of a word, an address or a hash; Chinese and the like may be broken anywhere."""
+"""Longest word, URL or hash, in characters. Only ASCII words are cut: Chinese text wraps anywhere."""
 WIDTH = 112
-"""Characters that fit beside each other in the dialog."""
+"""Characters that fit into a line of the UI's dialog."""
 COLUMN_GAP = 2
 PICTURE_WIDTH = 9
-"""Characters that a picture takes."""
+"""Width of a thumbnail, in characters."""
 THUMBNAIL_SIDE = 64
 MAX_THUMBNAILS = 5
 HASH_SHOWN = 8
@@ -43,14 +44,15 @@ Cells = dict[str, list[str]]
 
 
 def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
-    """Show the first rows as a Markdown table, with texts cut and escaped and thumbnails for image ids.
+    """Show the first rows as a Markdown table, with shortened, escaped texts, and thumbnails for image
+    ids.
 
-    If the table is too wide for the dialog, equal columns move above it and empty columns are left out.
-    If it still is too wide, its columns are listed below each other.
+    If the table is too wide for the dialog, columns with the same value in all rows move above it, and
+    empty columns are left out. If it is still too wide, it is transposed.
 
     Args:
         rows: The rows.
-        images: Where thumbnails come from; None shows the ids.
+        images: The images for thumbnails; None shows their ids.
         n_rows: The number of rows to show.
 
     Returns:
@@ -90,7 +92,7 @@ def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
 
 
 def _table(cells: Cells, schema: pa.Schema) -> str:
-    """A row of the table a line, numbers on the right."""
+    """Format a table with one line for each row; numbers are right-aligned."""
     kinds = [schema.field(name).type for name in cells]
     numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds]
     rules = ["---:" if number else "---" for number in numbers]
@@ -99,7 +101,7 @@ def _table(cells: Cells, schema: pa.Schema) -> str:
 
 
 def _side_by_side(cells: Cells) -> str:
-    """A column of the table a line, the first rows beside each other."""
+    """Format a transposed table: one line for each column, with its values in the first rows."""
     n_rows = min(ROWS_SIDE_BY_SIDE, *(len(column) for column in cells.values()))
     head = ["column", *(f"row {n}" for n in range(1, n_rows + 1))]
     lines = [[f"**{_text(name)}**", *column[:n_rows]] for name, column in cells.items()]
@@ -111,7 +113,7 @@ def _lines(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _width(cells: Cells) -> int:
-    """Characters that the table takes beside each other, with its texts in lines of some words."""
+    """Estimate the width of a table in characters, if long texts are wrapped."""
     return sum(
         COLUMN_GAP + max([len(name), *(_width_of(cell) for cell in column)])
         for name, column in cells.items()
@@ -122,7 +124,7 @@ def _width_of(cell: str) -> int:
     pictures = len(_PICTURE.findall(cell))
     text = html.unescape(_PICTURE.sub("", cell).replace("\\", ""))
     longest = max((len(word) for word in _UNBROKEN.findall(text)), default=0)
-    # A column of long texts that is no wider than its longest word has a word a line.
+    # A column as narrow as its longest word would have one word per line, so MAX_WORD is the minimum.
     return max(longest, min(len(text), MAX_WORD), pictures * PICTURE_WIDTH)
 
 
@@ -141,18 +143,18 @@ def _cell(column: str, value: object, images: ImageStore | None) -> str:
 
 
 def _cut_word(word: str) -> str:
-    """The part of a long word that tells it from others: the end of an address, the start of others."""
+    """Shorten a long word to its distinctive part: the end of a URL, the start of other words."""
     n_characters = MAX_WORD - 1
     return f"…{word[-n_characters:]}" if "://" in word else f"{word[:n_characters]}…"
 
 
 def _text(text: str) -> str:
-    """Text that is no markup, neither HTML's nor Markdown's."""
+    """Escape HTML and Markdown in a text."""
     return _MARKUP.sub(r"\\\1", html.escape(text, quote=False))
 
 
 def _parsed(text: str) -> object:
-    """The content of a JSON column without its ids of images; any other text as it is."""
+    """Parse the text of a JSON column, without `image_ids`; other texts are returned unchanged."""
     try:
         value = from_json(text)
     except ValueError:
@@ -163,7 +165,7 @@ def _parsed(text: str) -> object:
 
 
 def _plain(value: Any) -> str:
-    """A value as people would write it: a record by its texts, numbers rounded, hashes shortened."""
+    """Format a value for people: lists and records as text, numbers rounded, hashes shortened."""
     match value:
         case None:
             return ""

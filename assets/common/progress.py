@@ -1,4 +1,4 @@
-"""Progress of a running asset: lines in the log, observations on the asset's page."""
+"""Progress of a running asset: log lines, and observations on the asset's page in the UI."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -14,17 +14,17 @@ from resources.llm.progress import (
 )
 
 OBSERVE_SECONDS = 15.0
-"""An observation stays in Dagster's event log, so there are fewer of them than log lines."""
+"""Seconds between observations. They stay in Dagster's event log, so they are rarer than log lines."""
 
 
 def show_progress(context: dg.AssetExecutionContext) -> OnProgress:
-    """A callback that logs the progress of model calls, sometimes also as an asset observation."""
+    """Return a callback that logs the progress of model calls, at times as an observation, too."""
     show = _reporter(context)
     return lambda report: show(report.line(), report.metadata())
 
 
 class UnitProgress:
-    """Tells `show` every few seconds how many `units` of a `stage` are done, and the time left."""
+    """Reports to `show` every few seconds how many `units` of a `stage` are done, and the time left."""
 
     def __init__(
         self, show: Callable[[str, Mapping[str, int | float | str]], None], stage: str, units: str
@@ -36,7 +36,7 @@ class UnitProgress:
         self._due = self._started + FIRST_SECONDS
 
     def per_second(self) -> float:
-        """Mean number of units per second since the start."""
+        """Return the mean number of units per second since the start."""
         return round(self._done / (time.monotonic() - self._started), 1)
 
     def update(self, done: int, total: int) -> None:
@@ -48,7 +48,7 @@ class UnitProgress:
         """
         current_time = time.monotonic()
         if self._pace is None or done < self._done:
-            # What came before the first units, such as loading a model, says nothing of their pace.
+            # The time before the first units, for example to load a model, does not count.
             self._pace = ItemRate(current_time, done)
         self._done = done
         if current_time < self._due:
@@ -69,7 +69,7 @@ class UnitProgress:
 
 
 class StepProgress(UnitProgress):
-    """The same for an asset, on whose page it is shown, too."""
+    """Reports the progress of an asset's step in its log and on its page in the UI."""
 
     def __init__(self, context: dg.AssetExecutionContext, units: str):
         stage = next(iter(context.selected_asset_keys)).path[-1]
@@ -79,7 +79,7 @@ class StepProgress(UnitProgress):
 def _reporter(
     context: dg.AssetExecutionContext,
 ) -> Callable[[str, Mapping[str, int | float | str]], None]:
-    """A callback that logs a line, and sometimes records its figures as an asset observation."""
+    """Return a callback that logs a line, and at times records its figures as an asset observation."""
     key = next(iter(context.selected_asset_keys))
     observed = float("-inf")
 

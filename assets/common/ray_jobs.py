@@ -1,4 +1,4 @@
-"""Jobs on a Ray cluster, by Dagster Pipes: how one is submitted, and work by row as one."""
+"""Ray jobs, submitted with Dagster Pipes, that process many rows on a Ray cluster."""
 
 import logging
 import os
@@ -26,43 +26,45 @@ if TYPE_CHECKING:
     from dagster_ray import PipesRayJobClient
 
 MIN_ROWS_FOR_JOB = 4_096
-"""Fewer rows are done in this process: a job and its workers need half a minute to start."""
+"""Fewer rows are processed without Ray: a job and its workers need half a minute to start."""
 LOOK_SECONDS = 1.0
-"""How often finished blocks are looked for."""
+"""Seconds between two looks for finished blocks."""
 REASON_CHARACTERS = 300
+"""Longest quote of a Ray error in a message, in characters."""
 PASSED_ON = ("LOOM_FILES", "AWS_ENDPOINT_URL", "AWS_REGION", "HF_HOME", "HF_HUB_OFFLINE")
-"""Variables that workers get, if they are set. No keys: Ray's dashboard shows what a job was given."""
+"""Environment variables that are passed on to workers. No keys: Ray's dashboard shows their values."""
 
 
 class RowWorkSettings(AssetConfig):
-    """Where the rows of a step are worked on. `runner` does not change the result: `ray` sends many
-    rows to the cluster at LOOM_RAY_ADDRESS."""
+    """Where the rows of a step are processed. `runner` does not change the result: `ray` sends large
+    numbers of rows to the Ray cluster at LOOM_RAY_ADDRESS.
+    """
 
     runner: Literal["local", "ray"] = Field("local", description="Where many rows are worked on.")
 
 
 class RowWorkError(UserError):
-    """A worker cannot process its rows; the message is that of its error."""
+    """A worker cannot process its rows. The message is that of the worker's error."""
 
 
 @dataclass(frozen=True)
 class RowWork:
-    """Work on rows that runs in blocks.
+    """A function for rows, which are processed in blocks.
 
-    `make` names a function of `resources` as `module:function`. It is called with `arguments` (JSON
-    values) once in each worker, and returns the function that processes a block of `n_rows`. Equal
-    blocks with equal `make` and `arguments` are the same work, whichever run asks for them.
+    `make` names a factory in `resources` as `module:function`. Each worker calls it once with
+    `arguments` (JSON values); it returns the function that processes a block of `n_rows` rows. Finished
+    rows of a run that stopped are reused by the next run with the same `make` and `arguments`.
     """
 
     make: str
     arguments: Mapping[str, Any]
     n_rows: int
     min_rows: int | None = None
-    """Fewer rows are not worth a job; by default MIN_ROWS_FOR_JOB."""
+    """Fewer rows are left to the caller, without a job; the default is MIN_ROWS_FOR_JOB."""
 
 
 class RowsOnRay:
-    """Work on rows by a Ray cluster, for one run of an asset.
+    """Processes rows on a Ray cluster, for one run of an asset.
 
     Args:
         context: The run.
@@ -89,13 +91,13 @@ class RowsOnRay:
         Args:
             work: The work.
             rows: The rows; the first column has their ids.
-            store: Gets each finished block in a thread of its own. A block of an earlier run may come,
-                too. An error of `store` ends the job and is raised.
-            root: The folder of the work's files, which all nodes see; the default is `ray/` of the
-                workspace.
+            store: Stores a finished block. It is called in a separate thread, also with blocks of an
+                earlier run. If it raises, the job ends and the error is raised.
+            root: The folder for the job's files, which all nodes can read; the default is `ray/` of
+                the workspace.
 
         Returns:
-            The rows that are left: too few for a job.
+            The rows that are not processed, because they are too few for a job.
 
         Raises:
             dg.Failure: The job did not finish.
@@ -148,7 +150,7 @@ class RowsOnRay:
 
         environment = {name: os.environ[name] for name in PASSED_ON if os.environ.get(name)}
         if not self._gpus:
-            # A node's GPU would round differently from the processor that prepared the rows.
+            # A GPU would round differently from the CPU that prepared the rows.
             environment["CUDA_VISIBLE_DEVICES"] = ""
         with ThreadPoolExecutor(1) as thread:
             storing = thread.submit(store_until_finished)
@@ -209,8 +211,8 @@ def _run_job(
         context: The run.
         cluster: The cluster.
         environment: Variables of the job.
-        extras: What the job gets by its Pipes session.
-        stored_work: What is not lost if the job fails, for the error message.
+        extras: Values that the job gets from its Pipes session.
+        stored_work: The part of the error message that says which results are kept.
 
     Raises:
         dg.Failure: The job did not finish.
@@ -240,7 +242,7 @@ def _run_job(
 
 
 def _client(cluster: RayCluster) -> "PipesRayJobClient":
-    """A client for one job: its message reader cannot be used for a second one."""
+    """Create a client for one job: its message reader cannot be reused for a second job."""
     import ray
     from dagster_ray import PipesRayJobClient
 

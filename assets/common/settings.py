@@ -1,8 +1,8 @@
-"""Settings of assets as Dagster's config: defaults from `settings.yaml`, other values for one run.
+"""Settings of assets as Dagster run config: defaults from `settings.yaml`, overrides for a single run.
 
-Reading, checking and writing the file is `resources/settings/asset_settings.py`. The Launchpad shows
-names, types, choices and defaults, and Dagster refuses a run with another name, type or choice. A value
-beyond its limits ends a run at its first step, before the step does anything.
+`resources/settings/asset_settings.py` reads, checks and writes the file. The Launchpad shows names,
+types, choices and defaults, and Dagster rejects a run with an unknown name, a wrong type or choice. A
+value outside its limits fails the run at its first step, before the step does anything.
 """
 
 import inspect
@@ -24,16 +24,16 @@ from resources.settings.asset_settings import (
 )
 
 SECTIONS: dict[str, "type[AssetConfig]"] = {}
-"""Table of each asset that has settings, and their class; `table_asset` adds to it."""
+"""Table of each asset with settings -> the class of the settings. `table_asset` fills it."""
 SHOWN_AS = "settings"
-"""Metadata of a materialization: the settings it was made with."""
+"""Metadata of a materialization: the settings of its run."""
 
 
 class AssetConfig(Settings, dg.Config):
-    """Settings of one asset: every field has a default, its limits and a description.
+    """Base class for the settings of one asset: every field has a default, limits and a description.
 
-    The annotation of a field is a type that Dagster has for config: a number, a text, a truth value, a
-    `Literal`, a list, a mapping, one of these or None. For others see `schema_of`.
+    Fields are annotated with types that Dagster's config supports: a number, `str`, `bool`, a
+    `Literal`, a list, a mapping, or one of these or None. For other types see `schema_of`.
     """
 
     TABLE: ClassVar[str] = ""
@@ -51,7 +51,10 @@ class AssetConfig(Settings, dg.Config):
 
 
 def schema_of(kind: Any) -> GetPydanticSchema:
-    """For `Annotated[Any, schema_of(kind)]`: pydantic checks it as a type that Dagster lacks."""
+    """Annotate a field with a type that Dagster's config lacks: `Annotated[Any, schema_of(kind)]`.
+
+    Dagster accepts any value, and pydantic checks it as `kind`.
+    """
     return GetPydanticSchema(lambda _source, handler: handler(kind))
 
 
@@ -60,11 +63,11 @@ C = TypeVar("C", bound=AssetConfig)
 
 
 def use_settings(table: str, function: Callable[..., Any]) -> None:
-    """Make the section of a table the defaults of a function's parameter `config`, if it has one.
+    """Use the table's section of settings.yaml as defaults of a function's parameter `config`, if any.
 
     Args:
         table: The table of the asset.
-        function: The asset's function, which is changed.
+        function: The asset's function; its annotations are changed in place.
     """
     function = inspect.unwrap(function)
     if config := function.__annotations__.get("config"):
@@ -73,10 +76,10 @@ def use_settings(table: str, function: Callable[..., Any]) -> None:
 
 
 def with_file_defaults(table: str, config: type[C]) -> type[C]:
-    """A subclass whose defaults are those of settings.yaml at this time.
+    """Create a subclass with the current values of settings.yaml as defaults.
 
     Args:
-        table: The asset's table, whose section of the file it is.
+        table: The asset's table, which is the name of the section in the file.
         config: The class with the project's defaults.
 
     Returns:
@@ -94,16 +97,16 @@ def with_file_defaults(table: str, config: type[C]) -> type[C]:
 
 
 def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str, Any]:
-    """Make the fields of a config class with the defaults of settings.yaml.
+    """Copy the fields of a config class, with the values of settings.yaml as defaults.
 
-    If the file cannot be used, these are the project's defaults: each run reports what is wrong.
+    If the file is not valid, the project's defaults are used here, and each run reports the error.
 
     Args:
         table: The table of the asset.
         config: The config class.
 
     Returns:
-        The fields as `create_model` takes them.
+        The fields, as arguments of pydantic's `create_model`.
     """
     try:
         written = read_section(table)
@@ -123,13 +126,13 @@ def fields_with_file_defaults(table: str, config: type[AssetConfig]) -> dict[str
 
 
 class RunSettings(NamedTuple):
-    """The settings of an asset in one run, and those that only this run had."""
+    """The settings of an asset in one run, and the values that override settings.yaml."""
 
     settings: Settings
     overridden: dict[str, Any]
 
     def metadata(self) -> dict[str, Any]:
-        """Return the metadata of a materialization: its settings, and those that only this run had."""
+        """Return the metadata of a materialization: its settings, and the overrides of this run."""
         shown: dict[str, Any] = {SHOWN_AS: dg.MetadataValue.json(self.settings.model_dump())}
         if self.overridden:
             shown["settings of this run only"] = dg.MetadataValue.json(self.overridden)
@@ -137,17 +140,19 @@ class RunSettings(NamedTuple):
 
 
 def current_settings(table: str, config: AssetConfig | None = None) -> RunSettings:
-    """The settings of `table` now: values of the run over settings.yaml over the project's defaults.
+    """Return the settings of an asset. Values of the run override settings.yaml, which overrides the
+    project's defaults.
 
     Args:
         table: The asset's table.
-        config: The asset's config in this run. A value that is the default of its class was not given.
+        config: The asset's config in this run. A value that equals the default of its class counts as
+            not given.
 
     Returns:
         The settings.
 
     Raises:
-        SettingsError: settings.yaml cannot be used, or a value cannot.
+        SettingsError: settings.yaml or a value is not valid.
     """
     written = read_sections(SECTIONS)[table]
     run_values = non_default_settings(type(config), config.model_dump()) if config else {}
@@ -159,13 +164,13 @@ def current_settings(table: str, config: AssetConfig | None = None) -> RunSettin
 
 
 def check_run(run_config: Mapping[str, Any]) -> None:
-    """Refuse a run at its first step if it gives one of its assets a value beyond the limits.
+    """Check the config of all assets of a run, so that a wrong value fails it at its first step.
 
     Args:
-        run_config: The config as it was given at the launch.
+        run_config: The run config of the launch.
 
     Raises:
-        SettingsError: A value cannot be used.
+        SettingsError: A value is outside its limits.
     """
     written = read_sections(SECTIONS)
     for op, op_config in run_config.get("ops", {}).items():
@@ -177,7 +182,7 @@ def check_run(run_config: Mapping[str, Any]) -> None:
 
 
 def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The values without those that Dagster reads from the environment (`{env: NAME}`)."""
+    """Return the values except those that Dagster reads from the environment (`{env: NAME}`)."""
     return {
         name: value
         for name, value in (config or {}).items()
@@ -186,7 +191,9 @@ def _literal(config: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S]) -> S:
-    """Return the settings behind a table's rows: those of its last run, else those of the file.
+    """Return the settings that a table's rows were made with: those of its last run, if it has run,
+    else those of settings.yaml.
+
 
     Args:
         instance: Dagster's instance.
@@ -202,7 +209,7 @@ def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S])
     values = settings_in_metadata(instance, table)
     if values is None:
         return check_settings(table, model, read_sections(SECTIONS)[table])
-    # A setting that a later version does not have says nothing to it.
+    # Settings that this version no longer has are ignored.
     return model.model_validate(
         {name: values[name] for name in model.model_fields if name in values}
     )
@@ -216,7 +223,7 @@ def settings_in_metadata(instance: dg.DagsterInstance, table: str) -> dict[str, 
         table: The table.
 
     Returns:
-        The settings; None if it shows none.
+        The settings; None if the metadata has none.
     """
     value = last_reported(instance, table, SHOWN_AS)
     return value if isinstance(value, dict) else None

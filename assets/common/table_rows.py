@@ -1,4 +1,4 @@
-"""Rows of tables: gathered as Arrow, grouped by columns, and their MAP columns as dicts."""
+"""Helpers for rows of tables: collect rows as Arrow, group them, and convert MAP columns to dicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,12 +8,15 @@ import pyarrow as pa
 from assets.common.tables import rows_to_arrow
 
 ROWS_AT_ONCE = 2_000
-"""Rows that are dicts at the same time: one takes some twenty times the memory of its row in Arrow."""
+"""Rows that are collected as dicts before their conversion: a dict takes about twenty times the memory
+of a row in Arrow.
+"""
 
 
 class ArrowRows:
-    """Rows of a table that are added one by one and kept as Arrow, where a text that several rows have
-    stands once in some thousands."""
+    """Collects rows of a table one by one as Arrow. Texts are dictionary-encoded, so a text that many
+    rows have is stored once in each batch.
+    """
 
     def __init__(self, table: str):
         self._table = table
@@ -27,7 +30,7 @@ class ArrowRows:
             self._flush()
 
     def arrow(self) -> pa.Table:
-        """All rows, in the order in which they were added."""
+        """Return all rows, in the order in which they were added."""
         self._flush()
         return pa.concat_tables(self._batches)
 
@@ -48,12 +51,12 @@ def _encoded(rows: pa.Table) -> pa.Table:
 
 
 def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
-    """A MAP column's entries (key, value) as a dict; None for NULL."""
+    """Convert the entries of a MAP value (key, value) to a dict; None for NULL."""
     return None if entries is None else {entry["key"]: entry["value"] for entry in entries}
 
 
 def rows_by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[tuple[Any, ...], list[Any]]:
-    """Rows by their values in these columns, in their order."""
+    """Group rows by their values in these columns; the order of rows stays."""
     grouped: dict[tuple[Any, ...], list[Any]] = {}
     for row in rows:
         grouped.setdefault(tuple(row[name] for name in names), []).append(row)

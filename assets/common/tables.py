@@ -28,11 +28,11 @@ from resources.warehouse import Warehouse, arrow_schema, column_descriptions, de
 from resources.web.addresses import calls_of
 
 ROW_COUNT = "dagster/row_count"
-"""Metadata of a materialization: how many rows the table had then."""
+"""Metadata of a materialization: the number of rows of the table after it."""
 ROWS_OF_RUN = "rows of this run"
-"""How many of them the run made, where the table has those of earlier runs, too."""
+"""Metadata: the rows that this run wrote, if the table also has rows of earlier runs."""
 SIDE_TABLES = "loom/side_tables"
-"""Metadata of an asset: the tables and views beside its own that it writes or stands for."""
+"""Metadata of an asset: further tables that it writes, and views that it represents."""
 OWNERS = {
     "ingest": "team:data-engineering",
     "cluster": "team:data-engineering",
@@ -48,10 +48,10 @@ OWNERS = {
 
 
 class ModelUsage(Protocol):
-    """The calls of models that a step made."""
+    """The model calls of a step."""
 
     stage: str
-    """The stage of the calls in the ledger; empty where no model was called."""
+    """The stage of the calls in the ledger; empty if no model was called."""
 
     def metadata(self) -> Mapping[str, int | float | str]:
         """Counts, tokens and costs by their names in the UI."""
@@ -68,12 +68,12 @@ class AssetSource(NamedTuple):
 
 
 SOURCES: dict[str, AssetSource] = {}
-"""Table of each asset that is run, and what it is made by."""
+"""Table of each asset that Dagster runs -> the sources of its code version."""
 
 FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(days=15), warn_window=timedelta(days=8)
 )
-"""Wikipedia changes: what was not looked at for more than a week is shown as stale."""
+"""Wikipedia changes, so a copy that was not observed for over a week gets a warning in the UI."""
 
 
 def table_spec(
@@ -94,7 +94,7 @@ def table_spec(
 
 
 def _attributes(table: str, kinds: AbstractSet[str], side_tables: Sequence[str]) -> dict[str, Any]:
-    """What an asset has because of its table's name, as arguments of `dg.asset` and `dg.AssetSpec`."""
+    """Derive arguments of `dg.asset` and `dg.AssetSpec` from the name of the table."""
     stage, name = table.split(".")
     descriptions = column_descriptions(table)
     columns = [
@@ -129,16 +129,19 @@ def table_asset(
     pool: str | None = None,
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
-    """`dg.asset` for an asset that fills one table; the function's docstring is what the UI shows.
+    """Decorate the function of an asset that fills one table, like `dg.asset`.
+
+    The UI shows the function's docstring.
 
     The function has the resource `warehouse`, and a parameter `config` if the asset has settings. The
-    data version is a hash of the table's rows, so equal rows make nothing that follows stale. In the
-    stages of `isolation.py`, a failed step keeps its table and does not stop the steps that follow.
+    data version is a hash of the table's rows, so downstream assets are not stale if the rows are
+    equal. In the stages of `isolation.py`, a failed step keeps its table and does not stop downstream
+    steps.
 
     Args:
         table: The table, `stage.name`; the asset's key.
-        version: To be raised when the same input gives other rows.
-        kinds: What the UI shows beside `duckdb`.
+        version: The code version. Raise it if the same input gives other rows.
+        kinds: The kinds that the UI shows in addition to `duckdb`.
         side_tables: Tables and views without an asset that this one writes.
         deps: Assets that it reads.
         pool: A pool that does not follow from its resources (`pools.py`).
@@ -171,9 +174,9 @@ def table_asset(
 
 
 def _source_of(function: Callable[..., Any]) -> dg.CodeReferencesMetadataValue:
-    """Where a function stands, which the UI links to.
+    """Return the file and line of a function, which the UI links to.
 
-    `dg.with_source_code_references` gives the same, but reads every source file when definitions load.
+    `dg.with_source_code_references` does the same, but reads every source file when definitions load.
     """
     code = inspect.unwrap(function).__code__
     with warnings.catch_warnings():
@@ -190,7 +193,7 @@ def _step(
     function: Callable[..., dg.MaterializeResult],
     more_pools: Sequence[str],
 ) -> Callable[..., dg.MaterializeResult]:
-    """The function with what every step does: settings, retries, isolation, data version, counts."""
+    """Wrap the function with settings, retries, isolation, data version and row counts."""
 
     @wraps(function)
     def step(*context_if_asked: Any, **arguments: Any) -> dg.MaterializeResult:
@@ -219,7 +222,7 @@ def _step(
                 shown |= _counted(result, warehouse.count(table))
             if context.has_partition_key_range:
                 _show_each_partition(context, table, arguments)
-            # An asset gives another version where more than its table decides what follows.
+            # An asset may set its own data version, if more than its table matters downstream.
             version = result.data_version or dg.DataVersion(warehouse.fingerprint(table, rows))
         return dg.MaterializeResult(
             metadata={**(result.metadata or {}), **shown}, data_version=version
@@ -231,11 +234,11 @@ def _step(
 def _isolated(
     table: str, warehouse: Warehouse, retried: bool, make: Callable[[], dg.MaterializeResult]
 ) -> dg.MaterializeResult:
-    """What `make` makes; if it fails, the table as it is, with the reason."""
+    """Return the result of `make`. If it fails, the table stays, and the result has the reason."""
     isolation = Isolation(table)
     with isolation.step(retried=retried):
         result = make()
-        # A step that isolates its releases has finished this itself.
+        # A step that isolates its releases has already recorded its failures.
         return result if LOST in (result.metadata or {}) else isolation.finish(warehouse, result)
     return isolation.finish(
         warehouse, dg.MaterializeResult(metadata={ROW_COUNT: warehouse.count(table)})
@@ -243,8 +246,9 @@ def _isolated(
 
 
 def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
-    """The rows that the table has, and beside them those of the run, where it reported others: a table
-    keeps the rows of releases that are no longer current."""
+    """Return the row count of the table and, if the run reported another number, that number: a table
+    keeps the rows of releases that are no longer current.
+    """
     reported = (result.metadata or {}).get(ROW_COUNT, n_rows)
     return {ROW_COUNT: n_rows} | ({} if reported == n_rows else {ROWS_OF_RUN: reported})
 
@@ -252,7 +256,7 @@ def _counted(result: dg.MaterializeResult, n_rows: int) -> dict[str, Any]:
 def _show_each_partition(
     context: dg.AssetExecutionContext, table: str, resources: Mapping[str, Any]
 ) -> None:
-    """A run of several partitions shows rows of all of them: each partition's page has its own."""
+    """Add a row count and preview to each partition, as the run's metadata are of all of them."""
     for key in context.partition_keys:
         of_key = {"wit_shard": key}
         rows = resources["warehouse"].first_rows(table, of_key, PREVIEW_ROWS)
@@ -305,8 +309,8 @@ def report(
         rows: The new rows, or the first of them.
         details: More metadata by name.
         n_rows: The number of all rows, if `rows` are only the first ones.
-        usage: What the models were asked and what it cost.
-        images: Where the preview's thumbnails come from.
+        usage: The model calls and their cost.
+        images: The images, for thumbnails in the preview.
 
     Returns:
         The result of the asset.

@@ -1,4 +1,4 @@
-"""Answers to the questions, from the images alone (MMDU, 2.2, B.2)."""
+"""Answers to the questions of dialogues, generated from the images alone (MMDU, 2.2, B.2)."""
 
 import dagster as dg
 from pydantic import Field
@@ -19,11 +19,11 @@ from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 FEWEST_SHARE = 10
-"""An answer of less than this part of the words asked for is requested again."""
+"""Answers shorter than a tenth of the requested words are requested again; chosen by hand."""
 
 
 class DialogueAnswersSettings(GenerationSettings):
-    """MMDU asks for about 500 words an answer (Figure 8)."""
+    """Settings of answers; MMDU requests about 500 words for each answer (Figure 8)."""
 
     n_words: int = Field(500, gt=0, description="Words asked for in an answer.")
 
@@ -41,9 +41,10 @@ def answers(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Answers from the images alone: no caption and no page text, so that they rest on pixels.
+    """Answers from the images alone: without captions and page texts, so that they are based on pixels.
 
-    Each question is asked by itself, so that its answer has the length that is asked for."""
+    Each question is a separate request, so that its answer has the requested length.
+    """
     images_of = dict(by_set(images_of_sets(warehouse)))
     rows = questions_of_sets(warehouse)
     text_of = {row["question_id"]: row["question"] for row in rows}

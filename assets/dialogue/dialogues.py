@@ -1,4 +1,4 @@
-"""Dialogues: the answered questions of a set, combined (MMDU, 2.2)."""
+"""Multi-turn dialogues, composed of the answered questions of an image set (MMDU, 2.2)."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -39,7 +39,7 @@ from resources.warehouse import Warehouse
 
 
 class DialoguesSettings(GenerationSettings):
-    """A set without a dialogue counts as failed."""
+    """Settings of dialogues: stacking, and the share of image sets that may have no dialogue."""
 
     stack: Annotated[NumberByKind, at_least(1)] = Field(
         1,
@@ -98,7 +98,10 @@ def dialogues(
 
 
 def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, ParseError], ...]]:
-    """Columns of one dialogue, and its lost turns. Raises ParseError when the set cannot carry one."""
+    """Compose the dialogue of an image set; return its columns and dropped questions.
+
+    Raises ParseError if the set has too few usable questions.
+    """
     dialogue = compose(
         [
             QuestionAnswer(
@@ -132,7 +135,7 @@ def _row(kind: Kind, image_ids: list[str], turns: list[dict[str, str]]) -> Row:
 
 
 def _stacked(rows: list[Row], kind: Kind, settings: DialoguesSettings) -> Iterator[Row]:
-    """The dialogues of a kind, stacked; a stack is under the set of its first dialogue."""
+    """Stack the dialogues of a kind; a stack has the set id of its first dialogue."""
     row_of = {row["dialogue_id"]: row for row in rows if row["kind"] == kind}
     n_dialogues = weights_of(settings.stack, kind)
     if set(n_dialogues) == {1}:

@@ -1,4 +1,4 @@
-"""The texts of entries that a writer gets in addition to their images."""
+"""Texts of entries (caption and notes) that the writer model gets in addition to their images."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ def texts_of(warehouse: Warehouse, entry_ids: Iterable[str]) -> dict[str, Row]:
 
     Args:
         warehouse: The tables.
-        entry_ids: The entries.
+        entry_ids: The ids of the entries.
 
     Returns:
         `caption` and `notes` by entry id.

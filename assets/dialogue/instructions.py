@@ -1,4 +1,4 @@
-"""Instructions on pictures, which conversations of three turns begin from (ConvBench, 3, i)."""
+"""Instructions about images, the first step of three-turn conversations (ConvBench, 3, i)."""
 
 import dagster as dg
 from pydantic import Field
@@ -33,7 +33,7 @@ TABLE = "dialogue.instructions"
 
 
 class InstructionsSettings(GenerationSettings):
-    """How many pictures have a conversation of three turns, and which."""
+    """Settings of the sample of images for three-turn conversations."""
 
     n_instructions: int = Field(
         6, ge=0, description="Pictures that an instruction is asked for; no two look alike."

@@ -1,4 +1,4 @@
-"""Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2)."""
+"""Questions of dialogues, generated from images, captions and summaries (MMDU, 2.2, B.2)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,19 +36,23 @@ from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 QUESTION_WORDS = 31
-"""Words of a question on average (MMDU, Table 1)."""
+"""Average words of a question (MMDU, Table 1)."""
 PER_IMAGE = {"benchmark": (1, 2), "instruction": {0: 7, 1: 3}}
+"""Questions about each image, by kind: a range, or each number with its weight."""
 PER_SET = {
     "benchmark": {3: 9, 8: 24, 13: 43, 17: 24},
     "instruction": {3: 8, 5: 18, 7: 30, 8: 22, 12: 13, 16: 6, 24: 3},
 }
-"""MMDU, Table 1 and Figure 4: 10 % of dialogues have up to 10 turns, 22.7 % 11 to 15, 42.7 % 16 to 20
-and 24.6 % more; 62.9 % of questions are on several images and 27.1 % on one. In the instruction set
-dialogues have 9 turns on average, and 90 % of questions are on several images."""
+"""Questions about several images of a set, by kind: each number with its weight, chosen to match MMDU
+(Table 1, Figure 4). In its benchmark, 10 % of dialogues have up to 10 turns, 22.7 % have 11 to 15,
+42.7 % have 16 to 20 and 24.6 % have more; 62.9 % of questions are about several images and 27.1 %
+about one. In its instruction set, dialogues have 9 turns on average, and 90 % of questions are about
+several images.
+"""
 
 
 class QuestionsSettings(GenerationSettings):
-    """How many questions are asked about each image and each set; the defaults are MMDU's shape."""
+    """Numbers of questions about each image and each set; the defaults match MMDU."""
 
     per_image: NumberByKind = Field(
         PER_IMAGE,
@@ -76,9 +80,9 @@ class QuestionsSettings(GenerationSettings):
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """The questions of one call on the images at `positions` of a set, which has `n_images`.
+    """The questions of one call, which shows the images at `positions` (from 1) of a set of `n_images`.
 
-    `titles` are the titles of these images' pages.
+    `titles` are the titles of these images' Wikipedia pages.
     """
 
     set_id: str
@@ -88,7 +92,7 @@ class QuestionTask:
     titles: Sequence[str]
 
     def followed(self, ordinal: int) -> int | None:
-        """The earlier question of this call that a question goes on from, by their places from 1."""
+        """Return the earlier question of this call that a question follows up; both count from 1."""
         return followed_question(ordinal) if len(self.positions) > 1 else None
 
 
@@ -105,8 +109,10 @@ def questions(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Questions on each image and on each set, from images, captions and summaries; each has an angle
-    that was drawn for it. A question that repeats the prompt or names the page is asked again."""
+    """Questions about each image and each set, generated from images, captions and summaries. Each
+    question has a randomly assigned angle. If a question repeats the prompt or names the Wikipedia
+    page, the model is asked again.
+    """
     asks = [
         ask
         for set_id, images in by_set(images_of_sets(warehouse))
@@ -153,7 +159,7 @@ def questions(
 
 
 def _question_id(subject: QuestionTask, ordinal: int, question: str) -> str:
-    # Ids of questions on one image and on all of them are those of earlier versions.
+    # Questions about one image, or about all images, keep the ids that earlier versions gave them.
     place: object = list(subject.positions)
     if len(subject.positions) == 1:
         place = subject.positions[0]
@@ -178,12 +184,12 @@ def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> D
 def _asks(
     set_id: str, images: Sequence[Row], shape: DialogueShape, seed: int
 ) -> Iterator[GenerationRequest[QuestionTask]]:
-    """The requests for one set: on each image that has questions, then on images together."""
+    """Yield the requests for one set: first about single images, then about several images."""
     for position, (image, n_questions) in enumerate(
         zip(images, shape.singles, strict=True), start=1
     ):
         if n_questions:
-            # What is asked about a picture is the same in every set that it is in.
+            # The seed is the image's, so an image gets the same angles in every set.
             angles = assign_angles(ON_ONE, n_questions, seed, image["image_id"])
             yield _ask(set_id, images, [position], angles)
     n_together = sum(group.n_questions for group in shape.together)
@@ -211,7 +217,7 @@ def _ask(
                 {"says": angle.says, "follows": subject.followed(ordinal)}
                 for ordinal, angle in enumerate(angles, start=1)
             ],
-            # Where a summary is missing, questions are asked without it.
+            # A missing summary is replaced by an empty text.
             "entries": [
                 {"caption": image["caption"], "summary": image["summary"] or ""} for image in shown
             ],

@@ -1,4 +1,4 @@
-"""Queries of the generation assets: the images and the questions of every set."""
+"""Shared code of the dialogue assets: images and questions of image sets, and settings of numbers."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -30,7 +30,7 @@ EXAMPLES = (
 
 
 def _in_one_sentence(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    """Without it the message is about one of the forms, and says nothing of the others."""
+    """Replace pydantic's message, which is about one of the allowed types, by one about all of them."""
     try:
         return validate(value)
     except ValidationError:
@@ -49,7 +49,8 @@ def weights_of(value: Any, kind: Kind) -> Weights:
     """Read the numbers that a setting allows for one kind of sets.
 
     Args:
-        value: The setting: a number, the least and the most, or weights; for all kinds or by kind.
+        value: The setting: a number, a range (least, most), or weights by number; for all kinds or by
+            kind.
         kind: The kind.
 
     Returns:
@@ -62,7 +63,7 @@ def weights_of(value: Any, kind: Kind) -> Weights:
 
 
 def at_least(least: int) -> AfterValidator:
-    """No number of such a setting is smaller."""
+    """Make a validator that rejects settings with a number below `least`."""
 
     def check(value: "Numbers | dict[Kind, Numbers]") -> "Numbers | dict[Kind, Numbers]":
         if any(min(weights_of(value, kind)) < least for kind in KINDS):
@@ -78,13 +79,13 @@ NumberByKind = Annotated[
     WrapValidator(_in_one_sentence),
     AfterValidator(_usable),
 ]
-"""A number, a least and a most, or the weight of each number; or one of these for each kind."""
+"""A number, a range (least, most), or weights by number; or one of these for each kind of image set."""
 
 
 def images_of_sets(warehouse: Warehouse) -> list[Row]:
-    """Images of every set with their entries, set by set, in order of position.
+    """Read the images of every image set with their entries, by set and position.
 
-    Raises dg.Failure where there are no sets, or not the entries of all of them.
+    Raises dg.Failure if there are no sets, or if entries of sets are missing.
     """
     require_whole_sets(warehouse)
     rows = warehouse.read("dialogue/sets").to_pylist()
@@ -94,12 +95,12 @@ def images_of_sets(warehouse: Warehouse) -> list[Row]:
 
 
 def questions_of_sets(warehouse: Warehouse) -> list[Row]:
-    """Questions of every set with their answers, set by set; an answer may be None."""
+    """Read the questions of every image set with their answers, by set; an answer may be None."""
     return warehouse.read("dialogue/questions").to_pylist()
 
 
 def by_set(rows: list[Row]) -> list[tuple[str, list[Row]]]:
-    """Rows in runs of one `set_id`, in their order."""
+    """Group consecutive rows by `set_id`."""
     return [(set_id, list(group)) for set_id, group in groupby(rows, key=lambda row: row["set_id"])]
 
 

@@ -1,4 +1,4 @@
-"""Conversations of three turns: perception, reasoning, creation (ConvBench, 3, i, ii and v)."""
+"""Three-turn conversations: perception, reasoning, creation (ConvBench, 3, i, ii and v)."""
 
 import dagster as dg
 
@@ -29,7 +29,7 @@ TABLE = "dialogue.three_turns"
 
 
 class ThreeTurnsSettings(GenerationSettings):
-    """An instruction without three sound turns counts as failed."""
+    """Settings of conversations: an instruction without three valid turns counts as failed."""
 
 
 @table_asset(
@@ -46,8 +46,8 @@ def three_turns(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Each instruction as three questions that build on each other, with task names and focus
-    points.
+    """Three-turn conversations: three questions that build on each other for each instruction, with
+    task names and focus points.
     """
     rows = warehouse.select(
         "dialogue.instructions",

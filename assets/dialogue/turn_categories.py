@@ -1,4 +1,4 @@
-"""Task categories of the turns: their names, synonyms merged (ConvBench, 3, ii)."""
+"""Task categories of three-turn conversations: merges synonymous task names (ConvBench, 3, ii)."""
 
 from collections import defaultdict
 
@@ -17,7 +17,7 @@ TABLE = "dialogue.turn_categories"
 
 
 class TurnCategoriesSettings(AssetConfig):
-    """How like two names of tasks are that are one category."""
+    """Settings of categories: the similarity from which two task names are one category."""
 
     tau: float = Field(
         0.75, ge=-1, le=1, description="Names at this cosine or above are one category."
@@ -35,7 +35,7 @@ def turn_categories(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """The category of each task name within its turn: perception, reasoning or creation."""
+    """The category of each task name, separately for the turns perception, reasoning and creation."""
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     for row in warehouse.read("dialogue/turn_tasks").to_pylist():
         counts[CAPABILITIES[row["turn"] - 1]][row["name"]] = row["n_turns"]

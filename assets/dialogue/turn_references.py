@@ -1,4 +1,4 @@
-"""Captions and references of conversations of three turns (ConvBench, 3, iii and iv)."""
+"""Captions and reference answers of three-turn conversations (ConvBench, 3, iii and iv)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ LEAK = "answer_in_later_question"
 
 
 class TurnReferencesSettings(GenerationSettings):
-    """A conversation that lacks its caption or a reference counts as failed."""
+    """Settings of references: a conversation without its caption or a reference counts as failed."""
 
 
 @table_asset(
@@ -55,10 +55,11 @@ def turn_references(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """For each conversation a caption with everything needed to answer, and the reference of each turn.
+    """A caption with everything needed to answer, and a reference answer to each turn, for each
+    conversation.
 
-    A reference is written with the references of earlier turns. A conversation without one, or whose
-    questions reveal an answer of an earlier turn, is left out and counted.
+    The prompt of a reference contains the references of earlier turns. A conversation is left out and
+    counted if a text is missing, or if a question reveals the answer to an earlier turn.
     """
     items = warehouse.select(
         "dialogue.three_turns",
@@ -102,14 +103,18 @@ def turn_references(
 async def _written(
     calls: ModelCalls, llm: Gateway, item: Row, texts: Mapping[str, str]
 ) -> tuple[list[Row], Row | None]:
-    """Rows of the caption and the references as far as they were written, and why there are no more."""
+    """Write the caption and the references of a conversation, in order, up to the first failure.
+
+    Returns:
+        The rows, and the row of the failure or None.
+    """
     questions = [turn["question"] for turn in item["turns"]]
     rows: list[Row] = []
 
     async def write(
         name: str, data: dict[str, Any], parse: Callable[[str], str], turn: int, kind: str
     ) -> Row | None:
-        """Add the row of the reply, or return the row of its loss."""
+        """Add the row of the reply, or return the row of its failure."""
         ask = GenerationRequest(item, item["set_id"], item["item_id"], [item["image_id"]], data)
         reply: ParsedReply[str] = await complete_and_parse(
             calls, make_request(llm, TABLE, prompt(name), ask), parse
@@ -148,7 +153,7 @@ async def _written(
 
 
 def _leak(item: Row, questions: list[str], rows: list[Row]) -> Row | None:
-    """The loss of a conversation whose questions say what an earlier answer should."""
+    """Return the failure of a conversation if a later question reveals an answer; else None."""
     answers = [row for row in rows if row["kind"] == ANSWER]
     turn = leaking_turn(questions, [row["reference"] for row in answers])
     if turn is None:

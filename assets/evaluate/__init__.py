@@ -1,6 +1,6 @@
 """Evaluation: answers, judgments and scores of models on releases, leaderboard and reports.
 
-One module an asset.
+There is one module for each asset.
 """
 
 from assets.evaluate.answers import answers

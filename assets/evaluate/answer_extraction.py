@@ -1,7 +1,7 @@
-"""Extracted letters of answers to multiple-choice questions of a release.
+"""Answer extraction: reads the extracted letters of answers to a release's multiple-choice questions.
 
 The benchmark's `ask` runs again on the stored answers to reproduce the order of choices. No model is
-asked.
+called.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ NO_CHOICES = "No release with answers has multiple-choice questions."
 
 
 class AnswerExtraction(NamedTuple):
-    """An answer as it was read, and how the extractor is asked about it."""
+    """An answer with its extracted letters, and the benchmark's extraction request for it."""
 
     answer: ExtractedAnswer
     extract: ExtractionRequest
@@ -54,7 +54,7 @@ def answered_choices(
 def readings_on(
     warehouse: Warehouse, release: EvaluatedRelease, *, with_second: bool = True
 ) -> Iterator[AnswerExtraction]:
-    """Read every answer on a release from which a letter is extracted, with what each reader extracted.
+    """Read every answer on a release from which a letter is extracted, with the letters by extractor.
 
     Args:
         warehouse: The tables.
@@ -99,13 +99,13 @@ def readings_on(
 
 
 def _right(item: Item, choices: Sequence[str]) -> str | None:
-    """The letter of the right choice in the order that the choices were asked in."""
+    """Return the letter of the right choice, in the order of choices of the request."""
     key = key_of(item)
     return LETTERS[choices.index(item.choices[LETTERS.index(key)])] if key else None
 
 
 def _second_readings(warehouse: Warehouse, release_id: str) -> dict[Place, dict[str, str | None]]:
-    """What each extractor read beside what counts, by answer."""
+    """Read the second extractions, by answer and extractor; they do not count in scores."""
     readings: dict[Place, dict[str, str | None]] = {}
     rows = warehouse.read("evaluate/second_readings_of", {"release_id": release_id}).to_pylist()
     for row in rows:

@@ -1,4 +1,4 @@
-"""Answers: what every candidate says to every item of the current releases."""
+"""Model inference: the answers of every candidate to every item of the current releases."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
@@ -43,11 +43,13 @@ from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
 WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
-"""Follow releases and imported predictions; most homes never have any of these."""
+"""Runs after new releases and imported predictions. It does not wait for predictions, as most
+workspaces have none.
+"""
 
 
 class AnswersSettings(EvaluationSettings):
-    """The models that are asked, and the releases."""
+    """Settings of inference: models, releases, sample and context policy."""
 
     models: list[str] | None = Field(
         None,
@@ -94,16 +96,16 @@ def answers(
 ) -> dg.MaterializeResult:
     """The answer of each model to every request of the benchmark on each item.
 
-    A model that loses too many turns, for example because its server is down or refuses its key, keeps
-    its earlier rows and does not stop the others; `evaluate.missing` names it. Refusals and invalid
-    answers are kept and count in the score. Models and judges that the profile no longer names are
-    removed from the leaderboards (`evaluate.archive`).
+    If too many turns of a model fail, for example because its server is down or refuses its key, the
+    model keeps its earlier rows, the other models continue, and `evaluate.missing` names it. Refusals
+    and invalid answers are kept and count in the score. Models and judges that the profile no longer
+    names are removed from the leaderboards (`evaluate.archive`).
     """
     isolation = Isolation("evaluate.answers")
     models = llm.profile.evaluate if config.models is None else config.models
     runs = []
     not_run = []
-    # A name that models.yaml does not have is a wrong setting, and no trouble of a release.
+    # A name that is not in models.yaml is a wrong setting: it stops the step, not a single release.
     for asks in filter(None, map(model_of, models)):
         llm.registry.model(asks)
     releases_asked = evaluated_releases(warehouse, benchmarks, config.also_on)
@@ -156,7 +158,7 @@ def answers(
         apart=lambda place: runs[place][1].candidate.asks,
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
-    # Predictions that were removed or replaced meanwhile are left to the next run.
+    # Predictions that were removed or replaced during this run are left to the next run.
     before, imported = imported, imported_hashes(warehouse)
     finished_runs = [
         (release, run, answered)
@@ -208,8 +210,10 @@ def answers(
 def _wanted(
     warehouse: Warehouse, release: EvaluatedRelease, items: Sequence[Item], config: AnswersSettings
 ) -> Callable[[str], Set[str]] | None:
-    """The items that a candidate is asked about, under a limit: the sample, and those it answered
-    before, whose answers the ledger has; None without a limit."""
+    """Return a function that gives the items to ask a candidate about, or None without a limit.
+
+    These are the sample and the items that the candidate answered before, which cost nothing again.
+    """
     if config.limit is None:
         return None
     sample = stratified_sample(items, config.limit, release.benchmark.abilities, config.seed)
@@ -221,22 +225,23 @@ def _wanted(
 
 
 def label_of(benchmark: Benchmark) -> str | None:
-    """The label whose values have equal weight in the ranking score; None if there is none."""
+    """Return the label whose values have equal weight in the ranking score, if there is one."""
     (_, by, label) = benchmark.metrics[0].aggregation.partition(BY_LABEL)
     return label if by else None
 
 
 def is_asked(name: str) -> bool:
-    """Whether a candidate is one of a profile: imported predictions take part by themselves."""
+    """Tell whether a candidate comes from a profile. Imported predictions are not named there."""
     return not is_file(name)
 
 
 def _imported(
     warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, isolation: Isolation
 ) -> list[tuple[EvaluatedRelease, AnswerRun]]:
-    """The imported predictions on every release, current or not; of `models` alone if some are named.
+    """Return runs for the imported predictions on every release, current or not.
 
-    Raises UserError for a name that there are no predictions of.
+    If `models` is set, only those that it names are returned. Raises PredictionError for a name
+    without predictions.
     """
     runs: list[tuple[EvaluatedRelease, AnswerRun]] = []
     wanted = None if models is None else {name for name in models if is_file(name)}
@@ -258,14 +263,14 @@ def _imported(
 
 
 def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:
-    """The policy, or `fail` where the benchmark does not permit it."""
+    """Return the policy, or `fail` if the benchmark does not permit it."""
     return policy if policy in benchmark.context_policies else "fail"
 
 
 def _policy_sentence(
     runs: Sequence[tuple[EvaluatedRelease, AnswerRun]], policy: ContextPolicy
 ) -> str:
-    """Which benchmarks were asked under which policy."""
+    """Say for the metadata which context policy each benchmark was asked with."""
     policies = {
         release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs
     }

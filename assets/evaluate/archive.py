@@ -1,4 +1,4 @@
-"""The archive: models, judges and runs that leaderboards, reports and exports do not show.
+"""The archive: models, judges and runs that are hidden in leaderboards, reports and exports.
 
 Answers and judgments stay in their tables and in the ledger. The views `evaluate.shown_answers`,
 `evaluate.shown_judgments`, `evaluate.shown_pairs`, `evaluate.shown_failed` and `evaluate.shown_missing`
@@ -18,31 +18,31 @@ from resources.warehouse import TableWrite, Warehouse
 TABLE = "evaluate.archive"
 ARCHIVED, LEFT, KEPT = "archived", "left the profile", "kept"
 ANY = ""
-"""Stands in a row for any model, any judge or any release."""
+"""In the columns model, judge and release, the empty text stands for all of them."""
 Row = dict[str, Any]
 Key = tuple[str, str, str]
 """Model, judge and release of a row."""
 
 
 class ArchiveError(UserError):
-    """Nothing can be archived or restored by these names; the message says what there is."""
+    """The names match nothing to archive or restore; the message lists what exists."""
 
 
 def archive(warehouse: Warehouse, model: str, judge: str, release_id: str, run: str) -> str:
-    """Archive what is given: a model, a judge, a model under one judge, or what a run made.
+    """Archive a model, a judge, a model under one judge, or the results of a run.
 
     Args:
         warehouse: The tables.
-        model: A model with answers; empty for any. Its runs without images are archived with it.
-        judge: A judge with judgments; empty for any.
+        model: A model with answers; empty for all. Its ablations are archived with it.
+        judge: A judge with judgments; empty for all.
         release_id: The release on which it is archived; empty for all releases.
-        run: The beginning of the id of a run whose calls gave answers or judgments; empty for any.
+        run: The beginning of the id of a run whose calls gave answers or judgments; empty for all.
 
     Returns:
-        What is archived, in words.
+        A text that lists what is archived.
 
     Raises:
-        ArchiveError: Nothing is given, or nothing there has these names.
+        ArchiveError: No name is given, or no results have these names.
     """
     keys = sorted(_named(warehouse, model, judge, release_id, run))
     _write(warehouse, {key: ARCHIVED for key in keys})
@@ -52,21 +52,22 @@ def archive(warehouse: Warehouse, model: str, judge: str, release_id: str, run: 
 def restore(
     warehouse: Warehouse, profile: Profile, model: str, judge: str, release_id: str, run: str
 ) -> str:
-    """Show again what is archived, or what the profile does not name any more.
+    """Show archived results again, or those of models and judges that left the profile.
 
     Args:
         warehouse: The tables.
-        profile: The profile; what it does not name is kept although it left.
+        profile: The profile. Restored models and judges that it does not name are marked as kept, so
+            that later runs do not hide them again.
         model: As in `archive`.
         judge: As in `archive`.
         release_id: As in `archive`.
         run: As in `archive`.
 
     Returns:
-        What is shown again, in words.
+        A text that lists what is shown again.
 
     Raises:
-        ArchiveError: Nothing is given, or nothing that fits is archived.
+        ArchiveError: No name is given, or nothing with these names is archived.
     """
     hidden = {
         (row["model"], row["judge"], row["release_id"])
@@ -92,7 +93,7 @@ def restore(
 
 
 def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str]) -> None:
-    """Take off the leaderboards what has results and is not named by the profile any more.
+    """Hide models and judges with results that the profile no longer names.
 
     Args:
         warehouse: The tables.
@@ -111,7 +112,7 @@ def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str
 
 
 def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:
-    """Find the candidates that a person archived on a release, which are not asked on it.
+    """Find the candidates that a user archived on a release; they are not asked on it.
 
     Args:
         warehouse: The tables.
@@ -128,26 +129,25 @@ def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:
 
 
 def archived_judges(warehouse: Warehouse) -> set[str]:
-    """The judges that a person archived on all releases: none of them is asked."""
+    """Return the judges that a user archived on all releases; they are not asked."""
     rows = warehouse.select(TABLE, state=ARCHIVED, model=ANY, release_id=ANY)
     return {*rows["judge"].to_pylist()}
 
 
 def kept_models(warehouse: Warehouse) -> set[str]:
-    """The candidates that left the profile and are shown all the same: no new judge is asked about
-    them."""
+    """Return the candidates that left the profile but were restored; they get no new judgments."""
     return {*warehouse.select(TABLE, "model", state=KEPT, judge=ANY)["model"].to_pylist()}
 
 
 def _models_and_judges(warehouse: Warehouse) -> tuple[list[str], list[str]]:
-    """The models that have answers, and the judges that have judgments."""
+    """Return the models that have answers, and the judges that have judgments."""
     models = warehouse.select("evaluate.answers", "model", distinct=True)["model"]
     judges = warehouse.select("evaluate.judgments", "judge", distinct=True)["judge"]
     return models.to_pylist(), judges.to_pylist()
 
 
 def _named(warehouse: Warehouse, model: str, judge: str, release_id: str, run: str) -> set[Key]:
-    """The keys of the rows that stand for what is given. Raises ArchiveError."""
+    """Return the keys of the archive rows for names that the user gave. Raises ArchiveError."""
     if not (model or judge or run):
         raise ArchiveError("Name a model (--model), a judge (--judge) or a run (--run).")
     models, judges = _models_and_judges(warehouse)
@@ -178,7 +178,7 @@ def _require(kind: str, name: str, names: Iterable[str]) -> None:
 
 
 def _is_former(key: Key, profile: Profile) -> bool:
-    """Whether the profile does not name the model, or the judge of all models."""
+    """Tell whether the profile no longer names the model, or the judge if the key is of all models."""
     model, judge, _ = key
     if model:
         return not (model in profile.evaluate or is_file(model))

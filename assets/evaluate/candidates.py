@@ -1,11 +1,12 @@
-"""Candidates: the models of the registry, ablations, baselines and imported predictions.
+"""Candidates (models under evaluation): models of the registry, ablations, baselines and imported
+predictions.
 
-A baseline asks no model: `baseline:reference` gives the reference answer, `baseline:swapped-reference`
-that of another item, `baseline:empty` an empty text. A trustworthy judge ranks the first above all
-models and the other two last. `baseline:random` and `baseline:most-frequent` give a letter.
-`no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
-another item; the judge always gets the item's own images. If a release has no other item, the answer is
-lost and other candidates continue. `file:<model>` has imported predictions.
+A baseline asks no model: `baseline:reference` answers with the reference, `baseline:swapped-reference`
+with the reference of another item, `baseline:empty` with an empty text. A trustworthy judge ranks the
+first above all models and the other two last. `baseline:random` and `baseline:most-frequent` answer
+with a letter. `no-images:<model>` is a blind run: the model gets no images. `other-images:<model>` gets
+the images of another item. The judge always gets the item's own images. If the release has no other
+item, this candidate has a failure and the others continue. `file:<model>` has imported predictions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,15 +45,15 @@ from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Completion
 
 LETTER_WORDS = 10
-"""Words of a likely reply to a question that asks for a letter."""
+"""Expected length in words of a reply that names a letter."""
 Text = Callable[[Item, AnswerRequest], str | None]
 Sent = Callable[[Messages, Item], Messages]
-"""The messages that are sent in place of those that the benchmark made; may raise NoOtherImages."""
+"""Changes the benchmark's messages before they are sent; may raise NoOtherImages."""
 
 
 class LetterBaselineOptions(NamedTuple):
-    """Options of the letter baselines: a seed, and the label whose values each have a most frequent
-    letter (None: one letter for all items).
+    """Options of the letter baselines: the seed, and the label by which `baseline:most-frequent` groups
+    items (None: one group).
     """
 
     seed: int = 0
@@ -63,15 +64,14 @@ ANY_LETTERS = LetterBaselineOptions()
 
 
 class NoOtherItem(UserError):
-    """No other item of the release lends its reference to `baseline:swapped-reference`."""
+    """`baseline:swapped-reference` has no answer: the release has no item of another group."""
 
 
 class CandidateReply(NamedTuple):
-    """The columns of a row of `evaluate.answers`, and the loss (a reason and a sentence) if there is no
-    answer.
+    """Columns of a row of `evaluate.answers`; without an answer also `loss`, a reason and a sentence.
 
-    A `final` loss would not change if the request were sent again: it counts in the candidate's score,
-    and not against `max_failed_share`.
+    A `final` failure would be the same if the request were sent again: it counts in the candidate's
+    score, and not against `max_failed_share`.
     """
 
     row: dict[str, Any]
@@ -80,8 +80,8 @@ class CandidateReply(NamedTuple):
 
 
 class Candidate(Protocol):
-    """A model under evaluation; `asks` is the model that is asked, or the candidate's name if
-    none is.
+    """A candidate. `asks` is the name of the model that gets the requests, or the candidate's own name
+    if there is none.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Candidate(Protocol):
 
 
 class ModelCandidate:
-    """A model of the registry; `sent` are the messages that it gets."""
+    """A model of the registry; `sent` changes the messages for ablations."""
 
     def __init__(
         self,
@@ -125,8 +125,8 @@ class ModelCandidate:
     ) -> CandidateReply:
         """Ask the model. A truncated reply is not an answer.
 
-        A request whose image is missing in the release is sent without images; if another item's images
-        are needed and there are none, the answer is lost.
+        No call is made, and the reply is a failure, if the release lacks an image of the request
+        (except for `no-images`), or if `other-images` finds no images of another item.
 
         Args:
             calls: The model calls of the stage.
@@ -205,7 +205,7 @@ class Baseline:
 
 
 class ImportedPredictions:
-    """Answers what a file has; no model is asked. What the file lacks is not answered."""
+    """Answers with the predictions of an imported file; no model is asked."""
 
     provider = FILE
 
@@ -251,7 +251,7 @@ class ImportedPredictions:
 
 
 def _status_of(text: str, item: Item) -> str:
-    """`refused` or `answered`: an answer that names a choice after "I can't see it well" chooses."""
+    """Return `refused` or `answered`. A refusal that also names a choice counts as an answer."""
     if refusal_in(text) is None:
         return "answered"
     chooses = bool(item.choices) and read_letter(text, item.choices).letter not in (None, NO_CHOICE)
@@ -259,7 +259,7 @@ def _status_of(text: str, item: Item) -> str:
 
 
 def _not_made(reason: str, why: UserError | str) -> CandidateReply:
-    """A failure without a call: the release lacks what the candidate needs."""
+    """Return a failure without a call: the release lacks something that the candidate needs."""
     row = {"status": "failed", "answer": None, "call_key": None}
     return CandidateReply(row, (reason, str(why)))
 
@@ -271,12 +271,11 @@ def candidates_of(
     params: Mapping[str, float | int | str],
     letters: LetterBaselineOptions = ANY_LETTERS,
 ) -> list[Candidate]:
-    """Find the candidates of these names on a release.
+    """Create the candidates of these names for a release. Imported predictions are not among them.
 
-    Imported predictions are `ImportedPredictions`, which need no name.
 
     Args:
-        names: Models of models.yaml, baselines, or models without their images.
+        names: Names of models of models.yaml, of their ablations, or of baselines.
         registry: The models.
         items: The items of the release.
         params: The sampling parameters.
@@ -329,7 +328,7 @@ def exclusion_reason(
 
 
 def _sent(ablation: str | None, items: Sequence[Item]) -> Sent:
-    """What is sent in place of the messages."""
+    """Return the function that changes the messages for an ablation."""
     if ablation == NO_IMAGES:
         return lambda messages, item: without_images(messages)
     if ablation == OTHER_IMAGES:
@@ -345,7 +344,7 @@ def _places(items: Sequence[Item]) -> dict[str, int]:
 
 
 def _reference(item: Item, turn: int) -> str | None:
-    """The reference answer; where there is none, the text of the right choice."""
+    """Return the reference answer of a turn, or else the text of the right choice."""
     references = item.turns[turn - 1].references
     if "answer" in references or "key" not in references:
         return references.get("answer")
@@ -353,9 +352,10 @@ def _reference(item: Item, turn: int) -> str | None:
 
 
 def _swapped(items: Sequence[Item]) -> Text:
-    """The reference of the same turn, or its last one, of the next item of another group.
+    """Return a function that gives the reference of the same turn in the next item of another group.
 
-    What it gives raises NoOtherItem where there is none.
+    If that item has fewer turns, it gives the reference of the last turn. It raises NoOtherItem if
+    there is no such item.
     """
     places = _places(items)
 

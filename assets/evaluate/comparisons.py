@@ -1,4 +1,4 @@
-"""Comparisons: every two models on the same turns, and the ranks that follow."""
+"""Comparisons of scores: paired differences of every two models, with p-values, and ranks."""
 
 import dagster as dg
 from pydantic import Field
@@ -20,7 +20,7 @@ PARTS = "evaluate.ability_comparisons"
 
 
 class ComparisonsSettings(ScoringSettings):
-    """How models are compared, and how much of a model has to be judged for a rank without a mark."""
+    """Settings of comparisons: the judged share that a rank without a mark needs."""
 
     least_coverage: float = Field(
         0.95,
@@ -42,13 +42,13 @@ def comparisons(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """The difference of each two models with its interval, its p-value, and p after Holm.
+    """The difference of each two models with its interval, its p-value, and the p-value after Holm.
 
     Two models differ if `p_holm` is small. Overlapping intervals of their scores say little, because
-    hard items are hard for both. `detectable` is the smallest true difference that is found with 80 %
-    power. `evaluate.ranks` has ranks with their intervals, and marks models that judged or wrote the
-    release, are of the same family, or have a partial score. `evaluate.ability_comparisons` compares
-    models by ability.
+    hard items are hard for both models. `detectable` is the smallest true difference that is found with
+    80 % power. `evaluate.ranks` has ranks with their intervals, and marks models that judged or wrote
+    the release, are of the same family as such a model, or have a partial score.
+    `evaluate.ability_comparisons` compares models by ability.
     """
     isolation = Isolation("evaluate.comparisons")
     pairs, ranks, parts = [], [], []
@@ -82,7 +82,7 @@ def comparisons(
                         "mark": " ".join(filter(None, marks)) or None,
                     }
                 )
-            # The finest abilities have few items each.
+            # Without the finest abilities, which have too few items each.
             by_ability = compare_parts(
                 slice_.benchmark.metrics,
                 slice_.observed,

@@ -1,4 +1,4 @@
-"""The corpus page of the site: its queries and its file."""
+"""HTML page about the corpus: reads the tables and writes `corpus.html` of the site."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,18 +22,18 @@ SHOWN = {
     "n_examples": 3,
     "n_days": 7,
 }
-"""How many rows the page shows of what there may be any number of."""
+"""Largest number of rows of each kind on the page, as parameters of the queries."""
 
 
 def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
-    """Write the page of the corpus from the tables as they are now.
+    """Write the page about the corpus from the current tables.
 
     Args:
         warehouse: The tables.
         image_store: The images.
 
     Returns:
-        The page.
+        The path of the page.
 
     Raises:
         WarehouseError: The tables cannot be read.

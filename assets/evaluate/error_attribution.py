@@ -1,4 +1,6 @@
-"""Error attribution: which errors of a turn go when earlier turns are given."""
+"""Error attribution in multi-turn conversations: errors that disappear if earlier turns are given
+(perfect perception, perfect reasoning).
+"""
 
 from typing import Any
 
@@ -25,11 +27,11 @@ def error_attribution(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """How many of a model's errors in reasoning and creation disappear when earlier turns are given.
+    """Errors in reasoning and creation that disappear if references of earlier turns are given.
 
-    Also how many right answers are lost, and the net effect on the win rate with its p-value, for all
-    items and by task. Errors also disappear by chance: earlier turns are a cause if `verdict` is
-    `gain`. Benchmarks without such settings have no rows.
+    Each row also has the right answers that become wrong, and the net effect on the win rate with its
+    p-value, for all items or by task. Errors also disappear by chance: earlier turns only count as a
+    cause if `verdict` is `gain`. Benchmarks without such settings have no rows.
     """
     isolation = Isolation("evaluate.error_attribution")
     rows: list[dict[str, Any]] = []

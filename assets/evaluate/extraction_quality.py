@@ -1,4 +1,4 @@
-"""Extraction quality: how far the letters that were read, and so the scores, can be trusted."""
+"""Extraction quality: agreement and effect of rules and models that extract letters from answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,12 +26,12 @@ from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("none", "strict"))
-"""Shares that are shown by model: measure and reader."""
+"""(measure, extractor) of the shares in the metadata's table."""
 SHARES = ("by rule", "by VLMEvalKit's rules", "by extractor", "no choice")
 
 
 class ExtractionQualitySettings(AssetConfig):
-    """How the figures are computed: the same readings give the same numbers."""
+    """Settings of the resampling; the same extractions give the same numbers."""
 
     seed: int = Field(0, description="Seed of the resampling.")
     n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
@@ -60,15 +60,18 @@ def extraction_quality(
     benchmarks: dg.ResourceParam[Benchmarks],
     profile: dg.ResourceParam[Profile],
 ) -> AnalysisResult:
-    """Who read which share of the letters, whether readers agree, what the extractor does to scores.
+    """Shares of letters that rules and the model extract, their agreement, and the effect on scores.
 
-    - `read` of `rule` is MMBench's match rate; `unread` says by reason what the extractor failed.
-    - `raw` and `cohen_kappa`: rules and extractor on answers that both read, and each with people.
-    - `difference` of `strict` and `rule`: what scores gain by the extractor; of `compat` and `strict`:
-      how far numbers published with VLMEvalKit's rules are off.
+    The column `judge` names the extractor: `rule`, `extractor` (the profile's model), `strict` (the
+    rule, or else the model; scores use it), `compat_rule` and `compat` (VLMEvalKit's), or another
+    model.
 
-    `judge` is the reader: `rule`, `extractor`, `strict` (by rule, else by the extractor), `compat_rule`
-    and `compat` (VLMEvalKit's), and other extractors by their names: their `difference` is to `strict`.
+    - `read` of `rule` is MMBench's match rate. `unread` has the share of failed extractions by reason.
+    - `raw` and `cohen_kappa`: agreement of rules and model on answers that both read, and of each with
+      people.
+    - `difference` of `strict` and `rule`: the effect of the model on scores. `difference` of `compat`
+      and `strict`: the error of numbers published with VLMEvalKit's rules. The `difference` of another
+      model is to `strict`.
     """
     isolation = Isolation("evaluate.extraction_quality")
     people, n_apart = letters_by_people(review_store)
@@ -94,7 +97,7 @@ def extraction_quality(
 def _observed(
     warehouse: Warehouse, release: EvaluatedRelease
 ) -> Mapping[str, Sequence[ScoredObservation]]:
-    """What rules observed of each model."""
+    """Read the observations by rule of each model."""
     by_model: dict[str, list[ScoredObservation]] = {}
     for slice_ in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
         if slice_.judge == RULE:
@@ -104,7 +107,7 @@ def _observed(
 
 
 def _shares(rows: Sequence[Row]) -> dg.MetadataValue:
-    """A Markdown table of who read which share of the letters, by release and model."""
+    """Make a Markdown table of the shares in `SHOWN`, by release and model."""
     values = {
         (row["release_id"], row["subject"], row["measure"], row["judge"]): row["value"]
         for row in rows

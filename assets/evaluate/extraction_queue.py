@@ -1,4 +1,4 @@
-"""The extraction queue: people read letters of answers, to compare rules and extractor with them."""
+"""Review queue of answer extraction: people extract letters from answers, to check rules and model."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ from resources.warehouse import Warehouse
 
 
 class ExtractionQueueSettings(AssetConfig):
-    """How many answers people read, and the seed they are drawn by."""
+    """Settings of the sample of answers that people read."""
 
     n_answers: int = Field(
         2,
@@ -63,7 +63,7 @@ def extraction_queue(
                 lambda answer: (answer.model, answer.stratum),
             )
             strata.update(answer.stratum for answer in sample)
-            # Two models may have given the same answer: it is one item.
+            # The same answer of two models is one item.
             rows |= {answer.queue_id: _queue_row(answer) for answer in sample}
     table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
     warehouse.replace("evaluate.extraction_queue", table)
@@ -77,9 +77,9 @@ def extraction_queue(
 
 
 def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
-    """The letter that people read in each answer of the queue, blind, and how many they read apart.
+    """Return the letters that people extracted from queued answers, and the number of disagreements.
 
-    An answer in which two people read two letters has none.
+    Answers on which people disagree have no letter.
     """
     items = review_store.items([QUEUED_KIND])
     decisions = review_store.decisions([item["item_id"] for item in items])

@@ -1,6 +1,6 @@
-"""Findings: every analysis of scores is an asset, and their rows are in one table.
+"""Shared code of score analyses: each is an asset, and their rows are in the table `evaluate.findings`.
 
-Each analysis is a function in a module of its name, and a view of its rows of `evaluate.findings`.
+An analysis is a function in a module of its name, and has a view of its rows.
 """
 
 import inspect

@@ -1,4 +1,6 @@
-"""Items that filters flag: right without the picture, or wrong by every model (MMBench, 3.2)."""
+"""Item filters: flags items that models answer correctly without the image (blind runs), or that no
+model answers correctly (MMBench, 3.2).
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -59,8 +61,8 @@ def flagged_items(
     """Items that most models answer correctly without the image, and items that no model answers
     correctly.
 
-    Each row has the evidence: the outcomes by model and their answers. A filter with too few models
-    flags nothing, and `evaluate.filters` says why.
+    Each row has the models' outcomes and answers. A filter with too few models flags nothing, and
+    `evaluate.filters` has the reason.
     """
     isolation = Isolation("evaluate.flagged_items")
     summaries: list[Row] = []

@@ -1,4 +1,4 @@
-"""Scores that people gave elsewhere: imported from a file, judges are compared with them."""
+"""Imported human scores (ratings): judges are compared with them in `judge_quality.py`."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,7 @@ human_scores = table_spec(
 
 
 class StoredScore(NamedTuple):
-    """A score, why the rater gave it if the file says so, and the hash of the file that it is from."""
+    """A score, the rater's reason if the file has one, and the content hash of the file."""
 
     score: float
     reason: str | None
@@ -74,8 +74,8 @@ def import_scores(
 ) -> HumanScoresImport:
     """Import a file of people's scores on a release.
 
-    A rater has one score for each answer and dimension: a later file replaces it, and the same scores
-    again change nothing.
+    A rater has one score for each answer and dimension. A later file replaces it; importing the same
+    scores again changes nothing.
 
     Args:
         warehouse: The tables.
@@ -84,7 +84,7 @@ def import_scores(
         quoting: How the quotes of a CSV or TSV are read.
 
     Returns:
-        What was imported.
+        The result, with counts.
 
     Raises:
         UserError: The file cannot be imported; nothing is changed.
@@ -156,7 +156,9 @@ def import_scores(
 def _stored_score(
     score: float, reason: str | None, before: StoredScore | None, content_hash: str
 ) -> StoredScore:
-    """A score of a file; where it is the one that was there, a reason that was there stays."""
+    """Return the score to store. If the score is unchanged and the file has no reason, the earlier
+    reason stays.
+    """
     if reason is None and before is not None and before.score == score:
         reason = before.reason
     return StoredScore(score, reason, content_hash)

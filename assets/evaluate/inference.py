@@ -1,4 +1,4 @@
-"""Inference: one candidate answers one item, as the benchmark's `ask` says."""
+"""Model inference on one item: sends the requests of the benchmark's `ask` to one candidate."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -26,7 +26,8 @@ from resources.llm.request import LENGTH_KINDS, ChatRequest
 from resources.settings.prompts import prompt
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
-"""Sampling of models under evaluation and of judges: as repeatable as the provider allows."""
+"""Sampling parameters for models under evaluation and for judges: as repeatable as the provider allows.
+"""
 
 Row = dict[str, Any]
 
@@ -45,23 +46,22 @@ class ItemAnswers(NamedTuple):
     extractions: list[Row]
     failed: list[Row]
     n_lost: int
-    """Turns without an answer, or without a reading, for other reasons than the model's own doing."""
+    """Turns without an answer or extraction that count against `max_failed_share`."""
 
 
 async def answer_item(
     calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str, policy: ContextPolicy
 ) -> ItemAnswers:
-    """Ask everything that the benchmark asks about one item.
+    """Make all requests of the benchmark about one item.
 
-    A reply that is not an answer, or an extraction that fails, is a row with its reason; nothing is
-    left out.
+    A reply without an answer, or a failed extraction, also becomes a row, with its reason.
 
     Args:
-        calls: Calls models.
+        calls: The model calls of the stage.
         benchmark: The benchmark.
         run: The candidate and the item.
         extractor: The model that extracts answers.
-        policy: What to do with dialogues that do not fit the model's context; rows name it.
+        policy: What to do with dialogues that do not fit the model's context; rows record it.
 
     Returns:
         Answers, extractions and failures.
@@ -78,11 +78,11 @@ def answer_version(benchmark: Benchmark) -> str:
 
 
 def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
-    """Make the request by which the extractor reads an answer.
+    """Make the request for answer extraction.
 
     Args:
-        extractor: The model.
-        step: The extraction that the benchmark asks for.
+        extractor: The model that extracts answers.
+        step: The extraction that the benchmark yielded.
 
     Returns:
         The request.
@@ -99,7 +99,7 @@ def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
 
 
 class _Driver:
-    """Sends what one `ask` generator yields, and keeps the rows."""
+    """Executes the steps that one `ask` generator yields, and collects the rows."""
 
     def __init__(
         self,
@@ -142,11 +142,12 @@ class _Driver:
                     self._add({"trial": trial, "turn": turn, "status": "not_asked", "answer": None})
 
     async def _ask(self, ask: AnswerRequest) -> Answer:
-        # The request does not name the policy: what is short enough is the same request under all.
+        # The request does not name the context policy: a short enough dialogue is the same request
+        # under every policy.
         reply = await self._run.candidate.answer(self._calls, ask, self._run.item, self._version)
         too_long = reply.loss is not None and reply.loss[0] in LENGTH_KINDS
         if too_long and ask.can_be_shorter:
-            # It is asked again with less, and that is recorded.
+            # The benchmark asks again with a shorter dialogue, and that request is recorded.
             return Answer(reply.row["status"], call_key=reply.row["call_key"], too_long=True)
         self._key_of[ask.trial, ask.turn] = reply.row["call_key"]
         left_out = {
@@ -167,7 +168,8 @@ class _Driver:
         turn_key = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
         by_rule = step.by_rule
         if by_rule is None and step.choices and self._run.candidate.provider == BASELINE:
-            # A baseline's text that no rule reads is another question's: no model needs to read it.
+            # A baseline's text that no rule reads is the reference of another question, so no model
+            # needs to read it.
             by_rule = NO_CHOICE
         if by_rule is not None:
             self.extractions.append({**turn_key, "extractor": RULE, "value": by_rule})
@@ -203,7 +205,9 @@ class _Driver:
         key: str | None = None,
         model: str | None = None,
     ) -> None:
-        """A row of `evaluate.failed`, a loss or not; asked was the candidate by default."""
+        """Add a row of `evaluate.failed`. `lost` says whether it counts in `n_lost`; `model` is the
+        model that was asked, if it was not the candidate.
+        """
         self.n_lost += lost
         self.failed.append(
             {

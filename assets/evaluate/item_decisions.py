@@ -49,7 +49,7 @@ def item_decisions(
 
 
 def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
-    """Return the rows of the table for the current queue and the current decisions.
+    """Compute the rows of the table from the current queue and the current decisions.
 
     Args:
         warehouse: The tables.
@@ -98,7 +98,7 @@ CLEANED_SUFFIX = "-cleaned"
 
 
 def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: str) -> str:
-    """Write an imported release again without the items that people rejected.
+    """Write a copy of an imported release without the items that people rejected.
 
     The new release is named `<name>-cleaned`. The old one stays current, too.
 

@@ -1,4 +1,4 @@
-"""The queue of flagged items: people see the evidence, and keep, edit or reject each item."""
+"""Review queue of flagged items: people see why an item is flagged, and keep, edit or reject it."""
 
 from collections import Counter
 from typing import Any
@@ -43,8 +43,8 @@ def item_queue(
 ) -> dg.MaterializeResult:
     """Flagged multiple-choice items of the current releases, for people to keep, edit or reject.
 
-    An item with the same content in several releases is decided once. Translations are not queued here,
-    because people review the translation itself.
+    An item with the same content in several releases is queued once. Translations are not queued here,
+    because `review/queue` has them.
     """
     queue: dict[str, Row] = {}
     flags: Counter[str] = Counter()
@@ -75,7 +75,7 @@ def item_queue(
 
 
 def flags_of_current(warehouse: Warehouse) -> dict[str, list[Row]]:
-    """What flags items for people to look at, by current release: a row for each item and flag."""
+    """Read the flags for review on each current release, one row for each item and flag."""
     releases = set(current_releases(warehouse).values())
     by_release = {
         release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
@@ -85,7 +85,7 @@ def flags_of_current(warehouse: Warehouse) -> dict[str, list[Row]]:
 
 
 def _translated(warehouse: Warehouse) -> set[str]:
-    """The current releases that are translations made here."""
+    """Return the current releases that this project built as translations."""
     return {
         row["release_id"]
         for row in warehouse.read("release/current").to_pylist()
@@ -94,13 +94,13 @@ def _translated(warehouse: Warehouse) -> set[str]:
 
 
 def flagged_in_queue(warehouse: Warehouse) -> list[QueueItem]:
-    """The items of the table `evaluate.item_queue`."""
+    """Read the items of the table `evaluate.item_queue`."""
     rows = warehouse.select("evaluate.item_queue", order="item_id").to_pylist()
     return [queue_item(row) for row in rows]
 
 
 def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem, Row]]:
-    """The items of a release that people can decide on, by id, and what helps them."""
+    """Return the items of a release that people can decide on, by id, with image set and page URLs."""
     rows = rows_of_release(warehouse, release_id)
     set_ids = {row["item_id"]: row["set_id"] for row in rows["items"]}
     pages: dict[str, list[str]] = {}
@@ -110,7 +110,7 @@ def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem,
         item.item_id: (
             flagged_queue_item(item.item_id, content),
             {
-                # What was imported is of no set.
+                # Imported items have no image set.
                 "set_id": set_ids[item.item_id] or item.item_id,
                 "page_urls": pages.get(item.item_id, []),
             },

@@ -1,4 +1,4 @@
-"""The item analyses of a release's report: filters, statistics, subsets and decisions."""
+"""Data of a report's item analysis: filters, item statistics, subsets and people's decisions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def item_report_data(
     Args:
         warehouse: The tables.
         release_id: The release.
-        items: Its items.
+        items: The items of the release.
 
     Returns:
         The data; None if the items were not analysed.
@@ -79,7 +79,7 @@ def item_report_data(
 
 
 def flags_of(warehouse: Warehouse, release_id: str) -> list[Row]:
-    """Read what flags items of a release.
+    """Read the flags on items of a release.
 
     Args:
         warehouse: The tables.

@@ -1,4 +1,4 @@
-"""Item statistics: how hard each item is, and whether it tells good models from bad ones."""
+"""Item statistics (classical test theory): difficulty and discrimination of each item."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 class ItemStatisticsSettings(AssetConfig):
-    """How many models it takes for a flag."""
+    """Settings of item statistics: the number of models that a flag needs."""
 
     min_models: int = Field(
         5, ge=2, description="Known results that an item needs to be flagged by its statistics."
@@ -43,7 +43,7 @@ def item_statistics(
 ) -> dg.MaterializeResult:
     """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
 
-    Only models count, without baselines and ablations.
+    Baselines and ablations do not count as models.
     """
     isolation = Isolation("evaluate.item_statistics")
     rows: list[Row] = []

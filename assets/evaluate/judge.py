@@ -1,4 +1,4 @@
-"""A judge's replies about one item: driving the benchmark's `judge` generator."""
+"""LLM judging of one item: sends the requests of the benchmark's `judge` generator to a judge."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,13 @@ from resources.llm.request import ChatRequest
 from resources.settings.prompts import prompt
 
 JudgeImages = Literal["shown", "all", "none"]
-"""Which images of a dialogue the judge is sent: those shown so far, all of them as MMDU's released
-scorer does, or none as VLMEvalKit does."""
+"""The images of a dialogue that the judge sees: those shown up to the turn, all (as in MMDU's released
+scorer), or none (as in VLMEvalKit).
+"""
 
 
 class JudgeRun(NamedTuple):
-    """One judge and the answers of one model to one item; `replicate` counts repetitions from 0."""
+    """One judge and the answers of one model to one item; replicates are counted from 0."""
 
     judge: str
     replicate: int
@@ -39,7 +40,7 @@ Judged = tuple[JudgeRequest, ParsedReply[Judgment]]
 
 
 class JudgeReply(NamedTuple):
-    """A stored reply of a judge to the answer `answer_call_key`, without the texts of the request."""
+    """A judge's reply about the answer of the call `answer_call_key`, without the request's texts."""
 
     place: JudgmentKey
     call_key: str
@@ -52,7 +53,7 @@ class JudgeReply(NamedTuple):
     def from_reply(
         cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]
     ) -> "JudgeReply":
-        """Make the stored form of a parsed reply.
+        """Create the compact form of a parsed reply.
 
         Args:
             run: The judge, the item and the transcript.
@@ -60,7 +61,7 @@ class JudgeReply(NamedTuple):
             reply: The parsed reply.
 
         Returns:
-            The stored reply.
+            The compact reply.
         """
         answer = run.transcript.answer(request.place.trial, request.place.turn)
         answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
@@ -76,7 +77,7 @@ async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> 
         run: The judge, the item and the transcript.
 
     Returns:
-        Each request with the parsed reply, or with why there is none.
+        Each request with its parsed reply, which has the reason if there is no judgment.
     """
     judging = benchmark.judge(run.item, run.transcript)
     judged: list[Judged] = []
@@ -97,14 +98,14 @@ async def judge_place(
     place: JudgmentKey,
     judgments: Mapping[JudgmentKey, Judgment],
 ) -> Judged | None:
-    """Send one request of a benchmark about an item to the judge.
+    """Send a single request of a benchmark about an item to the judge.
 
     Args:
         calls: The model calls of the stage.
         benchmark: The benchmark, which makes the requests.
         run: The judge, the item and the transcript.
-        place: What is judged: the request's trial, turn and part.
-        judgments: The judgments of all other requests about the item, which are not sent.
+        place: The trial, turn and part of the request.
+        judgments: Known judgments of the item's other requests, which are used in place of calls.
 
     Returns:
         The request with the parsed reply; None if the benchmark makes no such request.
@@ -141,7 +142,7 @@ async def ask_judge(
 
 
 def _request(judge_request: JudgeRequest, run: JudgeRun, structured: bool) -> ChatRequest:
-    """The request; the prompt is told whether the reply is held to a schema: it asks for one form."""
+    """Make the chat request. `structured` tells the prompt whether a JSON schema is enforced."""
     template = prompt(judge_request.prompt)
     images = {"shown": judge_request.images, "all": run.item.image_ids, "none": ()}[run.images]
     return ChatRequest(
@@ -160,11 +161,11 @@ def _request(judge_request: JudgeRequest, run: JudgeRun, structured: bool) -> Ch
 
 
 def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
-    """Make the version of a judging. Judgments of one version are observed together.
+    """Return the version of judging. Only judgments of the same version are scored together.
 
     Args:
         benchmark: The benchmark, with its prompts and the version of its judge.
-        images: Which images the judge is shown.
+        images: The images that the judge sees.
 
     Returns:
         The version.
@@ -177,11 +178,11 @@ def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
 
 
 def with_images(version: str, images: JudgeImages) -> str:
-    """Add the choice of images to the version of a judging.
+    """Add the setting of the judge's images to a version of judging.
 
     Args:
         version: The version of the prompts and the judge.
-        images: Which images the judge is shown; the default `shown` is not named.
+        images: The images that the judge sees; the default `shown` is not added.
 
     Returns:
         The version.

@@ -1,4 +1,4 @@
-"""How far the judge agrees with people who scored the same answers."""
+"""Agreement of LLM judges with people who scored the same answers: correlation and absolute error."""
 
 import dagster as dg
 from pydantic import Field
@@ -20,7 +20,7 @@ NOBODY = "Nobody has scored an answer that the score queue holds now."
 
 
 class JudgeAgreementSettings(AssetConfig):
-    """The bootstrap's seed: the same scores give the same intervals."""
+    """Settings of agreement: the bootstrap's seed, so that equal scores give equal intervals."""
 
     seed: int = Field(0, description="Seed of the bootstrap.")
 
@@ -38,7 +38,7 @@ def judge_agreement(
 ) -> dg.MaterializeResult:
     """Correlation and mean absolute error of people's mean scores with each judge's scores.
 
-    People's scores are those of round 1, which are blind.
+    People's scores are those of round 1, because they are blind.
     """
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
     rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)

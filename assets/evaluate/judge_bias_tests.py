@@ -1,4 +1,6 @@
-"""Judge bias tests: whether length, instructions in answers, order or authors influence a judge."""
+"""Bias tests of LLM judges: length bias, obedience to instructions in answers, position bias and
+self-preference.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -80,7 +82,7 @@ Row = dict[str, Any]
 
 
 class JudgeBiasTestSettings(AssetConfig):
-    """The shifts that tests must be able to find, and the largest number of answers for them."""
+    """The smallest shifts that the tests must detect, and the largest number of answers for them."""
 
     RETIRED = frozenset({"n_resamples"})
 
@@ -122,9 +124,9 @@ class JudgeBiasTestSettings(AssetConfig):
 
 
 class _BiasTest(NamedTuple):
-    """One answer that a judge judges with something planted; `before` is its score without.
+    """One changed answer for a judge, and `before`, the mean score of the unchanged answer.
 
-    `request` is the request if the benchmark does not make it.
+    `planted` names the change. `request` is set only if the benchmark does not make the request.
     """
 
     release: EvaluatedRelease
@@ -139,7 +141,7 @@ class _BiasTest(NamedTuple):
 
 
 class _JudgedAnswer(NamedTuple):
-    """A judged answer, the transcript that it stands in, and the judge's judgments of all of it."""
+    """A judged answer, its transcript, and the judge's judgments of the whole item."""
 
     model: str
     item_id: str
@@ -153,7 +155,7 @@ class _JudgedAnswer(NamedTuple):
 
 
 Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, list[float]]]]
-"""Judged answers with their scores, by judge and version."""
+"""(judge, version) -> key of the answer -> (answer, its scores, one for each replicate)."""
 
 
 @table_asset(
@@ -172,17 +174,19 @@ def judge_bias_tests(
 ) -> dg.MaterializeResult:
     """Bias tests of each judge: the shift of its verdicts, in points or wins, under irrelevant changes.
 
-    - `length`: neutral sentences after the answer. `obedience`: an instruction in them to give the
-      highest score, compared with the same length without it.
-    - `position`: an answer compared with itself in both orders; 0.5 is a judge that always prefers A.
-    - `verdicts`: the same for the comparisons behind the scores, if a benchmark compares answers.
-    - `self_preference`: its scores of models of its own family minus those of other judges, corrected
-      by `leniency`, the same difference for other models.
+    - `length`: neutral sentences are added to the answer.
+    - `obedience`: an instruction to give the highest score is added to the answer. The shift is
+      against neutral sentences of the same length.
+    - `position`: an answer is compared with itself in both orders. A judge that always prefers the
+      first answer has a shift of 0.5.
+    - `verdicts`: position bias in the comparisons behind the scores, if a benchmark compares answers.
+    - `self_preference`: the judge's scores of models of its own family minus those of other judges,
+      corrected by `leniency`, the same difference for other models.
 
     `verdict`: `found` (p after Holm over the judge's tests), `none` (the interval is within the
-    smallest relevant shift), or `open`; `detectable` is the smallest shift that these answers can show.
-    No score depends on these tests. Judges of the profile are tested on current releases; other rows
-    stay.
+    smallest relevant shift), or `open`. `detectable` is the smallest shift that these answers can show.
+    No score depends on these tests. Judges of the profile are tested on current releases; rows of
+    other judges and releases stay.
     """
     isolation = Isolation(TABLE)
     judges = llm.profile.judges
@@ -264,7 +268,7 @@ def judge_bias_tests(
 
 
 def _scores(warehouse: Warehouse, release: EvaluatedRelease, judges: Collection[str]) -> Scores:
-    """The scores of each judge and version, a score a replicate, of models' answers with a text."""
+    """Read the scores of the models' non-empty answers; baselines are left out."""
     versions = _images(release)
     transcripts = transcripts_of(warehouse, release.release_id)
     by_judge: Scores = {}
@@ -292,12 +296,12 @@ def _scores(warehouse: Warehouse, release: EvaluatedRelease, judges: Collection[
 
 
 def _images(release: EvaluatedRelease) -> dict[str, JudgeImages]:
-    """The images that a judge is shown under each version of the benchmark's judging."""
+    """Return the setting of the images that a judge sees, by judge version."""
     return {judge_version(release.benchmark, images): images for images in get_args(JudgeImages)}
 
 
 class _ShiftTestDesigns:
-    """What is looked for in the bias tests of a release's judges, in the units of the shift."""
+    """The designs of a release's bias tests: smallest shift, power and alpha, in points or wins."""
 
     def __init__(
         self,
@@ -312,7 +316,7 @@ class _ShiftTestDesigns:
         self._beside_others = len(judges) > 1
 
     def design_for(self, judge: str, bias_test: str) -> ShiftTestDesign:
-        """Of one bias test of a judge."""
+        """Return the design of one bias test of a judge."""
         settings = self._settings
         if bias_test in IN_WINS:
             least, span = settings.least_preference, EQUAL
@@ -320,7 +324,7 @@ class _ShiftTestDesigns:
             least, span = settings.least_shift * self.scale, float(self.scale)
         return ShiftTestDesign(
             least,
-            # A favour is the difference of two differences.
+            # Self-preference is the difference of two differences, so its range is twice as wide.
             2 * span if bias_test == SELF_PREFERENCE else span,
             settings.power,
             settings.alpha,
@@ -328,7 +332,7 @@ class _ShiftTestDesigns:
         )
 
     def _n_tests(self, judge: str) -> int:
-        """How many of the judge's bias tests may have a p."""
+        """Return the number of the judge's tests that can have a p-value, for Holm's adjustment."""
         versions = [of_judge for (name, _), of_judge in self._scores.items() if name == judge]
         compared = sum(
             any(order_of(answer.place.part) for answer, _ in of_judge.values())
@@ -345,7 +349,7 @@ def _bias_tests(
     judges: Collection[str],
     settings: JudgeBiasTestSettings,
 ) -> Iterator[_BiasTest]:
-    """The sample of each judge's judged answers, with everything that is planted in them."""
+    """Sample each judge's answers, and yield every planned test of them."""
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     images = _images(release)
     sought = _ShiftTestDesigns(release, scores, judges, settings)
@@ -370,7 +374,7 @@ def _bias_tests(
                 yield _BiasTest(
                     release, bias_test, run, model, place, version, fmean(before), judgments_of_item
                 )
-    # A turn may be judged in several parts, and under several versions; it is compared once.
+    # A turn may have judgments of several parts and versions; its position test is made once.
     for judge in sorted({judge for judge, _ in scores}):
         plain = {
             (model, item_id, place.turn): transcript
@@ -387,7 +391,7 @@ def _bias_tests(
 
 
 def _n_asked(most: int | None, sought: ShiftTestDesign, deviation: float, n_answers: int) -> int:
-    """How many of the answers are asked about."""
+    """Return the number of answers to test: as many as the design needs, at most `most` or all."""
     most = n_answers if most is None else min(most, n_answers)
     return n_needed(sought, deviation, most) if most else 0
 
@@ -395,7 +399,7 @@ def _n_asked(most: int | None, sought: ShiftTestDesign, deviation: float, n_answ
 def _position(
     release: EvaluatedRelease, judge: str, item: Item, model: str, turn: int, transcript: Transcript
 ) -> Iterator[_BiasTest]:
-    """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
+    """Yield comparisons of an answer with a copy that has a closing sentence, in both orders."""
     question = next(item_turn.question for item_turn in item.turns if item_turn.turn == turn)
     closed = plant_in_transcript(
         transcript, JudgmentKey(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
@@ -431,7 +435,7 @@ def _row(bias_test: _BiasTest, reply: Judged, provider: str) -> Row:
 
 
 def _score(bias_test: _BiasTest, judgment: Judgment) -> float:
-    """The score; of a comparison, what the first of the two has of a win."""
+    """Return the score of a judgment; for a comparison, the first answer's share of the win, 0 to 1."""
     if bias_test.request is None:
         return judgment.score
     return first_place_share(judgment.score, bias_test.place.part)
@@ -485,7 +489,7 @@ def _key(row: Row) -> tuple[str | int, ...]:
 def _verdict_rows(
     warehouse: Warehouse, release: EvaluatedRelease, scores: Scores, sought: _ShiftTestDesigns
 ) -> Iterator[Row]:
-    """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
+    """Yield a row with the position bias of each judge that compares answers."""
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
     for (judge, version), of_judge in scores.items():
         comparisons: dict[tuple[str | int, ...], dict[str, float]] = {}
@@ -516,7 +520,7 @@ def _preference_rows(
     families: dict[str, str],
     sought: _ShiftTestDesigns,
 ) -> Iterator[Row]:
-    """Each judge beside the others of its version, on models of its family and on the rest."""
+    """Yield self-preference and leniency of each judge, against other judges of the same version."""
     slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
     alone = [slice_ for slice_ in slices if not slice_.members and slice_.judge in judges]
     metric = release.benchmark.dimensions[-1]
@@ -555,7 +559,7 @@ def _named(release: EvaluatedRelease, judge: str, version: str) -> Row:
 
 
 def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
-    """A Markdown table of the shifts."""
+    """Make a Markdown table of the shifts."""
     lines = [
         [
             *(code(row[name]) for name in ("release_id", "judge", "bias_test")),

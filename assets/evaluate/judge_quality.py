@@ -1,4 +1,6 @@
-"""Judge quality: how far the scores of each judge can be relied on."""
+"""Reliability of LLM judges: agreement with people and other judges, length bias, score distribution
+and variance components.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations, groupby
@@ -47,16 +49,16 @@ People = dict[AnswerKey, dict[str, float]]
 
 NO_JUDGE = "No model has judged an answer: what is scored by rule has no judge to ask about."
 MEASURES = ("mean", "ceiling_rate", "length_correlation", "replicate_variance")
-"""Figures of one judge that are shown."""
+"""Measures of a single judge in the run's metadata."""
 BY_LABEL = (("answer", "mae"), ("answer", "spearman"))
-"""Unit and measure of the agreement that is shown by label."""
+"""Unit and measure of the table of agreement by label."""
 UNITS = ("answer", "item", "model")
 Cells = dict[tuple[str, ...], dict[str, str]]
-"""What names a line of a Markdown table, and its figures."""
+"""Lines of a Markdown table: the cells that name the line -> its figures by column."""
 
 
 class JudgeQualitySettings(ScoringSettings):
-    """How the figures are computed: the same observations give the same numbers."""
+    """Settings of judge quality: labels, critics and resampling."""
 
     RETIRED = frozenset()
 
@@ -109,20 +111,23 @@ def judge_quality(
 ) -> AnalysisResult:
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
-    - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
-      in the right order (`model`). Judges that agree with each other need not be right: people decide,
-      and agreement with them is divided by a label and by the splits of a critic's pairs. Of a judge
-      that was trained on pairs (`critics`) only those for testing count.
-    - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
-      `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
+    - Agreement with people or another judge: a judge may err on single answers (`answer`) and still
+      rank the models correctly (`model`). Judges that agree with each other may all be wrong, so
+      agreement with people counts most. It is also given by label and by the splits of a critic's
+      pairs. For a judge that was trained on pairs (`critics`), only its test pairs count.
+    - On a scale of 1 to 10: how often both scores are in the same band of AlignMMBench
+      (`fuzzy_accuracy`, `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is
+      always stricter.
     - Verdicts, on a scale of 0 and 1: how often both have the same winner (`raw`), and `cohen_kappa`.
       Each order of a pair is one verdict of the judge.
     - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
-    - `length_correlation` well above 0: longer answers score higher, deservedly or not;
-      `length_controlled_score` puts models at the same length. If their order changes, length made it.
+    - `length_correlation` well above 0: longer answers score higher, deservedly or not.
+      `length_controlled_score` compares models at the same length. If their order changes, the order
+      was due to length.
     - `replicate_variance`: how much the judge contradicts itself.
-    - `variance_share_item` is what a judge should see; `_judge` is strictness, which changes no order,
-      `_interaction` disagreement on answers, `_replicate` noise that more replicates would average out.
+    - Shares of variance: `variance_share_item` is due to differences of answers, as it should be;
+      `variance_share_judge` to strictness, which changes no order; `variance_share_interaction` to
+      disagreement on answers; `variance_share_replicate` to noise that more replicates average out.
     """
     isolation = Isolation("evaluate.judge_quality")
     people = _people(warehouse, review_store)
@@ -150,7 +155,7 @@ def judge_quality(
 def _rows(
     judge: JudgeObservations, beside: ReferenceMeasures, settings: JudgeQualitySettings
 ) -> list[Row]:
-    """The rows of one judge, or of a panel and the judges that it is made of."""
+    """Compute the rows of one judge, or of a panel of judges."""
     scale = JudgeScale(judge.benchmark.dimensions, *judge.benchmark.score_range)
     resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
     split_by = settings.split_by or next(reversed(judge.benchmark.abilities), None)
@@ -172,12 +177,14 @@ def _rows(
 
 
 def _models(judge: JudgeObservations) -> dict[str, Sequence[ScoredObservation]]:
-    """What was observed of models: any judge tells apart what calibrates them and it."""
+    """Return the observations of models. Baselines are left out: they would inflate agreement, as any
+    judge tells them from models.
+    """
     return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 
 
 def _splits(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
-    """The split of the training pair of each answer that has one, by release."""
+    """Read the split of each answer that is in a critic's training pairs, by release."""
     splits: dict[str, dict[AnswerKey, str]] = {}
     for row in warehouse.read("evaluate/critic_pairs").to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
@@ -186,7 +193,7 @@ def _splits(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
 
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:
-    """People's mean scores or verdicts of answers, by release, answer and dimension."""
+    """Return people's mean scores, or verdicts, by release, answer and dimension."""
     ratings = scores_by_people(review_store)
     means = {
         dimension: mean_by_item([rating for rating in ratings if rating.dimension == dimension])
@@ -212,8 +219,9 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
 
 
 def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.MetadataValue]:
-    """Markdown tables of the overall scores: each judge's; agreement as Spearman's rho by unit, on a
-    scale of 1 to 10 as bands and kappa of answers; agreement with people by label."""
+    """Make Markdown tables for the overall score: measures of each judge; agreement as Spearman's rho
+    by unit; bands and kappa for scales of 1 to 10; agreement by label.
+    """
     alone: Cells = {}
     compared: Cells = {}
     banded: Cells = {}
@@ -258,7 +266,7 @@ def _markdown(names: Sequence[str], figures: Sequence[str], cells: Cells) -> dg.
 
 
 def _figure(row: Row) -> str:
-    """The value with its interval; a dash where there is no value."""
+    """Format the value with its interval; a dash stands for no value."""
     if row["value"] is None:
         return "–"
     interval = "" if row["ci_low"] is None else f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})"

@@ -25,7 +25,7 @@ from resources.warehouse import Warehouse
 
 
 class JudgmentsSettings(EvaluationSettings):
-    """What a judge is shown, and the number of repetitions."""
+    """Settings of judgments: the images that a judge sees, and the number of replicates."""
 
     images: JudgeImages = Field(
         "shown",
@@ -50,7 +50,7 @@ class JudgmentsSettings(EvaluationSettings):
         return choices
 
     def images_of(self, release: EvaluatedRelease) -> JudgeImages:
-        """The images that a judge is sent on a release."""
+        """Return the setting of the images that a judge sees on a release."""
         choice = self.images_by_benchmark.get(release.benchmark.name, self.images)
         return cast("JudgeImages", choice)
 
@@ -69,11 +69,11 @@ def judgments(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """The judgment of each judge of the profile on each answer. A judge never learns the model's name.
+    """The judgment of each judge of the profile on each answer. A judge never sees the model's name.
 
-    Judges rate the answers of the profile's models and imported predictions on the current releases,
-    and answers on other releases that a judge has not yet rated. Judgments of former judges and models
-    stay.
+    Judges rate the answers of the profile's models on the current releases, and all other answers,
+    such as imported predictions, that they have not rated yet. Judgments by former judges and of
+    former models stay.
     """
     isolation = Isolation("evaluate.judgments")
     archived, frozen = archived_judges(warehouse), kept_models(warehouse)
@@ -101,7 +101,7 @@ def judgments(
                 if run.model in llm.profile.evaluate
                 or (release_id, run.model, run.judge) in lacking
             ]
-            # All models' answers to some items come one after the other: they are read together.
+            # Sorted by batch of items, so that the transcripts of a batch are read only once.
             portion_of = transcripts[release_id].portion_of
             runs += sorted(of_release, key=lambda run: portion_of[run.item_id])
 
@@ -143,7 +143,7 @@ def judgments(
 
 
 class _JudgeRunKey(NamedTuple):
-    """One judge and the answers of one model to one item."""
+    """One task of a judge: the answers of one model to one item, in one replicate."""
 
     release: EvaluatedRelease
     model: str
@@ -155,7 +155,7 @@ class _JudgeRunKey(NamedTuple):
 def _runs(
     warehouse: Warehouse, release: EvaluatedRelease, judges: list[str], settings: JudgmentsSettings
 ) -> list[_JudgeRunKey]:
-    """Every item of a release that each model answered, for each judge and replicate."""
+    """List the tasks of all judges on a release; none if the benchmark needs no judge."""
     if not release.benchmark.judge_prompts:
         return []
     answered = warehouse.read("evaluate/answered_items_of", {"release_id": release.release_id})
@@ -171,7 +171,7 @@ def _runs(
 def _add(
     results: ModelResults, made_by: dict[str, object], item_id: str, replies: list[JudgeReply]
 ) -> None:
-    """Rows of one item's judgments, and of those that were lost."""
+    """Add the rows of one item's judgments, and of the failed ones."""
     for reply in replies:
         trial, turn, part = reply.place
         where = {"item_id": item_id, "trial": trial, "turn": turn, "call_key": reply.call_key}

@@ -1,4 +1,4 @@
-"""Language gaps: what models score more on a release than on the same one in another language."""
+"""Language gap: difference of a model's scores on a release and on its translation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -42,8 +42,9 @@ def language_gaps(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> AnalysisResult:
-    """What each model scores more in one language than in another, on the same items, with the interval
-    of the difference and p of the paired t-test; of all items and by ability of level 2."""
+    """Difference of each model's scores in two languages on the same items, with its interval and the p
+    of a paired t-test, for all items and by ability of level 2.
+    """
     isolation = Isolation("evaluate.language_gaps")
     rows: list[Row] = []
     unlike: dict[str, int] = {}
@@ -53,8 +54,8 @@ def language_gaps(
         pairing = paired_items(*items)
         if not pairing.paired:
             if pairing.n_unlike:
-                # Equal ids alone are no translation; said, because a picture that was saved again is
-                # another.
+                # Equal ids do not make a translation if the items differ. This is reported, because an
+                # image that was only saved again counts as another image.
                 unlike[f"{first['release_id']} and {second['release_id']}"] = pairing.n_unlike
             continue
         n_pairs += 1
@@ -76,7 +77,7 @@ def _rows(
     items: Sequence[list[Item]],
     settings: ScoringSettings,
 ) -> list[Row]:
-    """The gaps between two releases with these items."""
+    """Compute the gaps between two releases with these items."""
     benchmark = benchmarks[releases[0]["benchmark"]]
     first, second = (release["release_id"] for release in releases)
     ones, others = (
@@ -95,7 +96,7 @@ def _rows(
 
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:
-    """Two current releases of one benchmark and split in two languages, English first."""
+    """Yield pairs of current releases of a benchmark and split in two languages, English first."""
     releases = [row for row in current_of(warehouse, benchmarks) if row["language"]]
     releases.sort(
         key=lambda row: (row["language"] != SOURCE_LANGUAGE, row["language"], row["name"])

@@ -19,7 +19,7 @@ from resources.llm.registry import Profile, load_registry
 from resources.warehouse import Warehouse
 
 LONGEST_REASON = 200
-"""Characters. Dagster's UI folds a text of 1,000 characters or more."""
+"""Longest reason in the metadata, in characters: Dagster's UI folds a text of 1,000 or more."""
 
 
 @table_asset(
@@ -54,7 +54,7 @@ def leaderboard(
 
 
 def _models(warehouse: Warehouse) -> pa.Table:
-    """What models.yaml says of every model that has scores."""
+    """Read the field `about` in models.yaml of every model with scores."""
     scored = warehouse.select("evaluate.scores", "model", order="model", distinct=True)
     specs = load_registry().models
     return rows_to_arrow(
@@ -68,7 +68,9 @@ def _models(warehouse: Warehouse) -> pa.Table:
 
 
 def _narrow(rows: pa.Table) -> pa.Table:
-    """The rows for previews: Dagster folds wide ones, so models have their label and nothing else."""
+    """Reduce the rows for previews, as Dagster's UI folds wide tables: of a model only its label is
+    left.
+    """
     about = [name for name in arrow_schema("evaluate.models").names if name != "model"]
     place = rows.column_names.index("model")
     return rows.set_column(place, "model", rows["label"]).drop_columns(
@@ -77,7 +79,7 @@ def _narrow(rows: pa.Table) -> pa.Table:
 
 
 def _previews(rows: pa.Table) -> dict[str, Any]:
-    """The best of each release: the first rows of the table are those of one release alone."""
+    """Make a preview for each release, because the first rows of the table are all of one release."""
     releases = rows["release"].to_pylist()
     return {
         f"preview of {release}": dg.MetadataValue.md(
@@ -88,7 +90,7 @@ def _previews(rows: pa.Table) -> dict[str, Any]:
 
 
 def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:
-    """Metadata that names the profile's models without scores on current releases, and why."""
+    """List the profile's models without scores on current releases, with reasons, as metadata."""
     unscored = warehouse.read("evaluate/unscored", {"models": profile.evaluate}).to_pylist()
     if not unscored:
         return {"without scores": "none"}

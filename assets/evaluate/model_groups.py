@@ -1,4 +1,4 @@
-"""Groups of models: open against proprietary ones, and the best model by ability."""
+"""Comparison of model groups, such as open and proprietary models, and the best model by ability."""
 
 import dagster as dg
 
@@ -12,7 +12,7 @@ from methods.evaluation.model_groups import group_findings
 from resources.warehouse import Warehouse
 
 FIELDS = ("access", "main_language")
-"""Fields of models.yaml that tell groups apart."""
+"""Fields of models.yaml that define the groups."""
 
 
 @analysis(
@@ -31,10 +31,10 @@ def model_groups(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> AnalysisResult:
-    """Means, best models and differences of groups of models, of everything and by ability.
+    """Means, best models and differences of groups of models, for all items and by ability.
 
-    Groups are by `access` and `main_language` of models.yaml; `subject` is empty for all models. What a
-    model failed counts as the lowest value.
+    Groups are by `access` and `main_language` of models.yaml; `subject` is empty for all models. A
+    model's failures count as the lowest value.
     """
     isolation = Isolation("evaluate.model_groups")
     models = warehouse.select("evaluate.models").to_pylist()

@@ -1,4 +1,5 @@
-"""Observations: one scored fact per row, from answers and judgments.
+"""Observations: one scored fact per row (model, judge, metric, item, turn), from answers and judgments.
+
 
 The benchmark's `judge` runs on the stored judgments. No model is asked.
 """
@@ -32,11 +33,11 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 ITEMS_AT_ONCE = 500
-"""Items whose answers and judgments, of all models, are in memory at once."""
+"""Items whose answers and judgments are in memory at the same time."""
 
 
 class JudgingPass(NamedTuple):
-    """One judging of a release: who judged, under which version, which repetition."""
+    """One pass of judging over a release: the judge, its version and the replicate."""
 
     judge: str
     version: str
@@ -44,14 +45,14 @@ class JudgingPass(NamedTuple):
 
 
 class StoredJudgment(NamedTuple):
-    """A judgment of the table, and the call that gave it."""
+    """A stored judgment, and the key of its call."""
 
     judgment: Judgment
     call_key: str
 
 
 Judgments = dict[JudgingPass, dict[tuple[str, str], dict[JudgmentKey, StoredJudgment]]]
-"""Judgments by pass, model and item, and place."""
+"""Judging pass -> (model, item id) -> trial, turn and part -> judgment."""
 
 
 @table_asset("evaluate.observations", deps=[answers, judgments], automation_condition=WHEN_READY)
@@ -74,7 +75,7 @@ def observations(
             continue
         benchmark = benchmarks[release["benchmark"]]
         with isolation.release(release["release_id"]):
-            # All of a release or nothing: a part of its items would be other scores.
+            # All rows of a release or none: scores over a part of its items would be wrong.
             rows = ArrowRows("evaluate.observations")
             for row in _rows(warehouse, benchmark, release["release_id"]):
                 rows.add({**release, **row})
@@ -97,7 +98,7 @@ def _without(benchmark: str) -> str:
 
 def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:
     where = {"release_id": release_id}
-    # Open to its end: answers that were replaced meanwhile would be half of the one and of the other.
+    # One snapshot for all batches, so that answers and judgments belong together.
     with warehouse.kept_open():
         answered = set(warehouse.read("evaluate/answering_models_of", where)["model"].to_pylist())
         passes: dict[JudgingPass, set[str]] = {}
@@ -113,8 +114,8 @@ def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterat
             for judge_pass, judged_models in passes.items():
                 judged = judgments.get(judge_pass, {})
                 for (model, item_id), transcript in transcripts.items():
-                    # A judge that has not judged a model observed nothing of it; who answered nothing
-                    # has nothing to be judged, and is observed all the same.
+                    # A model that a judge has not judged has no rows under this judge. A model that
+                    # has answered nothing has rows under every judge, as nothing is left to judge.
                     if judge_pass.judge == RULE or model in judged_models or model not in answered:
                         stored_judgments = judged.get((model, item_id), {})
                         yield from _observe(

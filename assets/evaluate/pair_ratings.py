@@ -1,4 +1,4 @@
-"""Pair ratings: how strong each model is by the comparisons of its answers with others'."""
+"""Bradley-Terry (Elo-like) ratings of models, from pairwise comparisons of their answers."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 class PairRatingsSettings(AssetConfig):
-    """How the figures are computed: the same comparisons give the same numbers."""
+    """Settings of the resampling; the same comparisons give the same ratings."""
 
     n_resamples: int = Field(
         1_000, ge=100, description="Resamples behind each interval of a rating."
@@ -49,11 +49,12 @@ def pair_ratings(
 ) -> dg.MaterializeResult:
     """Bradley-Terry ratings with intervals and ranks, by release, judge and version.
 
-    - 400 points are odds of 10 to 1; the mean of connected models is 1000. Intervals are over items,
-      and ranks hold for all models together at 95 %.
-    - `judged` has comparisons with a verdict; in `floor` a missing answer also loses.
-    - `controlled_rating` is the rating at equal length and layout. If the order changes, style caused
-      it.
+    - A difference of 400 points means odds of 10 to 1; the mean of connected models is 1000. Intervals
+      are resampled over items, and the ranks of all models hold jointly at 95 %.
+    - In the column `form`, `judged` uses comparisons with a verdict; in `floor`, a missing answer also
+      loses.
+    - `controlled_rating` is the rating at equal length and layout (style control). If it changes the
+      order, the order was due to style.
     - `evaluate.pair_biases` has the share of wins of the first position, and the effect of each style
       feature.
     """
@@ -104,7 +105,7 @@ def _compared(rows: Any) -> Iterator[ArenaComparison]:
 
 
 def _ranking(ratings: Sequence[Row]) -> list[str]:
-    """A Markdown table of the ratings that rank: those in which no answer loses."""
+    """Make a Markdown table of the ratings of `floor`, in which a missing answer loses."""
     lines = [
         [
             code(row["release_id"]),

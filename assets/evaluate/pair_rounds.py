@@ -1,4 +1,4 @@
-"""The rounds of comparison designs: each round asks the judges of all releases at once."""
+"""Rounds of pairwise comparisons: each round asks the judges of all releases at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ def transcripts_of_models(transcripts: Answers, models: Sequence[str]) -> Answer
 
 @dataclass
 class PairwiseEvaluation:
-    """The models of a release before one judge: a design, and the rows that came of it so far."""
+    """Pairwise comparisons of a release's models by one judge: the design, and the rows so far."""
 
     release: EvaluatedRelease
     judge: str
@@ -66,7 +66,7 @@ class PairwiseEvaluation:
 
     @property
     def named(self) -> Row:
-        """The columns that its rows have in common."""
+        """The columns that all rows have in common."""
         return {
             "benchmark": self.release.benchmark.name,
             "release_id": self.release.release_id,
@@ -76,11 +76,11 @@ class PairwiseEvaluation:
 
     @property
     def n_lost(self) -> int:
-        """Comparisons that the judge gave no verdict on."""
+        """The number of comparisons without a verdict."""
         return sum(row["status"] == "not_judged" for row in self.rows)
 
     def transcripts(self, question: Matchup) -> tuple[Transcript, Transcript]:
-        """The answers of both models to the item of a question."""
+        """Return the answers of both models to the item of a comparison."""
         first, second = (
             self.answers.get((name, question.unit.item_id), NOTHING)
             for name in (question.first, question.second)
@@ -95,7 +95,7 @@ class PairwiseEvaluation:
             question: The comparison.
 
         Returns:
-            The replies; none if one of the two models gave no answer.
+            The replies, one for each order; empty if one of the models gave no answer.
         """
         first, second = self.transcripts(question)
         turn = question.unit.turn
@@ -115,7 +115,8 @@ class PairwiseEvaluation:
             provider: The judge's provider.
 
         Returns:
-            The outcomes.
+            The outcomes with a winner or a tie, 0 to 1 from the first model's view, and the number of
+            calls.
         """
         first, second = (
             transcript.answer(PLAIN, question.unit.turn)
@@ -160,7 +161,8 @@ def ask_in_rounds(
 ) -> Usage:
     """Ask judges to compare answers, in rounds until every design has ended.
 
-    A round has questions of all contests, each judge by itself.
+    A round has the comparisons of all contests. With several judges, a failing judge does not stop the
+    others.
 
     Args:
         llm: The gateway.
@@ -169,7 +171,7 @@ def ask_in_rounds(
         on_progress: Shows the progress.
 
     Returns:
-        What the calls used.
+        The usage of the calls.
     """
     usage = Usage(stage=stage)
     waiting = [(contest, next(contest.design)) for contest in contests]
@@ -198,7 +200,7 @@ def ask_in_rounds(
 
 
 def _advance(contest: PairwiseEvaluation, matchups: list[Matchup], llm: Gateway, came: Any) -> Any:
-    """The design's next questions; None where it has ended."""
+    """Give the design its outcomes, and return its next comparisons; None if it has ended."""
     provider = llm.registry.model(contest.judge).provider
     outcomes = [contest.take(question, next(came), provider) for question in matchups]
     try:

@@ -1,4 +1,4 @@
-"""Pairs: which of two models' answers each judge prefers."""
+"""Pairwise comparisons by LLM judges: which of two models' answers each judge prefers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ OFF = (
 
 
 class PairsSettings(EvaluationSettings):
-    """What is compared, by which design, and what a judge is shown."""
+    """Settings of pairwise comparisons: releases, models, design, and the judge's input."""
 
     releases: list[str] = Field(
         [],
@@ -94,13 +94,13 @@ def pairs(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Which of two answers to the same turn each judge prefers, both orders, a row an order.
+    """The answer that each judge prefers of two answers to the same turn; one row for each order.
 
-    Only releases that are named are asked, since it costs two calls a comparison. The adaptive design
-    asks in rounds: every pair a little, then neighbours in the order until it is resolved or the budget
-    is used. A comparison without a verdict is counted and no loss; where a model gave no answer, no
-    judge is asked. What was asked is in the ledger: a run that was cut short asks nothing twice. Other
-    releases and judges keep their rows.
+    A comparison costs two calls, so only releases that the settings name are compared. The adaptive
+    design asks in rounds: first a few turns of every pair, then neighbours in the ranking, until it is
+    resolved or the budget is used. If a model gave no answer, the judge is not asked. A comparison
+    without a verdict is counted. A run that was cut off repeats no call, as the ledger has them. Rows
+    of other releases and judges stay.
     """
     if not config.releases:
         return report(rows_to_arrow(TABLE, []), {"note": OFF})
@@ -139,11 +139,11 @@ def pairs(
 
 
 def pairs_version(*, reference: bool, images: JudgeImages) -> str:
-    """Compute the version of comparing: of its prompt, and of what the judge is shown.
+    """Return the version of comparisons: of the prompt, and of the judge's input.
 
     Args:
-        reference: Whether the judge is shown references.
-        images: Which images the judge is shown.
+        reference: Whether the judge sees references.
+        images: The images that the judge sees.
 
     Returns:
         The version.
@@ -170,7 +170,10 @@ def _named(
 def _contests(
     warehouse: Warehouse, release: EvaluatedRelease, judges: Sequence[str], settings: PairsSettings
 ) -> list[PairwiseEvaluation]:
-    """One contest of the release's models for each judge. Raises dg.Failure where there is none."""
+    """Create a contest of the release's models for each judge.
+
+    Raises dg.Failure if a model has no answers, or if there are fewer than two models.
+    """
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = {
         key: transcript
@@ -249,7 +252,7 @@ def _writes(evaluation: PairwiseEvaluation, settings: PairsSettings) -> list[Tab
 def _designs(
     contests: Sequence[PairwiseEvaluation], complete: Sequence[PairwiseEvaluation]
 ) -> list[str]:
-    """A Markdown table of what was asked; of too many lost verdicts the earlier rows stay."""
+    """Make a Markdown table of calls and rounds; it names contests that keep their earlier rows."""
     lines = [
         [
             code(contest.release.release_id),

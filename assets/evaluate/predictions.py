@@ -1,4 +1,4 @@
-"""Predictions that were made elsewhere: imported from a file, they take part like any model."""
+"""Imported predictions: answers from a file that are scored like those of any other model."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,8 +30,9 @@ from resources.warehouse import TableWrite, Warehouse
 
 TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
 ANSWERED = ("evaluate.answers", "evaluate.extractions", "evaluate.failed", "evaluate.missing")
-"""Tables with what was made of predictions, which go with them."""
+"""Tables with rows derived from predictions, which are removed with them."""
 MOST_NAME = 80
+"""Longest name of imported predictions, in characters."""
 
 predictions = table_spec(
     TABLE,
@@ -44,22 +45,22 @@ predictions = table_spec(
 
 
 class PredictionsImport(NamedTuple):
-    """What importing a file came to."""
+    """The result of importing a file of predictions."""
 
     release_id: str
     model: str
     predictions: Predictions
     n_lacking: int
-    """Items that the file has no prediction for."""
+    """Number of items without a prediction in the file."""
     n_held_out: int
-    """Items whose right answer is not in this home."""
+    """Number of items whose right answer is not in this workspace."""
     before: str | None
-    """The name of the file that was here before; None where there was none."""
+    """The name of the file that was imported before under the same name, if there was one."""
     same: bool
     """Whether that file had the same predictions."""
 
     def sentences(self) -> str:
-        """What a person is told, with every count."""
+        """Return a message for the user, with all counts."""
         sentences = [
             f"{self.model} has predictions for {self.predictions.n_items} items of {self.release_id}, "
             f"from {self.predictions.n_rows} records."
@@ -86,7 +87,8 @@ def import_predictions(
 ) -> PredictionsImport:
     """Import a file of predictions on a release.
 
-    The same predictions again change nothing; others under the same name replace them.
+    Importing the same predictions again changes nothing; other predictions under the same name replace
+    the earlier ones.
 
     Args:
         warehouse: The tables.
@@ -96,7 +98,7 @@ def import_predictions(
         quoting: How the quotes of a CSV or TSV are read.
 
     Returns:
-        What was imported.
+        The result, with counts.
 
     Raises:
         UserError: The file cannot be imported; nothing is changed.
@@ -154,9 +156,9 @@ def import_predictions(
 
 
 def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
-    """Remove imported predictions with the answers made of them.
+    """Remove imported predictions and the rows derived from them.
 
-    Scores and reports lack them from the next run on.
+    Scores and reports contain them until the next run.
 
     Args:
         warehouse: The tables.
@@ -188,12 +190,12 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
 
 
 def imported_releases(warehouse: Warehouse) -> list[str]:
-    """Ids of the releases that there are predictions on."""
+    """Return the ids of the releases with imported predictions."""
     return sorted({release_id for release_id, _ in _files(warehouse)})
 
 
 def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
-    """By release and candidate, a hash of what its predictions say."""
+    """Return a hash of the imported predictions for each (release id, candidate)."""
     return {place: row["content_hash"] for place, row in _files(warehouse).items()}
 
 
@@ -205,7 +207,7 @@ def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Pred
         release_id: The release.
 
     Returns:
-        The texts by candidate and place.
+        The texts by candidate, then by item, trial and turn.
     """
     texts: dict[str, dict[PredictionKey, str]] = {}
     stored = warehouse.select(
@@ -218,7 +220,7 @@ def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Pred
 
 
 def find_candidate(model: str) -> str:
-    """The candidate of a name that a person gave. Raises PredictionError."""
+    """Return the candidate `file:<model>` for a name that the user gave. Raises PredictionError."""
     name = model.removeprefix(f"{FILE}:").strip()
     if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
         raise PredictionError(
@@ -230,7 +232,7 @@ def find_candidate(model: str) -> str:
 
 
 def _hash(file: Path, model: str) -> str:
-    """The SHA-256 of a file, or a hash of those of the model's files in a folder."""
+    """Return the SHA-256 of a file, or for a folder a hash of all hashes of the model's files."""
     if file.is_dir():
         return content_id([file_hash(each) for each in submitted_files(file, model)])
     return file_hash(file)

@@ -1,6 +1,6 @@
-"""Prompt sensitivity: which wordings of a question cost each model points.
+"""Prompt sensitivity: the effect of a question's wording (paraphrase) on each model's score.
 
-What a style is, and how effects are computed, is `methods/evaluation/prompt_sensitivity.py`.
+`methods/evaluation/prompt_sensitivity.py` defines the styles and computes the effects.
 """
 
 import dagster as dg
@@ -40,16 +40,17 @@ def prompt_sensitivity(
 ) -> AnalysisResult:
     """Prompt sensitivity: the score of each wording style minus that of the question's other wordings.
 
-    The interval of `difference` is over groups; p is of the same test, also after Holm over all models
-    and styles. The style is the item's label `style`, else by rule: as a question, polite, shorter or
-    longer than the group's median.
+
+    A group has the wordings of one question. The interval of `difference` is over groups; its p-value
+    is given with and without Holm's adjustment for all models and styles. The style is the item's label
+    `style`, or follows by rule: as a question, polite, shorter or longer than the group's median.
     """
     isolation = Isolation("evaluate.prompt_sensitivity")
     rows: list[Row] = []
     items: dict[str, list[Item]] = {}
     for slice_ in slices(warehouse, benchmarks, config.panel, isolation):
         if slice_.release_id not in items:
-            # Slices come release by release.
+            # Slices are sorted by release, so the items of one release are enough.
             items = {slice_.release_id: items_of(warehouse, slice_.release_id)}
         with isolation.release(slice_.release_id):
             findings = sensitivity_findings(

@@ -13,7 +13,9 @@ from resources.warehouse import Warehouse
 def provenance(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """The origin of each scored turn: judge, answer, calls, prompts, reviewers, images and pages."""
+    """The origin of each scored turn: judge, answer, model calls, prompts, reviewers, images and
+    Wikipedia pages.
+    """
     rows = warehouse.select(
         "evaluate.provenance",
         order="benchmark, release, model, item, trial, turn, judge, replicate, part",

@@ -1,4 +1,4 @@
-"""The page that compares two releases, and its queries."""
+"""Comparison of two releases as an HTML page: items, settings, and scores on common items."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -21,11 +21,11 @@ from resources.reports.diff_page import page_of, render_diff
 from resources.warehouse import Warehouse
 
 Turn = tuple[str, str, str, str, str, int]
-"""Model, judge, version of its prompt, item, trial, turn."""
+"""(model, judge, judge version, item id, trial, turn)."""
 
 
 class ReleaseComparison(NamedTuple):
-    """Two releases, how they differ, and the scores on the items that both have."""
+    """Two releases, their differences, and the scores on common items."""
 
     first: ReleaseContents
     second: ReleaseContents
@@ -34,7 +34,7 @@ class ReleaseComparison(NamedTuple):
 
     @property
     def markdown(self) -> str:
-        """The comparison for a terminal and for the metadata of a run."""
+        """The comparison as Markdown, for a terminal and for the metadata of a run."""
         return difference_markdown(self.first.card, self.second.card, self.difference, self.common)
 
 
@@ -44,7 +44,7 @@ def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     Args:
         warehouse: The tables.
         a: The id or name of a release.
-        b: That of the other release; empty to compare `a` with its parent.
+        b: The id or name of the other release; empty to compare `a` with its parent.
 
     Returns:
         The ids of the first and the second release.
@@ -82,7 +82,7 @@ def compare_releases(
         second_id: The second release.
 
     Returns:
-        What differs.
+        The differences and the scores on common items.
 
     Raises:
         ReleaseError: A release cannot be read.
@@ -103,7 +103,7 @@ def write_page(
     benchmarks: Benchmarks,
     comparison: ReleaseComparison,
 ) -> str:
-    """Write the page of a comparison, and the index again.
+    """Write the HTML page of a comparison, and update the index.
 
     Args:
         warehouse: The tables.
@@ -146,7 +146,7 @@ def _on_common(
     second: ReleaseContents,
     items: Mapping[str, str],
 ) -> list[CommonScores]:
-    """Every model that one version of one judge has judged on both releases."""
+    """Score the models on common items that the same version of a judge has judged on both releases."""
     names = {benchmark_of(contents.card) for contents in (first, second)}
     name = names.pop()
     if names or name is None or name not in benchmarks or not items:
@@ -177,13 +177,13 @@ def _on_common(
             )
             if scores:
                 on_common.append(CommonScores(model, *key, scores, repeated))
-    # The best on the second release first.
+    # By judge, models with the highest score on the second release first.
     on_common.sort(key=lambda one: (one.judge, one.judge_version, -one.scores[0].after, one.model))
     return on_common
 
 
 def _calls(warehouse: Warehouse, release_id: str) -> dict[Turn, tuple[str | None, list[str]]]:
-    """The answer and the judge's calls of each observed turn."""
+    """Read the call of the answer, and the judge's calls, for each observed turn."""
     rows = warehouse.read("evaluate/call_keys_of", {"release_id": release_id}).to_pylist()
     return {
         (
@@ -205,7 +205,10 @@ def _repeated(
     after: Mapping[Turn, tuple[str | None, list[str]]],
     items: Mapping[str, str],
 ) -> RepeatedResults:
-    """How many turns rest on the same calls on both releases; a panel's on those of all its judges."""
+    """Count the turns whose answers, or judgments, come from the same calls on both releases.
+
+    For a panel, the calls of all its judges must be the same.
+    """
     judges = {(member.judge, member.version) for member in judged.members or [judged]}
     turns: dict[tuple[str, str, int], list[tuple[bool, bool]]] = {}
     for (who, judge, version, item_id, trial, turn), (answer, calls) in before.items():

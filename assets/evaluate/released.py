@@ -1,4 +1,4 @@
-"""The releases that are evaluated: the current one of each benchmark, and its items."""
+"""Releases to evaluate on (the current releases of the benchmarks), and their items."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 
 ITEMS_AT_ONCE = 1_000
-"""Items that are read at once, and that are kept."""
+"""Items of a batch. Releases with at most this many items are cached."""
 _KEPT: WeakKeyDictionary[Warehouse, dict[str, list[Item]]] = WeakKeyDictionary()
-"""Items of releases, as long as a run has its warehouse."""
+"""Cache of items by release, for as long as the warehouse object exists."""
 _ORDERS = {
     "items": "ordinal",
     "turns": "item_id, turn",
@@ -32,7 +32,7 @@ _ORDERS = {
 
 
 class EvaluatedRelease(NamedTuple):
-    """A benchmark and a release of it."""
+    """A release and its benchmark."""
 
     benchmark: Benchmark
     release_id: str
@@ -41,7 +41,7 @@ class EvaluatedRelease(NamedTuple):
 def evaluated_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()
 ) -> list[EvaluatedRelease]:
-    """List the current releases of the benchmarks, and further ones by their ids.
+    """List the current releases of the benchmarks, and further releases by their ids.
 
     A benchmark may have several current releases: a built one, and one for each import.
 
@@ -194,7 +194,7 @@ def writers_of(warehouse: Warehouse, release_id: str) -> list[str]:
         release_id: The release.
 
     Returns:
-        Their names; empty if the release does not say.
+        Their names; empty if the release does not record them.
     """
     rows = warehouse.select("release.releases", "writers", release_id=release_id).to_pylist()
     return next((row["writers"] or [] for row in rows), [])

@@ -1,4 +1,4 @@
-"""The data of a release's report: rows of tables as plain data."""
+"""Data of a release's HTML report: rows of tables as plain data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -41,14 +41,24 @@ from resources.reports.report_input import (
 from resources.warehouse import Warehouse
 
 SEED = 0
-"""Of the resampling: the same answers give the same page."""
+"""Seed of the resampling: the same answers give the same page."""
 
 
 def choice_data(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], release_id: str
 ) -> MultipleChoiceInput | None:
-    """The letters that each model named and the passes that it was asked, None for a release whose
-    items have no choices or that nobody answered. Baselines are left out: nobody asked them.
+    """Read the letters that each model chose, and its passes (rotations of the choices).
+
+    Baselines are left out.
+
+    Args:
+        warehouse: The tables.
+        benchmark: The benchmark of the release, if it is known.
+        items: The items of the release.
+        release_id: The release.
+
+    Returns:
+        The data, or None if no item has choices or no model has answered.
     """
     if not any(item.choices for item in items):
         return None
@@ -93,13 +103,13 @@ ORDERS = {
     "pair_ratings": "ALL",
     "pair_biases": "ALL",
 }
-"""Table whose rows of a release are shown as they are -> their order."""
+"""Order of each table that the report shows without a query of its own."""
 SECTIONS = (
     *("failures", "findings"),
     *("error_attribution", "judge_bias_tests", "page_categories"),
     *("pair_designs", "pair_ratings", "pair_biases", "pair_counts", "pair_shares"),
 )
-"""What the page shows beside the board as it stands in the tables."""
+"""Tables and queries that the report shows in addition to the leaderboard."""
 
 
 def report_data(
@@ -110,7 +120,7 @@ def report_data(
     families: Mapping[str, str],
     calls: EvaluationCalls,
 ) -> Report:
-    """Read the data of the page of a release.
+    """Read the data of a release's report.
 
     Args:
         warehouse: The tables.
@@ -126,7 +136,7 @@ def report_data(
     where = {"release_id": release["release_id"]}
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
-    # A page may be shown to anybody; scores of all items tell no answer.
+    # Reports may be published, so they do not show held-out answers. Aggregate scores reveal none.
     edition = edition_of(card_of(release))
     hidden, shown = held_out(edition), exported_rows(rows, edition)
     benchmark = benchmarks.get(release["benchmark"])
@@ -260,7 +270,9 @@ def _read(
     params: Mapping[str, object],
     orders: Mapping[str, str] = ORDERS,
 ) -> dict[str, list[Row]]:
-    """Rows of the tables of `orders` and of queries `evaluate/<name>_of`, of one moment, by name."""
+    """Read rows by name from one snapshot: of a table if the name is in `orders`, else of the query
+    `evaluate/<name>_of`.
+    """
     queries = [name for name in names if name not in orders]
     with warehouse.kept_open():
         tables = {
@@ -274,7 +286,7 @@ def _read(
 
 
 def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:
-    """The languages of releases that are compared."""
+    """Return the language of each release that the language gaps compare."""
     compared = {row[name] for row in gaps for name in ("release_id", "other")}
     if not compared:
         return {}
@@ -285,7 +297,9 @@ def _languages(warehouse: Warehouse, gaps: Iterable[Row]) -> dict[str, str]:
 def _widest_groups(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
 ) -> list[Row]:
-    """The groups of wordings whose ratings differ most, with their texts and styles."""
+    """Return the groups of paraphrased questions with the largest spread of ratings, with texts and
+    styles.
+    """
     groups = groups_of(items)
     metric = (
         next((metric for metric in benchmark.metrics if metric.aggregation == "micro"), None)
@@ -318,7 +332,7 @@ def _benchmark(benchmark: Benchmark) -> ReportBenchmark:
 
 
 def metric_row(metric: Metric) -> Row:
-    """The row of a metric for a page; the ends of its scale are None if it has none."""
+    """Return a metric's row for a page; `low` and `high` are None if its scale has no ends."""
     low, high = metric.shown_ends
     return {
         "name": metric.name,
@@ -341,8 +355,7 @@ def _examples(
     profile: Profile,
     hidden: bool,
 ) -> list[Row]:
-    """The items with the rows of the release, the models' answers and, unless it is `hidden`, what was
-    said of them."""
+    """Return example items with their turns, images and answers, and the judgments unless `hidden`."""
     first = {**where, "n_items": len(items)}
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (rows_by(released[table], "item_id") for table in ("turns", "images"))

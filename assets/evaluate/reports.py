@@ -1,4 +1,4 @@
-"""Reports: one HTML page a release, a home page over all, and a page on the corpus."""
+"""HTML reports: one page for each release, an index of all, and a page about the corpus."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -78,7 +78,7 @@ def reports(
     rows, lines = [], []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
         with isolation.release(release["release_id"]):
-            # Some twenty reads, which open the file once.
+            # About twenty queries, for which the file is opened once.
             with warehouse.kept_open():
                 calls = read_calls(warehouse, ledger, release["release_id"])
                 data = report_data(warehouse, benchmarks, release, profile, families, calls)
@@ -95,7 +95,7 @@ def reports(
             lines.append(line)
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
-    # When the corpus or the costs are others, `ledger.costs` writes its page, and no report.
+    # If only the corpus or the costs change, `ledger.costs` writes this page without the reports.
     corpus = write_corpus(warehouse, image_store)
     links = {
         "index": relative_to_home(write_index(lines)),
@@ -111,7 +111,7 @@ def reports(
 def index_lines(
     warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile
 ) -> list[ReleaseLine]:
-    """Make the lines of the index, one for each release that has a report.
+    """Make the lines of the index, one for each release with a report.
 
     Args:
         warehouse: The tables.

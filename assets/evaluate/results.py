@@ -1,7 +1,7 @@
-"""Writing what a stage of evaluation made: its rows and its losses, model by model.
+"""Results of an evaluation stage: writes rows and failures separately for each model.
 
-The rows of a model on a release are replaced when the new ones are whole; otherwise the earlier ones
-stay.
+The rows of a model on a release are only replaced if few enough of its turns failed; otherwise the
+earlier rows stay.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from resources.warehouse import TableWrite, Warehouse
 
 
 class EvaluationSettings(AssetConfig):
-    """The setting of answers and judgments: the share of a model's turns that may be lost."""
+    """Shared setting of answers and judgments: the share of a model's turns that may fail."""
 
     max_failed_share: float = Field(
         0.2,
@@ -33,12 +33,14 @@ class EvaluationSettings(AssetConfig):
 
 
 class ModelResults:
-    """The rows of a stage for one model on one release, and its losses.
+    """The rows and failures of a stage for one model on one release, with one judge or none.
 
     Attributes:
-        judge: The judge; None for answers.
+        slice: The columns benchmark, release and model.
+        responder: The judge, or the model if there is none.
+        failed: Rows of `evaluate.failed`.
         n_turns: The number of turns.
-        n_lost: The number of lost turns.
+        n_lost: The number of failed turns.
     """
 
     def __init__(self, release: EvaluatedRelease, model: str, judge: str | None):
@@ -61,7 +63,7 @@ class ModelResults:
 
     @property
     def owned_losses(self) -> dict[str, Any]:
-        """The slice of `evaluate.failed`, but for the stage, that these losses replace."""
+        """The slice of `evaluate.failed` that these failures replace, without the column `stage`."""
         return self.slice if self._judge is None else {**self.slice, "asked": self._judge}
 
     def add(self, table: str, row: Row) -> None:
@@ -76,16 +78,16 @@ class ModelResults:
         self._rows[table].add({**self.owned, **row})
 
     def rows(self, table: str) -> pa.Table:
-        """The rows of a table that were added."""
+        """Return the rows that were added for a table."""
         return self._rows.get(table, ArrowRows(table)).arrow()
 
     def fail(self, row: Row) -> None:
-        """A row of `evaluate.failed`."""
+        """Add a row of `evaluate.failed`."""
         self.failed.append({**self.slice, "asked": self.responder, **row})
 
 
 class ResultSet:
-    """The results of a run of the stage whose table is `table`; `beside` are written with it."""
+    """The results of one run of a stage, which writes `table` and the tables `beside`."""
 
     def __init__(self, table: str, *beside: str):
         self.table = table
@@ -116,24 +118,25 @@ def write_results(
     *,
     only_these: bool = False,
 ) -> dg.MaterializeResult:
-    """Replace the rows of every model that lost few enough turns, and report.
+    """Replace the rows of every model with few enough failed turns, and report.
 
-    A model that lost more keeps its earlier rows, and is named with the reason in `evaluate.missing`.
-    Models without results are no longer named there.
+    If more turns of a model failed, it keeps its earlier rows, and `evaluate.missing` names it with the
+    reason. Earlier rows of `evaluate.missing` for this stage and these releases are removed.
 
     Args:
         warehouse: The tables.
         results: The results by model.
-        max_failed_share: The largest share of turns that a model may lose, 0 to 1.
-        usage: What the models were asked and what it cost.
+        max_failed_share: The largest share of a model's turns that may fail, 0 to 1.
+        usage: The model calls and their cost.
         details: More metadata for the UI.
-        only_these: Whether the run was limited to some models; the others stay in `evaluate.missing`.
+        only_these: Whether the run was limited to some models; rows of other models stay in
+            `evaluate.missing`.
 
     Returns:
         The result of the asset.
 
     Raises:
-        dg.Failure: All models lost too much. Nothing is changed.
+        dg.Failure: Too many turns of all models failed. Nothing is changed.
     """
     missing: list[Row] = []
     accepted: list[ModelResults] = []
@@ -170,7 +173,7 @@ def write_results(
     writes.append(TableWrite("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
     warehouse.replace_all(writes)
     lost = Counter(row["reason"] for of_model in accepted for row in of_model.failed)
-    # What the release has no reference to ask with is nobody's failure.
+    # Turns that need a reference which the release lacks are not counted as failures.
     without = lost["no_reference"]
     counted: dict[str, Any] = {
         **(details or {}),
@@ -200,11 +203,11 @@ def _writes(results: ResultSet, of_model: ModelResults) -> Iterator[TableWrite]:
 
 
 _FOLLOWING = ("given_up", "not_asked")
-"""Reasons of turns that were not asked because others had failed."""
+"""Reasons of turns that were not asked because earlier turns had failed."""
 
 
 def _why(failed: Sequence[Row]) -> str:
-    """Counts by reason, and the detail of the first turn that failed for the most frequent one."""
+    """Return counts by reason, and the detail of the first failure with the most frequent reason."""
     counted = Counter(row["reason"] for row in failed)
     causes = [row for row in failed if row["reason"] not in _FOLLOWING] or list(failed)
     if not causes:

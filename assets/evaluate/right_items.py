@@ -1,4 +1,4 @@
-"""Right and wrong items by model, for benchmarks with right and wrong answers."""
+"""Right and wrong answers by item and model, for benchmarks that score answers as right or wrong."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from resources.warehouse import Warehouse
 
 
 class ItemOutcomes(NamedTuple):
-    """The outcomes of a slice: of candidates and items, both in order of name."""
+    """The outcomes (right or wrong) of a slice by candidate and item, and the sorted item ids."""
 
     slice: JudgeObservations
     outcomes: Outcomes
@@ -20,7 +20,7 @@ class ItemOutcomes(NamedTuple):
 
     @property
     def models(self) -> list[str]:
-        """The candidates that are models."""
+        """Names of the candidates that are models, without baselines and ablations."""
         return sorted(filter(is_model, self.outcomes))
 
 
@@ -31,7 +31,7 @@ def right_items(
 
     Args:
         warehouse: The tables.
-        benchmarks: The benchmarks by name; others are skipped.
+        benchmarks: The benchmarks by name; those with other scores are skipped.
         isolation: Collects the failures of single releases.
 
     Yields:

@@ -1,4 +1,6 @@
-"""The score queue: judged answers that people score or compare, so that the judge can be compared."""
+"""Human evaluation queue: judged answers that people score or compare, to measure the agreement of
+judges with people.
+"""
 
 import dagster as dg
 from pydantic import Field
@@ -34,7 +36,7 @@ Scores = dict[str, float]
 
 
 class ScoreQueueSettings(AssetConfig):
-    """How many answers of each model people score or compare, and the seed they are drawn by."""
+    """Settings of the sample of answers that people score or compare."""
 
     n_answers: int = Field(5, ge=0, description="Answers of each model for people to decide on.")
     seed: int = Field(0, description="Seed of the sample.")
@@ -55,9 +57,9 @@ def score_queue(
 ) -> dg.MaterializeResult:
     """Judged answers for people to score, a few of each model.
 
-    An item has the score descriptions of the judge's prompt, and shows neither the model nor the
-    judge's score. If the judge compares an answer with its reference, the item is a pair of answers,
-    and does not show which one is the reference.
+    An item shows the score descriptions of the judge's prompt, but neither the model nor the judge's
+    score. If the judge compares an answer with its reference, the item is a pair of answers, and does
+    not show which one is the reference.
     """
     sampled = warehouse.read(
         "evaluate/score_candidates",
@@ -73,7 +75,7 @@ def score_queue(
         for candidate in sampled
         if candidate["benchmark"] in benchmarks
     )
-    # Two models may have given the same answer: it is one item.
+    # The same answer of two models is one item.
     rows = {row["item_id"]: row for row in queued if row is not None}
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)
@@ -90,7 +92,7 @@ def scores_by_people(review_store: ReviewStore) -> list[Rating]:
 
 
 def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decision, Scores]]]:
-    """The same by item of the queue, a decision with its scores by dimension; its note says why."""
+    """Return people's blind scores by item of the queue: decisions with their scores by dimension."""
     items = review_store.items([SCORE])
     decisions = review_store.decisions([item["item_id"] for item in items])
     scorings: dict[str, list[tuple[Decision, Scores]]] = {}
@@ -101,13 +103,13 @@ def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decisi
 
 
 def winners_by_people(review_store: ReviewStore) -> dict[str, str]:
-    """Read which answer of each pair people prefer, blind.
+    """Read which answer of each pair people prefer without knowing its source.
 
     Args:
         review_store: The decisions.
 
     Returns:
-        `A`, `B` or `tie` by item of the queue; a pair on which two people differ has none.
+        `A`, `B` or `tie` by item of the queue; pairs on which people disagree are left out.
     """
     items = review_store.items([PAIR])
     decisions = review_store.decisions([item["item_id"] for item in items])
@@ -115,8 +117,8 @@ def winners_by_people(review_store: ReviewStore) -> dict[str, str]:
 
 
 def _queued(answer: Row, benchmark: Benchmark) -> Row | None:
-    """Build the score or pair item of an answer; None for a comparison whose two answers are equal,
-    or without a comparison.
+    """Build the score or pair item of an answer; None if a pair is needed and there is none, or its two
+    answers are equal.
     """
     if tuple(benchmark.score_range) != (0, 1):
         return _score_row(answer, benchmark)
@@ -126,7 +128,7 @@ def _queued(answer: Row, benchmark: Benchmark) -> Row | None:
 
 
 def _pair_row(answer: Row) -> Row:
-    # The order depends on both texts, so that nobody can tell the reference by its place.
+    # The order depends on a hash of the texts, so that the position does not reveal the reference.
     by_hash = sorted(("answer", "reference"), key=lambda name: content_id("side", answer[name]))
     first, second = by_hash
     content = {
@@ -156,7 +158,7 @@ def _score_row(answer: Row, benchmark: Benchmark) -> Row:
         "highest": highest,
         "scores": dict.fromkeys(benchmark.dimensions),
     }
-    # The model's name is not part of the id: who knows the models could read it from there.
+    # The id is not derived from the model's name: a reviewer could test the names against it.
     item_id = content_id(SCORE, answer["set_id"], content)
     rubric = [
         text

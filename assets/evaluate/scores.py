@@ -1,4 +1,4 @@
-"""Scores: means of observations with their intervals, and what they rest on."""
+"""Scores: metrics of each model with confidence intervals, from observations."""
 
 import dagster as dg
 
@@ -23,11 +23,13 @@ def scores(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Each metric of each model with 95 % intervals, in three forms and by subset.
+    """Each metric of each model with 95 % intervals, by subset and in these forms.
 
-    `floor` counts what the model failed as the lowest value, and ranks; `judged` leaves it out;
-    `common` has only what every model was judged on. Where the release lacks pictures, `all_items`
-    counts what was not asked for want of them as the lowest value, too.
+    - `floor` counts a model's failures as the lowest value; it is used for ranks.
+    - `judged` leaves a model's failures out. Failures of a judge are left out of all forms.
+    - `common` only uses turns on which every model was judged.
+    - `all_items` also counts turns that were not asked, as the release lacks their image, as the lowest
+      value. It only exists for releases with missing images.
     """
     isolation = Isolation("evaluate.scores")
     rows = []

@@ -1,4 +1,4 @@
-"""Second readings: what the extractor reads in answers that a rule has read.
+"""Second extractions: letters that a model extracts from answers that a rule has already read.
 
 The asset is separate, so that scores never wait for it.
 """
@@ -35,7 +35,7 @@ TABLE = "evaluate.second_readings"
 
 
 class SecondExtractionsSettings(AssetConfig):
-    """How many answers of each model are read twice, and the seed they are drawn by."""
+    """Settings of second extractions: the sample of answers, and further extractors."""
 
     n_answers: int = Field(
         10,
@@ -64,10 +64,10 @@ def second_readings(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Second extractions: the letters that extractors read in a few answers that a rule already read.
+    """Second extractions: letters that models extract from a few answers that a rule has already read.
 
-    Other extractors of the settings also read all answers that no rule could read. No score depends on
-    it: it shows whether rules and extractors agree. A lost extraction is a row with its reason. Only
+    The models in `extractors` also read all answers that no rule could read. The table shows whether
+    rules and models agree; no score depends on it. A failed extraction is a row with its reason. Only
     answers on current releases are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)

@@ -1,4 +1,4 @@
-"""The sample browser: every item of a release with its answers and judgments, as pages."""
+"""Sample browser: HTML pages with every item of a release, its answers and judgments."""
 
 import dagster as dg
 
@@ -40,11 +40,12 @@ def site(
     benchmarks: dg.ResourceParam[Benchmarks],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """The sample browser: a page per current or evaluated release with all items: images, questions,
-    references, answers of all models next to each other, judgments, calls, prompts and sources.
+    """The sample browser: an HTML page for each current or evaluated release, with all items: images,
+    questions, references, answers of all models next to each other, judgments, calls, prompts and
+    sources.
 
-    An unchanged release is not written again. Unpublished references of a test split, and everything
-    that reveals them, are left out.
+    An unchanged release is not written again. Held-out references, and everything that reveals them,
+    are left out.
     """
     isolation = Isolation("evaluate.site")
     shared = shared_files()
@@ -78,7 +79,7 @@ def site(
                 }
             )
     keep_releases([release["release_id"] for release in releases])
-    # The page of a release that was not made stays, with its pictures.
+    # If a release failed, its earlier page stays, so no images are removed.
     if not isolation.lost:
         pictures.keep(shown)
     if shared:

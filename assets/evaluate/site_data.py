@@ -1,4 +1,4 @@
-"""The data of a release's sample browser: rows of tables as plain data.
+"""Data of the site's sample browser: one release with its items, answers, judgments and scores.
 
 If the answers of a release are not published, the site has no references, judgments, scores or
 extracted answers.
@@ -34,12 +34,15 @@ from resources.warehouse import Warehouse
 Row = dict[str, Any]
 
 FORM = "4"
-"""Raised when the same rows give other files."""
+"""Version of the files' format. Raise it if the same rows give different files: it is part of the
+fingerprint, so that all pages are written again.
+"""
 ITEMS_AT_ONCE = 500
+"""Items whose rows are read from the tables in one batch; limits memory."""
 ITEMS_WITH_CALLS = 20
-"""Items whose calls are in memory at the same time: a request of a long dialogue is large."""
+"""Items whose model calls are in memory at the same time; requests of long dialogues are large."""
 EXCERPT = 120
-"""Characters of a question that lists show."""
+"""Characters of the question that the list of items shows."""
 STATUSES = (
     "answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed", "not_asked"
 )  # fmt: skip
@@ -58,20 +61,22 @@ _READ: dict[str, tuple[str, Sequence[str]]] = {
     "evaluate.shown_judgments": ("judge, replicate, part", _ANSWER),
     "evaluate.observations": ("metric, part", _ANSWER),
 }
-"""Table -> its order, and what its rows are of."""
+"""Table -> its order, and the columns of the key that its rows are grouped by."""
 _TELLING = (
     "release.references",
     "evaluate.extractions",
     "evaluate.shown_judgments",
     "evaluate.observations",
 )
-"""Tables whose rows tell an answer that is held out."""
+"""Tables that reveal reference answers; they are not read if the answers are held out."""
 _ENTERS = re.compile(rf"(?:image ?[0-9]{{1,3}}: ?)?{re.escape(IMAGE_HERE)}[.,;]?", re.IGNORECASE)
 _NAMED = re.compile(r"<image-([0-9]{1,3})>", re.IGNORECASE)
 
 
 class SiteData:
-    """One release as the sample browser shows it; `release` is its row."""
+    """One release as the sample browser shows it. `release` is its row, `judges` are the profile's, in
+    the order to show them, and `pictures` exports images to the site.
+    """
 
     def __init__(
         self,
@@ -106,7 +111,7 @@ class SiteData:
         )[:12]
 
     def contents(self) -> SampleBrowserContents:
-        """All of it; items are read as they are taken."""
+        """Return all data. The items are a generator that reads them in batches."""
         with self._warehouse.kept_open():
             facts, prompts, images = self._facts, self._prompts, self._images
         return SampleBrowserContents(facts, self._columns(), self._entries(), prompts, images)
@@ -141,14 +146,14 @@ class SiteData:
 
     @cached_property
     def models(self) -> list[str]:
-        """Candidates with answers: models by the score that ranks, then who stands beside them."""
+        """Candidates with answers: models by rank, then baselines."""
         answered = self._distinct("evaluate.shown_answers", "model")
         place = {name: n for n, name in enumerate(self._in_order())}
         return sorted(answered, key=lambda name: (not is_model(name), place.get(name, 10**6), name))
 
     @cached_property
     def _candidates(self) -> dict[str, Row]:
-        """The label and the settings of each model that was asked."""
+        """The label and the settings of each candidate, by its name."""
         rows = self._warehouse.select("evaluate.candidates", release_id=self.release_id)
         return {
             row["model"]: {"label": row["label"], "settings": dict(row["settings"])}
@@ -157,7 +162,7 @@ class SiteData:
 
     @cached_property
     def judges(self) -> list[tuple[str, str]]:
-        """Judges with their versions, in the order of the profile; none where answers are held out."""
+        """Pairs of judge and version, in the order of the profile; empty if answers are held out."""
         if self.answers_held_out:
             return []
         versions = {
@@ -185,7 +190,7 @@ class SiteData:
 
     @cached_property
     def _labels(self) -> dict[str, list[str]]:
-        """Names of labels and their values, those of all items."""
+        """Names of the items' labels, each with its sorted values."""
         values_of: dict[str, dict[str, None]] = {}
         for labels in self._labels_of_items:
             for name, value in labels.items():
@@ -207,7 +212,7 @@ class SiteData:
 
     @property
     def _metrics(self) -> list[Metric]:
-        """Those that give single items a value, each once."""
+        """Metrics of the benchmark, one for each name; none if answers are held out."""
         if self._benchmark is None or self.answers_held_out:
             return []
         metrics: dict[str, Metric] = {}
@@ -217,12 +222,12 @@ class SiteData:
 
     @cached_property
     def _parts(self) -> list[str]:
-        """What judgments are of: a turn, or one of several of it."""
+        """Names of the parts of a turn that are judged; "" is the whole turn."""
         return [] if self.answers_held_out else self._distinct("evaluate.shown_judgments", "part")
 
     @cached_property
     def _versions(self) -> list[str]:
-        """Versions of the prompts of all that is shown."""
+        """Versions of the prompts behind all texts that are shown."""
         named: set[str] = set()
         for table in ("release.turns", "release.references", "evaluate.shown_answers"):
             named.update(self._distinct(table, "prompt_version"))
@@ -233,13 +238,13 @@ class SiteData:
 
     @property
     def _prompts(self) -> dict[str, str]:
-        """Version -> text, of what is still made by that version."""
+        """The text of each prompt version. Versions whose text is no longer known are left out."""
         texts = {version: prompt_text(version, self._benchmark) for version in self._versions}
         return {version: text for version, text in texts.items() if text is not None}
 
     @property
     def _images(self) -> list[Row]:
-        """What a list of images shows of each, in the order of `image_ids`."""
+        """The thumbnail and title of each image, in the order of `image_ids`."""
         titles = {
             row["image_id"]: row["title"]
             for row in self._warehouse.select(
@@ -272,7 +277,7 @@ class SiteData:
         return f"{judge} {version}" if n_versions > 1 else judge
 
     def _columns(self) -> Iterator[tuple[Row, Sequence[Any]]]:
-        """What items are filtered by, with a value for each item."""
+        """The columns that items can be filtered by, each with one value per item."""
         for place, (name, values) in enumerate(self._labels.items()):
             number = {value: n for n, value in enumerate(values)}
             labels_of_name = [labels.get(name) for labels in self._labels_of_items]
@@ -297,7 +302,7 @@ class SiteData:
         yield from self._scores()
 
     def _images_of_items(self) -> list[list[int]]:
-        """The images of each item, by their places in `image_ids`."""
+        """The images of each item, as indices into `image_ids`."""
         places = {image_id: place for place, image_id in enumerate(self.image_ids)}
         images: list[list[int]] = [[] for _ in self._ids]
         rows = self._warehouse.select(
@@ -309,7 +314,7 @@ class SiteData:
 
     def _of_answers(self) -> Iterator[tuple[Row, list[int]]]:
         rows = self._warehouse.read("evaluate/site_answer_counts", {"release_id": self.release_id})
-        # A bit for each way in which an answer of the item ended.
+        # A bit mask for each item: bit n is set if an answer ended with status n.
         statuses = {model: [0] * len(self._ids) for model in self.models}
         lengths = {model: [0] * len(self._ids) for model in self.models}
         for row in rows.to_pylist():
@@ -339,7 +344,7 @@ class SiteData:
                     number += 1
 
     def _calls(self, items: Sequence[Row], tables: Mapping[str, Any]) -> dict[str, Call]:
-        """The calls of the ledger that answered these items, by key."""
+        """Read the model calls behind the answers to these items, by key."""
         keys = {
             answer["call_key"]
             for item in items
@@ -349,7 +354,7 @@ class SiteData:
         return {call.key: call for call in self._ledger.calls(sorted(keys))}
 
     def _read(self, ids: Sequence[str]) -> dict[str, Any]:
-        """The rows of some items: items in order, all else by the columns that say what it is of."""
+        """Read the rows of some items, by table: a list of items, and other rows grouped by key."""
         left_out = _TELLING if self.answers_held_out else ()
         tables: dict[str, Any] = {}
         with self._warehouse.kept_open():
@@ -394,12 +399,12 @@ class SiteData:
             "answers": answers,
         }
         question = turns[0]["question"] if turns else ""
-        # Its pictures are shown; what tells items apart is the text.
+        # The list shows a thumbnail, so the excerpt leaves out image placeholders.
         text = _NAMED.sub(r"[\1]", _ENTERS.sub(" ", question)).replace("&nbsp;", " ")
         excerpt = " ".join(text.split()) or " ".join(question.split())
         head = [excerpt[:EXCERPT], images[0]["thumb"] if images else None]
         answer_calls = [calls[each["call"]] for each in answers if each.get("call") in calls]
-        # A request may have references of earlier turns in it.
+        # A request may contain references of earlier turns, which are held out.
         requests = {} if self.answers_held_out else requests_of(answer_calls)
         answer_texts = list(_answer_texts(item))
         texts = [*_texts(item), *answer_texts]
@@ -419,14 +424,16 @@ class SiteData:
         }
 
     def _answer(self, row: Row, tables: Mapping[str, Any], calls: Mapping[str, Call]) -> Row:
-        """An answer with what was said of it, without what there is nothing of."""
+        """Return an answer with its extraction, judgments, scores and failures; empty fields are
+        left out.
+        """
         key = tuple(row[name] for name in _ANSWER)
         call = calls.get(row["call_key"])
         readings = tables["evaluate.extractions"].get(key, ())
         return _without_empty(
             {
                 "model": self._place["models"][row["model"]],
-                # Of most answers: the first trial, an answer.
+                # 0 is left out to save space: the first trial, and below the status "answered".
                 "trial": self._place["trials"][row["trial"]] or None,
                 "turn": row["turn"],
                 "status": STATUSES.index(row["status"]) or None,
@@ -436,7 +443,7 @@ class SiteData:
                 "tokens": call and [call.prompt_tokens, call.completion_tokens],
                 "seconds": call and round(call.seconds, 1),
                 "prompt": self._place["prompts"][row["prompt_version"]],
-                # An answer that was given again has not been read yet.
+                # A repeated call gives a new answer, which the stored extraction does not belong to.
                 "reading": next(
                     (
                         {
@@ -521,7 +528,9 @@ def _turn(row: Row, references: Sequence[Row]) -> Row:
 
 
 def _texts(item: Row) -> Iterator[str | None]:
-    """What an item is found by besides answers: all that people, judges and its sources wrote of it."""
+    """Yield the texts for the full-text search of an item, except its answers: id, labels, choices,
+    image titles and artists, questions, references and judges' explanations.
+    """
     yield item["id"]
     yield from item["labels"].values()
     yield from item["choices"]
@@ -537,7 +546,7 @@ def _texts(item: Row) -> Iterator[str | None]:
 
 
 def _answer_texts(item: Row) -> Iterator[str | None]:
-    """What models wrote of an item."""
+    """Yield the models' answers to an item, and their reasoning."""
     for answer in item["answers"]:
         yield answer.get("text")
         yield answer.get("reasoning")
@@ -550,13 +559,15 @@ def _metric(metric: Metric) -> Row:
         "aggregation": metric.aggregation,
         "low": low if isfinite(low) else None,
         "high": high if isfinite(high) else None,
-        # Of units, as items have them: a number that is their inverse turns the order round.
+        # For the values of single items: the number of an inverse metric has the opposite order.
         "higher_is_better": metric.higher_is_better != metric.inverse,
     }
 
 
 def _is_shown_above(answer: Row, turns: Sequence[Row]) -> bool:
-    """Whether a text that the benchmark gave is shown with the turn, as given or as a reference."""
+    """Tell whether an answer that the benchmark prescribes is already shown with its turn, as the
+    given answer or as a reference.
+    """
     if answer["status"] != "given":
         return False
     shown = next((turn for turn in turns if turn["turn"] == answer["turn"]), None)
@@ -565,5 +576,5 @@ def _is_shown_above(answer: Row, turns: Sequence[Row]) -> bool:
 
 
 def _without_empty(row: Row) -> Row:
-    """The row without what is none or empty."""
+    """Return the row without None and empty lists."""
     return {name: value for name, value in row.items() if value is not None and value != []}

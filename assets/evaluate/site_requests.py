@@ -1,4 +1,4 @@
-"""The requests to models in the sample browser: requests of the ledger and texts of prompts."""
+"""Requests to models in the sample browser: requests from the ledger, and texts of prompts."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,21 @@ from resources.llm.ledger import Call
 from resources.settings.prompts import prompt
 
 MOST_CHARACTERS = 20_000
-"""Characters of one text of a request that are shown."""
+"""Longest text of a request that the browser shows; longer texts are cut."""
 _IN_LEDGER_ONLY = ("messages", "schema")
 
 
 def requests_of(calls: Sequence[Call]) -> dict[str, Any]:
-    """The requests of an item as they were sent; images are named by their SHA-256.
+    """Return the requests of an item as they were sent; images are named by their SHA-256.
+
+    Requests of a dialogue repeat its history, so equal messages are stored once.
 
     Args:
         calls: The calls of the ledger that answered the item.
 
     Returns:
-        `messages` and `settings`, each of which stands once, and `calls`: by key the places of its
-        settings and of its messages. A dialogue repeats its history in every request.
+        `messages` and `settings` are lists of distinct values. `calls` has, by call key, an index into
+        `settings` and indices into `messages`.
     """
     messages: dict[str, tuple[int, Any]] = {}
     settings: dict[str, tuple[int, Any]] = {}
@@ -52,7 +54,7 @@ def _place_of(values: dict[str, tuple[int, Any]], value: Any) -> int:
 
 
 def _message(message: Mapping[str, Any]) -> list[Any]:
-    """The role and the parts of a message; a text is cut at `MOST_CHARACTERS`."""
+    """Return the role and the parts of a message; a text is cut at `MOST_CHARACTERS`."""
     return [message["role"], [_part(part) for part in message["parts"]]]
 
 
@@ -63,15 +65,15 @@ def _part(part: Any) -> Any:
 
 
 def prompt_text(version: str, benchmark: Benchmark | None) -> str | None:
-    """The text of the prompts that a version names, and how the benchmark asks.
+    """Return the text of the prompts that a version names, and of the benchmark's docstring of `ask`.
 
     Args:
-        version: A version of a prompt, or of how a benchmark asks: its own version, then those of its
-            prompts.
+        version: A version of a prompt, or of a benchmark's requests, which is the benchmark's own
+            version and those of its prompts.
         benchmark: The benchmark of the release.
 
     Returns:
-        The text; None if any part of the version is not that of the installed project.
+        The text; None if a part of the version differs from the installed project's.
     """
     texts = []
     for part in version.partition(" context=")[0].split(" "):

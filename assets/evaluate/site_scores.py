@@ -12,7 +12,7 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.units import Units
 
 Column = tuple[dict[str, Any], Sequence[float | None]]
-"""What the values are of, and a value for each item."""
+"""A description of the column, and a value for each item."""
 
 
 def score_columns(
@@ -22,19 +22,19 @@ def score_columns(
     judges: Sequence[tuple[str, str]],
     slices: Iterable[JudgeObservations],
 ) -> Iterator[Column]:
-    """The score of each item by each metric, judge and model, and how far judges are apart.
+    """Yield the score of each item by metric, judge and model, and the disagreement of judges.
 
     Args:
-        ids: The items, in order.
-        metrics: Those that give single items a value.
+        ids: The ids of the items, in order.
+        metrics: The metrics that give single items a value.
         models: The models, in order.
         judges: Judges with their versions, in order.
-        slices: What was observed, by judge.
+        slices: The observations of each judge.
 
     Returns:
-        Columns of the kinds `score`, `units` (of how many turns a score is the mean, where that is more
-        than one), `disagreement` (the largest less the smallest score by the judges) and
-        `disagreement_turn` (the turn in which judges are furthest apart).
+        Columns of the kinds `score`, `units` (the number of turns that a score averages, if more than
+        one), `disagreement` (the largest minus the smallest score of the judges) and
+        `disagreement_turn` (the turn with the largest disagreement).
     """
     by_judge = {(slice_.judge, slice_.version): slice_ for slice_ in slices}
     place_of = {item_id: place for place, item_id in enumerate(ids)}
@@ -65,7 +65,7 @@ def score_columns(
 
 
 def _units(slice_: JudgeObservations | None, metric: Metric, model: str) -> Units | None:
-    """The units of a model that have a value; None where there are none."""
+    """Return the units of a model that have a value; None if there are none."""
     if slice_ is None or model not in slice_.observed:
         return None
     units = Units.from_units(metric.units(slice_.observed[model], floor=True)).valued()
@@ -75,9 +75,10 @@ def _units(slice_: JudgeObservations | None, metric: Metric, model: str) -> Unit
 def _values(
     units: Units, place_of: Mapping[str, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-    """The mean of the units of each item, NaN where it has none, and their number; None where no item
-    has any."""
-    # The key of a unit begins with its item, or is of several items.
+    """Return the mean of each item's units (NaN without units) and their number; None if no item has
+    units.
+    """
+    # The first part of a unit's key is its item id, unless the unit covers several items.
     places = np.array([place_of.get(str(key[0]), -1) for key in units.keys])
     is_known = places >= 0
     if not is_known.any():
@@ -89,7 +90,7 @@ def _values(
 
 
 def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The largest less the smallest value, NaN where fewer than two have one."""
+    """Return the largest minus the smallest score of each item; NaN for fewer than two scores."""
     table = np.vstack(values)
     is_known = ~np.isnan(table)
     top = np.where(is_known, table, -np.inf).max(axis=0)
@@ -98,7 +99,7 @@ def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _turns_apart(values: Sequence[Mapping[Any, float]]) -> dict[str, int]:
-    """By item the turn in which several judges are furthest apart; the first of equals."""
+    """Return for each item the turn with the largest disagreement; the first of equal turns."""
     widest: dict[str, tuple[float, int]] = {}
     for key in values[0]:
         item_id, turn = key
@@ -110,10 +111,10 @@ def _turns_apart(values: Sequence[Mapping[Any, float]]) -> dict[str, int]:
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers rounded to four digits; None for NaN."""
+    """Round numbers to four decimals; NaN becomes None."""
     return [plain_number(round(value, 4)) if isfinite(value) else None for value in values.tolist()]
 
 
 def plain_number(value: float) -> float:
-    """A whole number without its point."""
+    """Convert a whole number to an integer, which JSON writes without ".0"."""
     return int(value) if value == int(value) else value

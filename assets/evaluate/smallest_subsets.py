@@ -1,4 +1,4 @@
-"""The smallest subset of a release that keeps the ranking of the models."""
+"""Smallest subsets (tiny benchmarks): the fewest items of a release that keep the ranking of models."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 class SubsetSettings(AssetConfig):
-    """When a ranking is kept, and how that is tested."""
+    """Settings of subsets: the rank correlation that counts as the same ranking, and resampling."""
 
     least_tau: float = Field(
         0.9, gt=0, le=1, description="Mean held-out tau from which on a subset keeps the ranking."
@@ -40,7 +40,8 @@ def smallest_subsets(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """Subsets of items by size: how well each keeps the ranking, with random subsets of equal size.
+    """Subsets of items by size: rank correlation (Kendall's tau) of models on the subset and on all
+    items, compared with random subsets of the same size.
 
     `tau` is measured on the models by which the items were selected; `held_out` on other models.
     """

@@ -1,4 +1,4 @@
-"""Transcripts: what each model answered to each item, and what was read from the answers."""
+"""Transcripts: each model's answers to an item, with the extracted values."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,7 +13,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 ITEMS_AT_ONCE = 500
-"""Items whose transcripts, of all models, are read at once."""
+"""Items whose transcripts, of all models, are read in one batch."""
 
 
 def transcripts_of(
@@ -27,7 +27,7 @@ def transcripts_of(
         ids: The items; None reads all, which takes hundreds of megabytes for a large release.
 
     Returns:
-        The transcripts by (model, item id), in order of models' names and of items.
+        The transcripts by (model, item id), sorted by model and item.
     """
     wanted = item_ids(warehouse, release_id) if ids is None else list(ids)
     where = {"release_id": release_id, "item_ids": wanted}
@@ -50,10 +50,10 @@ def transcripts_of(
 
 
 class LazyTranscripts:
-    """Items of a release with their transcripts, read some at a time while judges are asked.
+    """Items of a release with their transcripts, read in batches while judges are asked.
 
-    All of a large release take hundreds of megabytes. Who asks for items in order reads each once;
-    `n_kept` portions are kept for those who are at different places.
+    All transcripts of a large release take hundreds of megabytes. If items are requested in order, each
+    batch is read once. The last `n_kept` batches stay in memory, for judges at different items.
     """
 
     def __init__(self, warehouse: Warehouse, release_id: str, n_kept: int):
@@ -66,10 +66,10 @@ class LazyTranscripts:
         self._read: OrderedDict[int, asyncio.Task[_Portion]] = OrderedDict()
 
     async def get(self, model: str, item_id: str) -> tuple[Item, Transcript] | None:
-        """The item and the model's transcript; None if its answers were removed meanwhile."""
+        """Return the item and the model's transcript; None if its answers have been removed."""
         number = self.portion_of[item_id]
         if number not in self._read:
-            # In a thread: who waits for the file does not hold up the requests in flight.
+            # In a thread, so that waiting for the file does not block the requests in flight.
             reading = asyncio.to_thread(self._portion, self._portions[number])
             self._read[number] = asyncio.create_task(reading)
         self._read.move_to_end(number)

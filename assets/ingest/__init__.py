@@ -1,4 +1,4 @@
-"""Ingestion: shards of Wikipedia's pages and images to entries; each shard is a partition."""
+"""Ingestion: converts WIT shards (Wikipedia pages and images) to entries; a shard is a partition."""
 
 from assets.ingest.entries import entries
 from assets.ingest.images import images
@@ -7,7 +7,7 @@ from assets.ingest.wit_rows import corpus_files, shards, wit_rows
 
 ASSETS = [shards, wit_rows, pages, images, entries]
 OBSERVABLE = [corpus_files]
-"""What is observed and never run."""
+"""Observable source assets, which are observed and never run."""
 
 __all__ = [
     "ASSETS",

@@ -1,4 +1,4 @@
-"""`ingest.entries`: pages with one of their images each; dialogues are generated from them."""
+"""Entries (`ingest.entries`): a Wikipedia page with one of its images, the input of generation."""
 
 from collections import Counter
 from pathlib import Path
@@ -29,7 +29,7 @@ WITHOUT_CAPTION = (
 
 
 class EntriesSettings(AssetConfig):
-    """When entries without a licence of their image are reported, and whether that stops a build."""
+    """Settings of the check on images without a known licence."""
 
     max_share_without_licence: float = Field(
         0.0, ge=0, le=1, description="Share of entries without a licence above which a check fails."
@@ -54,7 +54,8 @@ def entries(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Entries: a page with one of its images, a caption and categories; the input of all later stages.
+    """Entries: a Wikipedia page with one of its images, a caption and categories; the input of all
+    later stages.
 
     `ingest.left_out` has rows of accepted pages that give no entry: without a caption or an image, or a
     repetition of the same image on the same page.
@@ -97,7 +98,7 @@ def entries(
 
 
 def _counts(left_out: Path) -> Counter[str]:
-    """Rows of a file of `ingest.left_out` by reason."""
+    """Count the rows of a Parquet file of `ingest.left_out` by reason."""
     return Counter(
         row["reason"] for portion in portions(left_out, ENTRIES_AT_ONCE) for row in portion
     )

@@ -1,4 +1,4 @@
-"""`ingest.images`: the images of a shard's pages, fetched, checked, measured and stored."""
+"""Image download (`ingest.images`): a shard's images, fetched, checked, measured and stored."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,8 +39,9 @@ from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Parquet, TableWrite, Warehouse, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
+"""Rows in memory at the same time."""
 IMAGES_PER_BLOCK = 256
-"""Images of a block on a cluster: a worker that dies costs so many requests."""
+"""Images of a block on a Ray cluster: at most this many are fetched again if a worker dies."""
 RENDERED_WIDTH = 960
 """Width in pixels of Wikimedia's renderings of unsupported formats, if the corpus wants originals."""
 SHOWN_EVERY = 500
@@ -53,7 +54,7 @@ LOST = (
 
 
 class ImagesSettings(RowWorkSettings):
-    """When the images of a shard are refused, and where they are fetched."""
+    """Settings of image download: the limit of failures, and where images are fetched."""
 
     max_lost_share: float = Field(
         0.2,
@@ -85,10 +86,10 @@ def images(
 ) -> dg.MaterializeResult:
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
-    Rejected images are in `ingest.rejected` with the reason, also if a run rejects too many and the
-    earlier images stay. Each image has its licence, and where that was read: on its page in a wiki, in
-    its attribution, in its file, or in the corpus' settings. Where its row states another type, the
-    file's own counts, and `stated_mime_type` has the row's.
+    Rejected images are in `ingest.rejected` with the reason, even if a run rejects too many and keeps
+    the earlier images. Each image has its licence and its source: the image's wiki page, its
+    attribution, its file, or the corpus's settings. If the row states a wrong file type, `mime_type` is
+    the file's own type and `stated_mime_type` that of the row.
     """
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
@@ -97,7 +98,7 @@ def images(
         names = _names_shared_with(context, warehouse, shards, wanted.width)
         image_fetcher = image_fetcher.with_shared_names(names)
     on_workers = None
-    # A folder's images cost nothing to fetch.
+    # Images in a folder need no download, so workers would not help.
     if config.runner == "ray" and not image_fetcher.reads_a_folder:
         work = RowWork(FETCH_ON_WORKER, image_fetcher.settings(), IMAGES_PER_BLOCK)
         on_workers = partial(RowsOnRay(context, ray).run, work)
@@ -166,15 +167,16 @@ def _names_shared_with(
     shards: Sequence[str],
     width: int | None,
 ) -> frozenset[str]:
-    """File names that several image addresses of the corpus end in, as far as it is ingested.
+    """Find file names that are ambiguous in a mirror: several image URLs of the ingested shards end
+    with them.
 
-    Logs a warning for other shards that may have matched an image by such a name before it was shared.
+    Logs a warning if an earlier shard may have matched an image by a name that is ambiguous since now.
 
     Args:
-        context: Gets the warning.
-        warehouse: Has the rows of the shards that are ingested.
+        context: The context of the run, for the warning.
+        warehouse: The tables.
         shards: The shards whose images are fetched now.
-        width: The width in pixels in which images are wanted; None for originals.
+        width: The wanted width of images in pixels; None for originals.
     """
     rows = warehouse.read("ingest/image_urls_of_one_name").to_pylist()
     names = shared_names(_address(row["image_url"], row, width) for row in rows)
@@ -194,9 +196,9 @@ def _names_shared_with(
 
 
 def _by_shard(corpus: Corpus, file: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
-    """Rows of `file` in portions of one shard each, with what Wikipedia states of licences.
+    """Yield the rows of `file` in batches of one shard each, with the licences that Wikipedia states.
 
-    A shard that contains its images is one portion, because each portion reads the whole shard.
+    A shard that contains its images is one batch, because each batch reads the whole shard.
     """
     enricher = Enricher(corpus)
     every_row = (row for portion in portions(file, IMAGES_AT_ONCE) for row in portion)
@@ -209,21 +211,21 @@ def _by_shard(corpus: Corpus, file: Path) -> Iterator[tuple[Shard, list[dict[str
 def _taken(
     intake: ImageIntake, shard: Shard, rows: list[dict[str, Any]], width: int | None
 ) -> Iterator[tuple[dict[str, Any], ImageResult]]:
-    """Each row with its image, or with the reason of its rejection."""
+    """Yield each row with its image, or with the reason of its rejection."""
     row_of = {row["image_url"]: row for row in rows}
     wanted = []
     for url, row in row_of.items():
         wanted.append(WantedImage(url, _address(url, row, width), row["file_sha1"]))
     for image, result in intake.take(wanted, shard.images()):
         row = row_of[image.url]
-        # The row has the type of the original, not that of a rendition of it.
+        # The row states the type of the original image, so it is not compared with a rendition's type.
         if image.address == image.url and isinstance(result, ImageFacts):
             row["stated_mime_type"] = wrong_type(row["mime_type"], result.mime_type)
         yield {**row, "fetched_from": image.fetched_from or shard.address}, result
 
 
 def _address(url: str, row: Mapping[str, Any], width: int | None) -> str:
-    """Where the image of a URL is fetched: at the URL, or a rendition of it."""
+    """Return the URL to fetch an image from: its own, or that of a smaller or converted rendition."""
     # Formats that are not supported here, such as SVG, are fetched as rendered by Wikimedia.
     rendered = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
     if width or rendered:

@@ -1,4 +1,4 @@
-"""Rows that a step of ingestion leaves out: listed in `ingest.left_out`, counted in the metadata."""
+"""Dropped rows of ingestion: lists them in `ingest.left_out`, and counts them in the metadata."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from resources.warehouse import Parquet, TableWrite, arrow_schema
 
 
 class DropRecorder:
-    """Collects what `step` leaves out in a file at `path`; a context manager."""
+    """Context manager that collects the rows that `step` drops, in a Parquet file at `path`."""
 
     def __init__(self, path: Path, step: str) -> None:
         self._file = RowsFile(path, arrow_schema("ingest.left_out"))
@@ -32,10 +32,10 @@ class DropRecorder:
         """Record a dropped row, page or language.
 
         Args:
-            row: The row; a page or language has `n_rows`.
-            reference: The id of what is dropped.
-            reason: The reason.
-            detail: A sentence.
+            row: The row, with its `wit_shard`; for a page or language also with `n_rows`.
+            reference: The name of the dropped row, page or language.
+            reason: The reason, as a key such as `no_topic`.
+            detail: The reason, as a sentence.
         """
         n_rows = row.get("n_rows", 1)
         self._rows[reason] += n_rows
@@ -61,12 +61,12 @@ class DropRecorder:
         self._rows.update(counts)
 
     def write(self, shards: Sequence[str]) -> TableWrite:
-        """Return the write that replaces the rows of these shards and this step."""
+        """Return the table write that replaces the rows of these shards and this step."""
         of_step = {"wit_shard": list(shards), "step": self._step}
         return TableWrite("ingest.left_out", Parquet(self._paths), of_step)
 
     def details(self, context: dg.AssetExecutionContext, n_kept: int) -> dict[str, Any]:
-        """Return the counts as metadata and log them; a warning if nothing was kept.
+        """Return the counts as metadata, and log them, as a warning if no row was kept.
 
         Args:
             context: The context of the step.

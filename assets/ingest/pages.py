@@ -1,4 +1,4 @@
-"""`ingest.pages`: the pages of a shard; `ingest.changes`: pages whose text changed."""
+"""Wikipedia pages of a shard (`ingest.pages`), and pages whose text changed (`ingest.changes`)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ def pages(
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
-    """Pages of a shard in the corpus's languages, with text, categories and topics.
+    """Wikipedia pages of a shard in the corpus's languages, with text, categories and topics.
 
     `ingest.left_out` has pages without text, pages without a topic if the corpus has topics, and rows
     in other languages.
@@ -100,7 +100,7 @@ def _page_id(url: str) -> str:
 
 
 def _other(rows: Mapping[str, Any], settings: CorpusSettings) -> tuple[str, str]:
-    """Reason and sentence of the rows in a language that is not taken."""
+    """Return reason and sentence for the rows in a language that the corpus does not include."""
     are = "page is" if rows["n_pages"] == 1 else "pages are"
     languages = ", ".join(settings.languages)
     return (

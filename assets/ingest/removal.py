@@ -1,4 +1,4 @@
-"""Removal of a shard that the corpus has no more: its rows in every table of ingestion."""
+"""Removal of a shard that is no longer in the corpus: deletes its rows in all tables of ingestion."""
 
 from methods.errors import UserError
 from methods.naming import nearest
@@ -7,18 +7,18 @@ from resources.warehouse import TableWrite, Warehouse, arrow_schema, declared_co
 
 
 def remove_shard(warehouse: Warehouse, corpus: Corpus, shard: str) -> int:
-    """Remove the rows of a shard in one transaction. Images that it brought stay in the store.
+    """Remove the rows of a shard in one transaction. Its images stay in the image store.
 
     Args:
         warehouse: The tables.
-        corpus: The corpus, which must not have the shard.
-        shard: The shard's name.
+        corpus: The corpus, which must not contain the shard.
+        shard: The name of the shard.
 
     Returns:
-        How many entries it had.
+        The number of removed entries.
 
     Raises:
-        UserError: The tables have no such shard, or the corpus still has it.
+        UserError: The shard is not in the tables, or is still in the corpus.
     """
     names = warehouse.select("ingest.shards", "wit_shard")["wit_shard"].to_pylist()
     if shard not in names:

@@ -1,4 +1,4 @@
-"""`ingest.wit_rows`: the typed rows of a shard; rejected lines are in `ingest.rejected`."""
+"""Reading WIT shards (`ingest.wit_rows`): typed rows; rejected lines are in `ingest.rejected`."""
 
 import warnings
 from collections import Counter
@@ -36,7 +36,7 @@ REJECTED = (
 
 
 class RowsSettings(AssetConfig):
-    """When a shard is read, and when its rows are refused."""
+    """Settings of reading shards: rereading unchanged shards, and the limit of rejected lines."""
 
     RUN_ONLY: ClassVar = frozenset({"read_unchanged"})
 
@@ -70,7 +70,7 @@ warnings.filterwarnings("ignore", message="Function `observable_source_asset` is
     "of excluded images. A sensor reports a change of what ingestion reads of them.",
 )
 def corpus_files(corpus: dg.ResourceParam[Corpus]) -> dg.DataVersion:
-    """The current state of the corpus files."""
+    """Observe the corpus files; their fingerprint is the data version."""
     with plain_errors():
         return dg.DataVersion(observe_files(corpus).fingerprint)
 
@@ -92,8 +92,8 @@ def wit_rows(
 ) -> dg.MaterializeResult:
     """Typed rows of a shard. `ingest.rejected` has rejected lines with line number and reason.
 
-    Rejected lines of a refused shard are listed, too: of one with too many of them, or one that cannot
-    be read to its end.
+    If a shard has too many rejected lines or cannot be read to its end, it keeps its earlier rows, and
+    its rejected lines are listed, too.
     """
     rejected: Counter[str] = Counter()
     n_rows, unchanged, empty = 0, [], []
@@ -116,7 +116,7 @@ def wit_rows(
         except (UserError, dg.Failure) as error:
             if len(context.partition_keys) == 1:
                 raise
-            # The others of a run for several shards are read all the same.
+            # In a run for several shards, the other shards are still read.
             passing &= is_transient(error)
             failed[name] = (
                 (error.description or "") if isinstance(error, dg.Failure) else str(error)
@@ -154,8 +154,8 @@ def _read(
 ) -> dict[str, Any]:
     """Read a shard, replace its rows in the tables, and return its row in `ingest.shards`.
 
-    Raises CorpusError if it cannot be read to its end, and dg.Failure if too many lines were rejected:
-    then its earlier rows stay, and what was rejected is listed all the same.
+    Raises CorpusError if the shard cannot be read to its end, and dg.Failure if too many lines were
+    rejected. In both cases its earlier rows stay, and the rejected lines are listed.
     """
     with staging_folder("ingest.wit_rows", shard.name) as folder:
         staged = shard.stage(folder)

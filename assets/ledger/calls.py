@@ -1,4 +1,4 @@
-"""`ledger.calls`: the model calls of the ledger in the warehouse, so that SQL can sum their cost."""
+"""Copy of the ledger's model calls in the warehouse (`ledger.calls`), for SQL on their cost."""
 
 import dagster as dg
 import pyarrow as pa
@@ -27,7 +27,7 @@ N_SHOWN = 20
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:
-    """Every paid model call, answered or lost: the ledger without texts."""
+    """Every paid model call, answered or failed: the ledger without texts."""
     rows = read_paid_calls(ledger, arrow_schema("ledger.calls"))
     warehouse.replace("ledger.calls", rows)
     totals = warehouse.read("ledger/totals").to_pylist()
@@ -38,5 +38,5 @@ def calls(
 
 
 def table_preview(rows: pa.Table) -> dg.MarkdownMetadataValue:
-    """The first rows as the UI shows them."""
+    """Make a Markdown table of the first rows, for the UI."""
     return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN))

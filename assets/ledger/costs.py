@@ -1,4 +1,4 @@
-"""Costs: what models cost by day, stage and model."""
+"""Costs of model calls by day, stage and model."""
 
 import dagster as dg
 
@@ -20,7 +20,7 @@ from resources.web.addresses import address
 
 CALLS = dg.AssetSelection.assets(calls.key)
 SHOWN = (cohesion, entry_map, pictures, splits, releases, agreement, effort)
-"""The assets that the page on the corpus shows, or that are downstream of what it shows."""
+"""Dependencies for the page about the corpus: assets that it shows, or assets downstream of them."""
 
 
 @table_asset(
@@ -31,7 +31,7 @@ SHOWN = (cohesion, entry_map, pictures, splits, releases, agreement, effort)
 def costs(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """Costs of models by day (UTC), stage and model: calls answered and lost, tokens, US dollars,
+    """Costs of models by day (UTC), stage and model: answered and failed calls, tokens, US dollars,
     seconds.
     """
     rows = warehouse.read("ledger/costs")

@@ -1,4 +1,4 @@
-"""Checks of every question-answer pair of the dialogues, by rule and by a model."""
+"""Quality checks of every question-answer pair of the dialogues, by rules and by a model."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ REQUESTS, LOSSES = "quality.asked", "quality.failed"
 
 
 class ChecksSettings(GenerationSettings):
-    """The limits of the checks, and what follows of what they find."""
+    """Limits of the checks, and the outcome of each finding."""
 
     model_checks: bool = Field(
         True, description="Whether a model checks as well as rules; it costs calls."
@@ -103,7 +103,7 @@ class ChecksSettings(GenerationSettings):
         return names
 
     def limits(self, language: str) -> RuleLimits:
-        """The limits of the rules for dialogues on sets of pages in this language."""
+        """Return the limits of the rules for dialogues about Wikipedia pages in this language."""
         limits = {name: getattr(self, name) for name in RuleLimits._fields}
         return RuleLimits(**{**limits, "language": self.language or language})
 
@@ -181,8 +181,11 @@ def checks(
 def _vectors(
     dialogues: Iterable[DialogueContent], embedder: Embedder, language: str
 ) -> dict[tuple[str, str], NDArray[np.float32]] | None:
-    """The vectors of each question, alone and with its answer; None where the model does not know the
-    language."""
+    """Embed each question, alone and with its answer; None if the model does not know the language.
+
+    Returns:
+        By dialogue and question, an array of shape (2, dimensions).
+    """
     if embedder.model == PACKAGED and language != "en":
         return None
     pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
@@ -201,7 +204,7 @@ def _row(
     findings: ModelCheckFindings,
     policy: QualityPolicy,
 ) -> Row:
-    """A row of the table: where the pair is, what was found in it, and what follows."""
+    """Return the row of a pair: its ids, the findings and the outcome."""
     not_made = "; ".join(findings.not_made[pair.dialogue_id]) or None
     row = {**evidence, NOT_CHECKED: not_made}
     outcome, why = outcome_of(row, policy)
@@ -213,7 +216,7 @@ def _row(
 
 
 def _dialogue(row: Row) -> DialogueContent:
-    """A dialogue as the rules read it."""
+    """Convert a row to the dialogue that the rules check."""
     return DialogueContent(
         row["dialogue_id"],
         [

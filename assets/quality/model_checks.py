@@ -1,4 +1,6 @@
-"""Checks by models: the requests about a dialogue's pairs, and the findings in the replies."""
+"""Quality checks of dialogues by a model: blind answers, hallucination (unsupported statements),
+contradictions and sensitive content.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -32,16 +34,17 @@ BLIND, OTHER = "blind", "other images"
 BLIND_GRADES, OTHER_GRADES = "blind grades", "other grades"
 GROUNDING, TEXTS = "grounding", "texts"
 ANSWER_WORDS = 80
-"""Words of an answer without the pictures: enough to say what is graded."""
+"""Length in words that answers without the images are asked for, chosen by hand."""
 MOST_READ = 20_000
-"""Characters of an answer that a check reads: one as long as is allowed has fewer, and the beginning of
-a longer one tells enough and fits a request."""
+"""Characters of an answer that a check reads, so that requests stay within a model's context. Answers
+within the allowed length are shorter.
+"""
 NO_OTHER_SET = "no_other_set"
 Place = tuple[str, str]
 
 
 class CheckedDialogue(NamedTuple):
-    """A dialogue that is asked about: its set and its pictures beside its pairs."""
+    """A dialogue to check, with its image set and its images."""
 
     set_id: str
     image_ids: Sequence[str]
@@ -49,12 +52,14 @@ class CheckedDialogue(NamedTuple):
 
     @property
     def pairs(self) -> Sequence[QuestionAnswerPair]:
-        """Its pairs in their order."""
+        """The pairs of question and answer of the dialogue, in order."""
         return self.dialogue.pairs
 
 
 class ModelCheckStep(NamedTuple):
-    """One request a dialogue: `read` makes columns of `quality.checks` of its reply, a row a pair."""
+    """A check with one request for each dialogue. `read` turns the reply into columns of
+    `quality.checks`, one row for each pair of question and answer.
+    """
 
     name: str
     prompt: str
@@ -64,9 +69,7 @@ class ModelCheckStep(NamedTuple):
 
 @dataclass
 class ModelCheckFindings:
-    """The findings of the replies: columns by pair, the calls, and by dialogue the checks that
-    failed.
-    """
+    """The findings: columns of `quality.checks` by pair, the calls, and failed checks by dialogue."""
 
     columns: dict[Place, Row] = field(default_factory=lambda: defaultdict(dict))
     calls: list[Row] = field(default_factory=list)
@@ -75,9 +78,9 @@ class ModelCheckFindings:
     usage: Usage = field(default_factory=lambda: Usage(stage=TABLE))
 
     def by_step(self) -> dict[str, tuple[int, Counter[str]]]:
-        """Return by step the number of its requests, and of the lost ones by reason.
+        """Return for each step the number of requests, and of failed requests by reason.
 
-        Requests that were not sent, because there are no other images to show, are not lost.
+        Requests that were not sent, because there are no other images to show, are not counted.
         """
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         for loss in self.failed:
@@ -112,8 +115,9 @@ def by_model(
 ) -> ModelCheckFindings:
     """Check every pair by a model.
 
-    It answers the questions without the images, grades these answers, and finds statements that the
-    images do not support, contradictions, sensitive content and answers that do not answer.
+    The model answers the questions without the images and with other images, grades these answers, and
+    finds statements that the images do not support, contradictions, sensitive content and answers that
+    do not answer the question.
 
     Args:
         context: The asset's context.
@@ -172,7 +176,7 @@ def _ask(
     wanted: Sequence[tuple[CheckedDialogue, Sequence[str], Row | None]],
     findings: ModelCheckFindings,
 ) -> None:
-    """Make one step for every dialogue that has data for it, and add what the replies say."""
+    """Run one step for every dialogue that has data for it, and add the findings of the replies."""
     asks = [
         GenerationRequest(
             subject=subject,
@@ -258,7 +262,7 @@ def _texts(checked: CheckedDialogue) -> Row:
 def _beside_references(
     checked: CheckedDialogue, findings: ModelCheckFindings, column: str
 ) -> Row | None:
-    """The answers of a step beside the references; None where there are none."""
+    """Return the answers of a step with the reference answers; None if an answer is missing."""
     answers = [findings.columns[_place(pair)].get(column) for pair in checked.pairs]
     if None in answers:
         return None

@@ -1,4 +1,4 @@
-"""Shared code of a benchmark's built releases."""
+"""Shared code for building releases: result types, licence filter, and sources of images."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class BuiltRelease(NamedTuple):
-    """A release to be frozen: `providers` wrote its texts; `quality` counts what checks found in it."""
+    """A release to freeze, with the providers of its texts, and counts of quality findings."""
 
     name: str
     edition: Edition
@@ -23,10 +23,12 @@ class BuiltRelease(NamedTuple):
 
 
 class BuiltReleases(NamedTuple):
-    """The releases that can be made of approved items, and by name why another one cannot.
+    """The releases that were built from approved items.
 
     Attributes:
-        counts: The numbers of dropped items.
+        releases: The releases.
+        absent: The reason for each release that could not be built, by name.
+        counts: Counts of items for the metadata, also of dropped ones.
         warnings: Messages for people.
     """
 
@@ -37,15 +39,16 @@ class BuiltReleases(NamedTuple):
 
 
 class Licences:
-    """Leaves items out of releases because of an image's licence, and counts them by release.
+    """Licence filter: leaves out items with images of excluded licences, and counts them by release.
 
-    `chosen` are the excluded terms by name of the release, or by its kind.
+    `chosen` are the excluded licence terms by name of the release; other releases use the default of
+    their kind.
     """
 
     def __init__(self, chosen: Mapping[str, Sequence[Term]]) -> None:
         self._chosen = chosen
         self.left_out: dict[str, Counter[Term]] = {}
-        """Items by the first reason, by name of each release that leaves some out."""
+        """Release name -> number of left-out items by licence term (the first that applies)."""
         self._considered: dict[str, int] = {}
 
     def allowed(
@@ -60,7 +63,7 @@ class Licences:
         Args:
             name: The release.
             items: The items.
-            pictures: Returns the sources of an item's images.
+            pictures: Returns the source rows of an item's images, with the column `licence`.
             kind: The kind of the release.
 
         Returns:
@@ -74,7 +77,7 @@ class Licences:
         return [item for item, why in zip(items, whys, strict=True) if not why]
 
     def empty(self) -> list[str]:
-        """The releases of which nothing is left."""
+        """Return the names of releases without any allowed item."""
         return [
             name
             for name, counts in self.left_out.items()
@@ -82,11 +85,11 @@ class Licences:
         ]
 
     def none_left(self, name: str) -> str:
-        """Why there is no such release, as a clause."""
+        """Return the reason why a release has no items, as a clause."""
         return f"Every item of {name} has an image with an excluded licence"
 
     def sentences(self) -> list[str]:
-        """Return what each release leaves out, and how to include it."""
+        """Return a message for each release on its left-out items, and how to include them."""
         return [self._sentence(name) for name in self.left_out]
 
     def _sentence(self, name: str) -> str:
@@ -104,7 +107,7 @@ class Licences:
 
 
 def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
-    """Source columns of `release.images`, by (set id, image id)."""
+    """Read the source columns of `release.images`, by (set id, image id)."""
     return {
         (row.pop("set_id"), row.pop("image_id")): row
         for row in warehouse.read("release/sources").to_pylist()
@@ -118,12 +121,12 @@ def picture_sources(warehouse: Warehouse) -> dict[str, Row]:
 
 
 def origin(call: Row, text: str | None, generated: str | None) -> Origin:
-    """Find the origin of a text.
+    """Return the model call that a text comes from.
 
     Args:
         call: The call that generated it.
-        text: The text now.
-        generated: The text as the model wrote it.
+        text: The current text.
+        generated: The text that the model wrote.
 
     Returns:
         The call; empty if a person changed the text.

@@ -1,4 +1,4 @@
-"""Releases of approved multiple-choice items: a dev and a test split a language (MMBench, 3.2)."""
+"""Building releases of multiple-choice items: dev and test splits for each language (MMBench, 3.2)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,8 +20,9 @@ NAMES = {
     for split in SPLITS
 }
 """Names of the releases, by language and split: `mmbench-dev`, `mmbench-zh-dev`. Items that are not
-translated are in the former, whatever the language of their pages is. What is imported is called
-`mmbench-dev-zh` by default."""
+translated are in `mmbench-dev`, in any language. Imported releases have other names, by default such
+as `mmbench-dev-zh`.
+"""
 ALL_NAMES = frozenset(NAMES.values())
 
 NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
@@ -30,7 +31,7 @@ NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
     "stale",
     "missing",
 )
-"""Why an item is in no release of a language."""
+"""Reasons why a translation is not in the releases of its language."""
 
 
 def built_choices(
@@ -42,7 +43,7 @@ def built_choices(
         warehouse: The tables.
         reviewed: The review policy.
         licences: The licences that leave items out.
-        seed: The seed of the splits; an item stays in its split, and has its id in all languages.
+        seed: The seed of the splits. An item keeps its split, and has the same id in all languages.
 
     Returns:
         The releases.
@@ -97,8 +98,9 @@ def built_choices(
 def _translated(
     rows: list[Row], approved: Mapping[str, ApprovedItem]
 ) -> tuple[dict[str, ApprovedItem], dict[str, int]]:
-    """The approved items that have an approved translation of what is approved, and why others are left
-    out, in numbers."""
+    """Return approved items with approved translations of their current text, and the number of other
+    items by reason.
+    """
     translated: dict[str, ApprovedItem] = {}
     left_out: Counter[str] = Counter()
     for row in rows:
@@ -116,7 +118,7 @@ def _translated(
 
 
 def _in_language(item: ApprovedItem, row: Row) -> ApprovedItem:
-    """The item with the texts of its translation; its key, and the call that made it, stay."""
+    """Return the item with the texts of its translation; its key, and the key's model call, stay."""
     content, generated = from_json(row["content"]), from_json(row["generated"])
     texts = content["target"]
     return replace(
@@ -149,6 +151,6 @@ def _approved(row: Row) -> ApprovedItem:
 
 
 def _origin(row: Row, content: Row, generated: Row, keys: tuple[str, ...]) -> Origin:
-    """The call that made these parts of the content, if nobody changed them."""
+    """Return the model call that generated these parts of the content; empty if people edited them."""
     unedited = all(content.get(key) == generated.get(key) for key in keys)
     return Origin(row["call_key"], row["prompt_version"]) if unedited else Origin()

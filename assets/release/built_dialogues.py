@@ -1,4 +1,4 @@
-"""Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2)."""
+"""Building releases of dialogues: a benchmark and an instruction set (MMDU, 2)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ class ReleaseDialogues(NamedTuple):
 
 
 def checks_by_pair(warehouse: Warehouse) -> PairFindings:
-    """The row of `quality.checks` of each pair, by dialogue and question."""
+    """Read the row of `quality.checks` of each pair, by (dialogue id, question id)."""
     return {
         (row["dialogue_id"], row["question_id"]): row
         for row in warehouse.read("quality/found").to_pylist()
@@ -48,11 +48,11 @@ def checks_by_pair(warehouse: Warehouse) -> PairFindings:
 def apply_checks(
     dialogues: Sequence[ApprovedDialogue], findings: PairFindings, *, leave_out: bool
 ) -> ReleaseDialogues:
-    """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
+    """Count the pairs of question and answer that the checks drop, and remove them if `leave_out`.
 
-    A pair that people have edited is not the one that was checked, and stays. A pair goes with the
-    earlier one that it goes on from. Where too little of a dialogue is left it is left out as a whole,
-    and its pairs that nothing drops are counted, too.
+    A pair that people edited was not checked, so it stays. A follow-up is dropped with the pair that it
+    refers to. If too few pairs of a dialogue are left, the whole dialogue is removed, and its remaining
+    pairs are counted, too.
     """
     released, rows, counted = [], [], Counter({UNCHECKED: 0})
     for dialogue in dialogues:
@@ -60,7 +60,7 @@ def apply_checks(
         rows += [row for row in of_turns if row is not None]
         counted[UNCHECKED] += of_turns.count(None)
         dropped, dropped_ids = [], set()
-        # An earlier pair comes first, so a pair that goes on from a follow-up goes, too.
+        # Pairs are in order, so a follow-up to a dropped follow-up is dropped, too.
         for place, row in enumerate(of_turns):
             if row and (row["outcome"] == DROP or row["follows"] in dropped_ids):
                 dropped.append(place)
@@ -74,7 +74,7 @@ def apply_checks(
             counted[DIALOGUES_LEFT_OUT] += 1
             counted[PAIRS_WITH_DIALOGUES] += len(dialogue.turns) - len(dropped)
             continue
-        # Nobody wrote what now stands before a question: its text is still that of the call.
+        # Image placeholders that moved to a question are no edit: the generated text gets them, too.
         generated = [
             {**turn, "question": rest.entering.get(turn["question_id"], "") + turn["question"]}
             for turn in dialogue.generated or dialogue.turns
@@ -93,7 +93,7 @@ def apply_checks(
 def _row_of(
     dialogue: ApprovedDialogue, turn: Mapping[str, str], findings: PairFindings
 ) -> Row | None:
-    """The row of a turn's pair, if its texts are those that were checked."""
+    """Return the check results of a turn's pair, or None if people edited its texts."""
     row = findings.get((dialogue.item_id, turn.get("question_id", "")))
     unedited = dialogue.generated is None or turn in dialogue.generated
     return row if unedited else None
@@ -153,7 +153,8 @@ def built_dialogues(
 ) -> BuiltReleases:
     """Build the releases of dialogues: one for each kind that has approved dialogues.
 
-    What the rules find in pairs that people edited is counted on the card and reported as a warning.
+    Findings of the rules in pairs that people edited are counted on the dataset card and reported as a
+    warning.
 
     Args:
         warehouse: The tables.
@@ -223,7 +224,7 @@ def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
 
 
 def _origins(rows: list[Row]) -> tuple[dict[str, Origin], dict[str, Origin]]:
-    """Origins of questions and of answers, by question id."""
+    """Return the model call and prompt version of questions, and of answers, by question id."""
     origins = [
         {
             row["question_id"]: Origin(row[f"{text}_call_key"], row[f"{text}_prompt_version"])

@@ -1,4 +1,4 @@
-"""The release of approved questions on several images (MMIU)."""
+"""Building the release of multi-image questions (MMIU)."""
 
 from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row
 from methods.json_text import from_json
@@ -8,7 +8,7 @@ from resources.warehouse import Warehouse
 
 NAME = "mmiu"
 RULE = "rule"
-"""Who wrote the texts of a release that no model wrote any of."""
+"""Stands for the provider of a release whose texts were all made by rule."""
 
 
 def built_questions(
@@ -57,6 +57,6 @@ def _approved(row: Row) -> ApprovedQuestion:
         key=content["answer"],
         category=content["category"],
         strategy=row["strategy"],
-        # The call wrote wrong choices; the question is the sample's.
+        # The call only wrote the wrong choices; the question is from the sample.
         answered_by=Origin(row["call_key"], row["prompt_version"]) if unedited else Origin(),
     )

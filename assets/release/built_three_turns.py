@@ -1,4 +1,4 @@
-"""The release of approved conversations of three turns (ConvBench, 3)."""
+"""Building the release of three-turn conversations (ConvBench, 3)."""
 
 from assets.release.built import BuiltRelease, BuiltReleases, Licences, Row, origin, picture_sources
 from methods.convbench.building import (

@@ -1,4 +1,4 @@
-"""The release of approved open questions in several wordings, and of dialogues (AlignMMBench, 3.2)."""
+"""Building the release of open questions in several wordings, and of dialogues (AlignMMBench, 3.2)."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ def built_wordings(
 ) -> BuiltReleases:
     """Build one release of all approved seeds, their approved rewrites, and the approved dialogues.
 
-    A rewrite of a seed that is not approved is left out and counted.
+    If a seed is not approved, its rewrites are left out and counted.
 
     Args:
         warehouse: The tables.
@@ -47,7 +47,7 @@ def built_wordings(
     if not items:
         return BuiltReleases([], {NAME: licences.none_left(NAME)}, counts)
     languages = Counter(item.language for item in items)
-    # In two languages where one of the drafts was made again in another one, which the labels say.
+    # Seeds and dialogues may be drafted in different languages; then only the labels name them.
     edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
     release = build_wordings(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})
@@ -55,7 +55,7 @@ def built_wordings(
 
 
 def _wording(row: Row, seed: Row) -> ApprovedWording:
-    """A seed itself (`row` is `seed`), or a rewrite with the reference of its seed."""
+    """Return the item of a seed (`row` is `seed`), or of a rewrite with the reference of its seed."""
     content, of_seed = from_json(row["content"]), from_json(seed["content"])
     text = "rewrite" if row["kind"] == REWRITE else "question"
     turn = ApprovedExchange(

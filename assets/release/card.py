@@ -18,7 +18,7 @@ from resources.warehouse import Warehouse
 Row = dict[str, Any]
 
 MADE_BY = ("cluster", "dialogue", "rewrite", "choice", "quality", "review")
-"""Stages whose settings are on a card. Shards are ingested one by one: the corpus stands for them."""
+"""Stages whose settings are on a card. For ingestion, the card lists the shards of the corpus."""
 
 
 def new_card(
@@ -34,12 +34,12 @@ def new_card(
 
     Args:
         release: The release.
-        name: Its name.
+        name: The name of the release.
         edition: The benchmark, split and language.
-        reviewed: The policy under which its items were approved.
-        providers: The providers of the models that wrote it.
-        parent: The release of the same name before it.
-        made_with: How it was made: `circumstances` and `prompts_and_writers` of what was built.
+        reviewed: The review policy under which its items were approved.
+        providers: The providers of the models that wrote it, separated by commas.
+        parent: The id of the earlier release of the same name, if there is one.
+        made_with: Further columns, such as those of `circumstances` and `prompts_and_writers`.
 
     Returns:
         The row.
@@ -64,7 +64,7 @@ def new_card(
 
 
 def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
-    """Replace the cards of releases that were made before by their stored cards.
+    """Replace the cards of releases that already exist by their stored cards.
 
     Args:
         warehouse: The tables.
@@ -82,15 +82,15 @@ def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
 
 
 def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
-    """Collect what all releases of a run have in common.
+    """Collect the part of the card that all releases of a run have in common.
 
     Args:
         instance: The Dagster instance.
         warehouse: The tables.
 
     Returns:
-        The settings with which each table was last materialized, the corpus, and the version of the
-        project.
+        The settings of each table's last materialization, the shards of the corpus, and the project's
+        version.
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
     settings = {table: settings_in_metadata(instance, table) for table in tables}
@@ -104,7 +104,7 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
 
 
 def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) -> Row:
-    """Collect the prompts and models that wrote a release. A text that a person wrote has neither.
+    """Collect the prompts and models that wrote a release. Texts that people wrote have neither.
 
     Args:
         release: The release.
@@ -134,10 +134,10 @@ def licences_on_card(release: Release, left_out: Mapping[Term, int]) -> Row:
 
     Args:
         release: The release.
-        left_out: How many items are left out for each term of a licence.
+        left_out: The number of items that are left out for each licence term.
 
     Returns:
-        The number of different images by licence, and `left_out`.
+        The number of distinct images by licence, and `left_out`.
     """
     of_image = {row["image_id"]: row["licence"] or UNKNOWN for row in release.rows["images"]}
     return {"images": dict(Counter(of_image.values())), "left_out": dict(left_out)}
@@ -148,7 +148,7 @@ def _distinct(rows: Sequence[Mapping[str, Any]], column: str) -> list[str] | Non
 
 
 def project_version() -> str | None:
-    """The version that runs; None where the project is not installed."""
+    """Return the version of the project; None if it is not installed as a package."""
     try:
         return version("vlm-loom")
     except PackageNotFoundError:

@@ -1,4 +1,6 @@
-"""What current and future benchmarks and instruction sets have in common, and releases without it."""
+"""Train-test contamination: finds pages, images and texts that a benchmark shares with an instruction
+set, and removes them from new releases.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +22,14 @@ Cards = Mapping[str, Mapping[str, Any]]
 TABLE = "release.overlaps"
 COLUMNS = ("name", "item_id", "turn", "kind", "what", "other_release_id", "other_item_id")
 N_NAMED = 50
-"""Items that a sentence names."""
+"""Items that a message names; longer lists end with "and N more"."""
 COMPARED = {
     "images": ("image_id", "page_url"),
     "turns": ("turn", "question", "given"),
     "choices": ("position", "choice"),
     "references": ("turn", "kind", "reference"),
 }
-"""Tables of a release that are compared."""
+"""Tables of a release that are compared, with their columns."""
 
 NAMES: Mapping[Kind, str] = {
     "page": "pages",
@@ -38,13 +40,13 @@ NAMES: Mapping[Kind, str] = {
     "form_of_words": "forms of words with other answers",
     "phrases_of_answer": "answers in the same phrases",
 }
-"""The kinds of what is shared, in the order in which they are told."""
+"""Names of the kinds of overlap, in the order of messages."""
 
 
 def current_overlap(
     warehouse: Warehouse, image_store: ImageStore, cards: Iterable[Mapping[str, Any]]
 ) -> list[ContentOverlap]:
-    """Find what benchmarks and instruction sets share. Near-duplicates are copies of one image.
+    """Find pages, images and texts that benchmarks and instruction sets share.
 
     Args:
         warehouse: The tables.
@@ -59,9 +61,12 @@ def current_overlap(
 
 
 class OverlapFreeReleases(NamedTuple):
-    """Releases to be frozen, without what both splits have; the release of each name that comes into
-    force or stays so; by name why there is none any more; rows of `release.overlaps`; and what is
-    shared all the same and is no fault."""
+    """Releases after the overlap of both splits was removed.
+
+    `built` are the releases to freeze; `current` is the id of the current release by name; `retired` is
+    the reason by name if there is no current release any more; `rows` are those of `release.overlaps`;
+    `shared` is overlap of kinds that are allowed.
+    """
 
     built: list[BuiltRelease]
     current: dict[str, str]
@@ -78,12 +83,13 @@ def without_overlap(
     pinned: Mapping[str, str],
     reviewed: ReviewPolicy,
 ) -> OverlapFreeReleases:
-    """Remove from the built releases what a benchmark and an instruction set would share.
+    """Remove the overlap of benchmarks and instruction sets from the built releases.
 
-    A built instruction set loses the pairs, or the dialogues whose pages or images are tested; one that
-    stays from an earlier run is not current any more. A pinned one cannot lose anything, so a built
-    benchmark loses the items. Texts are weighed by how many others have them, so the rest is compared
-    again until nothing is found.
+    From a built instruction set, the question-answer pairs are removed, or the whole dialogues if their
+    pages or images are in a benchmark. An instruction set of an earlier run with overlap is no longer
+    current. A pinned instruction set cannot change, so the items are removed from the built benchmark.
+    Whether a text counts as shared depends on how many items have it, so the comparison is repeated
+    until it finds nothing.
 
     Args:
         warehouse: The tables.
@@ -97,7 +103,7 @@ def without_overlap(
         The releases, and what was removed.
 
     Raises:
-        ReleaseError: Pinned releases share something.
+        ReleaseError: A pinned instruction set overlaps with a benchmark that is not built now.
     """
     work = _OverlapRemoval(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())
@@ -109,7 +115,7 @@ def without_overlap(
 
 
 class _OverlapRemoval:
-    """Releases while they lose what is shared: those that are made, and those that stay, by name."""
+    """Removes overlap from releases step by step; built and existing releases by name."""
 
     def __init__(
         self,
@@ -135,7 +141,7 @@ class _OverlapRemoval:
         self.rows: list[Row] = []
 
     def contents(self) -> tuple[list[Content], list[Content]]:
-        """Benchmarks and instruction sets that would be current."""
+        """Return the content of the benchmarks and of the instruction sets that would be current."""
         for release in self.to_freeze.values():
             if (release_id := release.release.release_id) not in self._contents:
                 kind = "benchmark" if release.edition.benchmark else "instruction"
@@ -144,12 +150,12 @@ class _OverlapRemoval:
         return _by_kind({release_id: self._contents[release_id] for release_id in current})
 
     def current(self) -> dict[str, str]:
-        """The id of the release of each name."""
+        """Return the id of the release that would be current, by name."""
         built_ids = {name: built.release.release_id for name, built in self.to_freeze.items()}
         return {**built_ids, **self.existing}
 
     def lose(self, forbidden: Sequence[ContentOverlap], reviewed: ReviewPolicy) -> None:
-        """Take out of the releases what they share. Raises ReleaseError, see `without_overlap`."""
+        """Remove overlap from the releases. Raises ReleaseError, see `without_overlap`."""
         names = {release_id: name for name, release_id in self.current().items()}
         lost: list[tuple[str, str, int | None]] = []
         refused = []
@@ -183,7 +189,7 @@ class _OverlapRemoval:
                 )
 
     def _first_number(self, name: str, item_id: str, turn: int | None) -> int | None:
-        """The number that a turn had before others were taken out of its dialogue."""
+        """Return the number that a turn had before other turns of its dialogue were removed."""
         if turn is None or not (gone := self._lost[name][item_id]):
             return turn
         rows = self._built[name].release.rows["turns"]
@@ -206,7 +212,9 @@ class _OverlapRemoval:
         self.to_freeze[name] = built._replace(release=release, quality=quality)
 
     def cleared(self, overlaps: list[ContentOverlap]) -> OverlapFreeReleases:
-        """What is left; a release whose name is pinned to another one is frozen as it was built."""
+        """Return the result. A built release whose name is pinned to another release is frozen
+        unchanged.
+        """
         built = [
             self.to_freeze.get(name, as_built)
             for name, as_built in self._built.items()
@@ -220,7 +228,7 @@ Contents = dict[str, tuple[str, Content]]
 
 
 def _contents(warehouse: Warehouse, cards: Cards) -> Contents:
-    """What releases in the tables are compared by."""
+    """Read the content of stored releases for the comparison."""
     tables: dict[str, Any] = {release_id: {table: [] for table in COMPARED} for release_id in cards}
     with warehouse.kept_open():
         for table, columns in COMPARED.items() if tables else ():
@@ -257,7 +265,7 @@ def _alike(
     benchmarks: Sequence[Content],
     instructions: Sequence[Content],
 ) -> dict[str, list[str]]:
-    """Images of instruction sets that are one of a benchmark, or a copy of one, and all of these."""
+    """Find the images of benchmarks that each image of an instruction set equals or is a copy of."""
     tested, learned = (
         {image for content in contents for image in content.images}
         for contents in (benchmarks, instructions)
@@ -266,14 +274,14 @@ def _alike(
 
 
 def blocking_overlap(overlaps: Iterable[ContentOverlap]) -> list[ContentOverlap]:
-    """Those of which there may be none."""
+    """Return the overlaps of kinds that are not allowed."""
     return [overlap for overlap in overlaps if overlap.kind in BLOCKING]
 
 
 def pinned_overlap_warnings(forbidden: Sequence[ContentOverlap], cards: Cards) -> str:
-    """What a pinned release shares with one that is not made again, and what to do, in a sentence.
+    """Return a message on the overlap with a pinned instruction set, and what to do about it.
 
-    `cards` are those of the releases, by id.
+    It names the pair of releases with the most overlaps. `cards` are rows of releases by id.
     """
     pairs = Counter((overlap.benchmark, overlap.instruction) for overlap in forbidden)
     (benchmark, instruction), _ = max(pairs.items(), key=lambda pair: (pair[1], pair[0]))
@@ -301,7 +309,7 @@ def pinned_overlap_warnings(forbidden: Sequence[ContentOverlap], cards: Cards) -
 
 
 def left_out(rows: Iterable[Row]) -> dict[str, int]:
-    """How much of each kind was left out of which release, as metadata."""
+    """Count the things left out of each release by kind, as metadata of the run."""
     things = {(row["name"], row["kind"], row["item_id"], row["turn"]) for row in rows}
     n = Counter((name, kind) for name, kind, *_ in things)
     return {
@@ -310,13 +318,13 @@ def left_out(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def overlap_in_words(overlaps: Iterable[ContentOverlap]) -> str:
-    """How much of each kind is shared, in a sentence."""
+    """Return the overlap as text, such as "images (2), answers (1)"."""
     counts = overlap_counts(overlaps)
     return ", ".join(f"{name} ({n})" for name, n in counts.items() if n) or "nothing"
 
 
 def overlap_counts(overlaps: Iterable[ContentOverlap]) -> dict[str, int]:
-    """How many things of each kind are shared, by what they are called."""
+    """Count shared things by the name of their kind; 0 for kinds without any."""
     things = {
         (overlap.kind, overlap.what, overlap.benchmark, overlap.instruction) for overlap in overlaps
     }

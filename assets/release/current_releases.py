@@ -1,4 +1,4 @@
-"""Which release of a name is current: the pinned one, else the one frozen last."""
+"""Current release of each name: the pinned release, or else the latest. Pins are in settings.yaml."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ CURRENT = "release.current"
 
 
 class ReleaseSettings(AssetConfig):
-    """Which releases stay current when newer ones are frozen, and what is left out of new ones."""
+    """Pinned releases, which stay current if newer ones are frozen, and licences to leave out."""
 
     pinned: dict[str, str] = Field(
         {},
@@ -52,11 +52,11 @@ def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
 
 
 def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
-    """Make the write that changes the current releases.
+    """Make the table write that changes the current releases.
 
     Args:
-        releases: The new current release of each name; other names keep theirs.
-        retired: Names that have no current release any more.
+        releases: The new current release by name; other names keep their current release.
+        retired: Names that no longer have a current release.
 
     Returns:
         The write.
@@ -67,12 +67,12 @@ def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) ->
 
 
 def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:
-    """The data version of `release/releases`: what follows depends on which releases are current."""
+    """Return the data version of `release/releases`, which also depends on the current releases."""
     return dg.DataVersion(content_id(warehouse.fingerprint(TABLE), warehouse.fingerprint(CURRENT)))
 
 
 def pin(warehouse: Warehouse, release_id: str) -> str:
-    """Make a release current, and keep it current by a pin in `settings.yaml`.
+    """Make a release current, and pin it in `settings.yaml`.
 
     Args:
         warehouse: The tables.
@@ -91,9 +91,9 @@ def pin(warehouse: Warehouse, release_id: str) -> str:
 
 
 def unpin(name: str) -> None:
-    """Make the newest release of a name the current one again. Raises ReleaseError if it is not pinned.
+    """Remove the pin of a name. The current release stays until `release/releases` is materialized.
 
-    The current release stays until `release/releases` is materialized.
+    Raises ReleaseError if the name is not pinned.
     """
     pinned = pins()
     if name not in pinned:
@@ -103,9 +103,9 @@ def unpin(name: str) -> None:
 
 
 def retire(warehouse: Warehouse, name: str) -> str:
-    """Take the release of a name off the current releases, and remove its pin. Its rows stay.
+    """Make the release of a name no longer current, and remove its pin. Its rows stay.
 
-    Where this workspace builds releases of the name, its next one is current again.
+    If this workspace builds releases of the name, the next one becomes current again.
 
     Args:
         warehouse: The tables.
@@ -129,7 +129,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """The id of each pinned release by name, as `settings.yaml` has them."""
+    """Read the id of each pinned release from `settings.yaml`, by name."""
     return dict(read_sections(SECTIONS)[TABLE].get("pinned", {}))
 
 

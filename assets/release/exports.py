@@ -1,4 +1,4 @@
-"""Exports: releases as folders for people and other tools."""
+"""Exports: releases as folders of files, such as Hugging Face datasets and training formats."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ from resources.web.addresses import address
 
 
 class ExportsSettings(AssetConfig):
-    """How the files of a release are written."""
+    """Settings of exports: formats, licences and size of files."""
 
     mark_formulas: bool = Field(
         True,
@@ -90,7 +90,7 @@ class ExportsSettings(AssetConfig):
 
 
 def _known_licence(licence: str) -> str:
-    """A licence as SPDX writes it. Raises ValueError for a name that it does not have."""
+    """Return the licence in SPDX spelling. Raises ValueError for an unknown name."""
     try:
         return canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
@@ -99,7 +99,7 @@ def _known_licence(licence: str) -> str:
 
 
 class Export(NamedTuple):
-    """A release in a form: its folder, and what is in it."""
+    """The folder of a release in one format, and its files."""
 
     release_id: str
     folder: Path
@@ -118,15 +118,16 @@ def exports(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows.
+    """Releases as folders: the benchmark's published format (MMDU: JSON and TSV), images, attribution,
+    dataset card, rows.
 
-    Beside them the forms for other tools that the settings name; one that cannot hold a release is
-    left out of it, and said.
+    In addition, each current release is written in the formats for other tools that the settings name.
+    If a format cannot hold a release, it is skipped, and the metadata say so.
     """
     _require_released(warehouse, config)
     shared = shared_files()
     if shared:
-        # Releases of other machines, and the forms that commands wrote there, are listed, too.
+        # Lists releases of other machines, too, and the formats that commands exported there.
         shared.fetch(relative_to_home(releases_path()), releases_path())
     rows = []
     left_out: list[str] = []
@@ -134,7 +135,7 @@ def exports(
     chosen = [form_named(name, config.shard_mb) for name in config.forms]
     for release in warehouse.read("release/all").to_pylist():
         is_current, release_id = release.pop("is_current"), release["release_id"]
-        # Folders of earlier releases get what an earlier version did not write into them.
+        # Existing folders of earlier releases get files that an older version did not write.
         if is_current or (releases_path() / release_id).exists():
             tables = rows_of_release(warehouse, release_id)
             before = warehouse.select("release.exports", "path", "sha256", release_id=release_id)
@@ -161,7 +162,7 @@ def exports(
                     left_out.append(str(error))
                 except ExportError as error:
                     failed.append(str(error))
-            # Those that were asked for by a command are listed, too.
+            # Lists formats that a command exported, too.
             for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
                 try:
                     checked_files(manifest.parent, ANEW)
@@ -222,7 +223,7 @@ def publishable(
     others: Sequence[str],
     progress: OnProgress,
 ) -> tuple[Path, FolderVerification]:
-    """Export a release as a Hugging Face dataset unless it is there, and check that it may go out.
+    """Export a release as a Hugging Face dataset unless it exists, and check that it may be published.
 
     Args:
         warehouse: The tables.
@@ -250,7 +251,7 @@ def _together(
     settings: ExportsSettings,
     progress: OnProgress,
 ) -> ExportSource:
-    """The source of the first of these releases, with the others beside it."""
+    """Return the export source of the first release, with the other releases in the same folder."""
     _require_released(warehouse, settings)
     first, *others = (
         _source(warehouse, image_store, _row(warehouse, release), settings, progress)
@@ -261,7 +262,7 @@ def _together(
 
 
 def _require_released(warehouse: Warehouse, settings: ExportsSettings) -> None:
-    """Raise ExportError for a setting of a release that there is not and that nothing builds."""
+    """Raise ExportError if a setting names a release that neither exists nor is ever built."""
     names = {*NAMES, *(row["name"] for row in warehouse.read("release/all").to_pylist())}
     for setting in ("licences", "licences_left_out"):
         for name in sorted(set(getattr(settings, setting)) - names):
@@ -278,7 +279,7 @@ def _settings() -> ExportsSettings:
 
 
 def _row(warehouse: Warehouse, release: str) -> Mapping[str, Any]:
-    """The row of `release.releases` that is meant."""
+    """Return the row of `release.releases` for an id or name that the user gave."""
     (row,) = cards_of(warehouse, [release_meant(warehouse, release)])
     return {name: value for name, value in row.items() if name != "is_current"}
 
@@ -317,7 +318,7 @@ def _write(warehouse: Warehouse, source: ExportSource, form: ExportFormat) -> Ex
 def _without_picture(
     release: Mapping[str, Any], images: Sequence[Mapping[str, Any]], error: ImageNotStored
 ) -> str:
-    """The sentence of a release with a picture that cannot be read: which item's, and what to do."""
+    """Return a message on an image that cannot be read: its release and items, and what to do."""
     items = sorted({row["item_id"] for row in images if row["image_id"] == error.image_id})
     todo = (
         f"import {release['name']} again (vlm-loom release import)"

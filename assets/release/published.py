@@ -1,4 +1,4 @@
-"""Importing a benchmark from its published files, as a release like any other."""
+"""Import of a benchmark's published files as a release."""
 
 import hashlib
 from collections import Counter
@@ -32,16 +32,23 @@ from resources.settings.prompts import prompt
 from resources.warehouse import TableWrite, Warehouse
 
 LEFT_OUT, FOUND_BY_RULES = "left_out", "found_by_rules"
-"""What a card says, as of its settings, of what an import left out, and of what rules find in it."""
+"""Keys on the dataset card of an import: what it left out, and what the quality rules find in it."""
 
 
 class ReleaseImportRequest(NamedTuple):
-    """What is to be imported: a file of a benchmark, and what the file does not say.
+    """A benchmark file to import, and options.
 
-    `pictures` is the folder of the pictures that the file names, by default the file's own. By default
-    the release's name is made of the benchmark, the split and the language. `held_out` says that its
-    answers stay in this home: it is scored here, and no file of it has them. `quoting` is how the
-    quotes of a CSV or TSV are read; `skip_broken` leaves out items with an image that cannot be used.
+    Attributes:
+        benchmark: The name of the benchmark.
+        file: The file.
+        pictures: The folder with the images that the file names; None: the file's folder.
+        name: The name of the release; None: made from benchmark, split and language.
+        split: The split, such as `dev`.
+        language: The language, such as `en`.
+        held_out: Whether the answers stay in this workspace: they are used for scores, but are not in
+            any exported file.
+        quoting: How the quotes of a CSV or TSV are read.
+        skip_broken: Whether to leave out items with an image that cannot be used.
     """
 
     benchmark: str
@@ -56,7 +63,7 @@ class ReleaseImportRequest(NamedTuple):
 
     @property
     def edition(self) -> Edition:
-        """What the release is of."""
+        """Benchmark, split and language of the release, marked as imported."""
         named = (self.benchmark, self.split or None, self.language or None)
         return Edition(*named, "imported", self.held_out)
 
@@ -152,12 +159,16 @@ def write_imported(
 
 
 def _conversation(item: Item) -> Sequence[Turn]:
-    """The turns of a conversation; none of an item of one question, whose answer may be a letter."""
+    """Return the turns of a conversation; empty for an item of one question, as its answer may be a
+    letter.
+    """
     return item.turns if len(item.turns) > 1 else ()
 
 
 def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
-    """What rules find in imported conversations, whose answers may rest on the captions in the file."""
+    """Apply the quality rules to imported conversations, whose answers may be based on the file's
+    captions.
+    """
     rule_findings = []
     for item in items:
         language = edition.language or item.language
@@ -181,7 +192,7 @@ def _found_in(items: Sequence[Item], edition: Edition) -> list[RuleFinding]:
 
 
 def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> None:
-    """Raise PublishedFileError for an item that the benchmark cannot ask or judge."""
+    """Raise PublishedFileError if an item cannot be asked or judged by the benchmark."""
     benchmark = BENCHMARKS[wanted.benchmark]
     for item in items:
         try:
@@ -194,7 +205,7 @@ def _require_askable(wanted: ReleaseImportRequest, items: Sequence[Item]) -> Non
 
 
 def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
-    """Raise ReleaseError if `name` is that of releases of something else, or the id of a release."""
+    """Raise ReleaseError if `name` is the name of releases of another edition, or a release id."""
     releases = warehouse.read("release/all").to_pylist()
     if any(row["release_id"] == name for row in releases):
         raise ReleaseError(
@@ -212,7 +223,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
 
 
 def _sha256(file: Path) -> str:
-    """The hash of a file, or of the hashes of the files of a folder."""
+    """Return the SHA-256 of a file, or for a folder a hash of the hashes of its files."""
     if file.is_dir():
         files = sorted(path for path in file.iterdir() if path.is_file())
         return hashlib.sha256("".join(map(_sha256, files)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Release: what is approved, frozen under ids that are hashes of the content."""
+"""Releases: approved items, frozen as immutable versions whose ids are hashes of the content."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -62,9 +62,9 @@ NAMES = frozenset(
         *(QUESTIONS_NAME, WORDINGS_NAME, THREE_TURNS_NAME),
     }
 )
-"""Names of the releases that are built."""
+"""Names of the releases that this project builds; other releases are imported."""
 TABLES = ("releases", *RELEASE_TABLES)
-"""Tables that hold every release there ever was."""
+"""Tables with the rows of all releases, also of earlier ones."""
 NOTHING_APPROVED = (
     "Nothing is approved, so nothing is frozen and the current releases stay as they are: decide on "
     "items in review, or let review.approved require less."
@@ -72,11 +72,13 @@ NOTHING_APPROVED = (
 ONLY_IMPORTED = "Nothing is built here: the imported releases stay as they are, and are exported."
 
 WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
-"""Follow approvals: what they were generated from was decided on with them."""
+"""Runs after new approvals alone: other inputs matter only once their items are approved."""
 
 
 class FrozenReleases(NamedTuple):
-    """What a run froze: rows by table, and by name the current release and why it is not a new one."""
+    """The releases that a run froze: `tables` by name; `current` is the current release by name; `kept`
+    says by name why it is not a new one.
+    """
 
     tables: dict[str, pa.Table]
     current: dict[str, str]
@@ -102,14 +104,16 @@ def releases(
     image_store: dg.ResourceParam[ImageStore],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
-    items a dev and a test split, in English and in other languages, of questions on several images one
-    more benchmark, of open questions in several wordings another one, of conversations of three turns
-    one more. Pairs that the checks drop, or that a benchmark has, too, are left out of the instruction
-    set, and counted, and so are items for the licence of a picture (`licences_left_out`).
+    """Releases, frozen from approved items: a benchmark and an instruction set of dialogues; dev and
+    test splits of multiple-choice items, by language; benchmarks of multi-image questions, of open
+    questions in several wordings, and of three-turn conversations.
 
-    Items name their reviewers; turns and references the call and the prompt that made them; images
-    their page and attribution. A release comes into force unless another one of its name is pinned.
+    The instruction set leaves out pairs that the quality checks drop or that a benchmark contains.
+    Items with an image of an excluded licence (`licences_left_out`) are left out, too. The metadata
+    count both.
+
+    Each item names its reviewers, each turn and reference its model call and prompt, each image its
+    page and attribution. A new release becomes current unless another release of its name is pinned.
     """
     if not _is_built(warehouse):
         n_releases = warehouse.count("release.releases")
@@ -152,7 +156,7 @@ def releases(
 
 
 def _is_built(warehouse: Warehouse) -> bool:
-    """Whether a release is to be frozen: a home with imported releases alone has none."""
+    """Tell whether there is something to freeze: not if the workspace only has imported releases."""
     origins = {row["origin"] for row in warehouse.read("release/all").to_pylist()}
     return origins != {"imported"} or warehouse.count("review.queue") > 0
 
@@ -164,12 +168,12 @@ def _freeze(
     ledger: Ledger,
     image_store: ImageStore,
 ) -> FrozenReleases:
-    """Write every release.
+    """Freeze all releases.
 
-    One that licences leave nothing of is no longer current, unless it is pinned: pictures of the
-    earlier one may be those that are not to be used. Raises dg.Failure or ReleaseError, and changes
-    nothing, if nothing is approved, or if a benchmark and an instruction set share something of which
-    neither is made now; dg.Failure also if licences leave nothing of all there is.
+    If licences exclude every item of a release, its earlier version is no longer current unless it is
+    pinned, because it may contain the excluded images. Raises dg.Failure if nothing is approved, or if
+    licences exclude all items of all releases. Raises ReleaseError, and changes nothing, if a benchmark
+    and an instruction set overlap and neither is built now.
     """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
@@ -258,7 +262,7 @@ def _why_kept(
     new_ids: Mapping[str, str],
     absent: Mapping[str, str],
 ) -> dict[str, str]:
-    """By name, why the current release is not the one that was frozen now."""
+    """Say by name why the current release is not one that was frozen in this run."""
     reasons = {}
     for name, why in absent.items():
         stays = f"{before[name]} stays current" if name in before else f"there is no {name}"
@@ -272,7 +276,7 @@ def _why_kept(
 
 
 def _require_built(names: Collection[str]) -> None:
-    """Raise ReleaseError unless all are names of releases that are built."""
+    """Raise ReleaseError if a name is not that of a release that this project builds."""
     if unknown := sorted(set(names) - NAMES):
         raise ReleaseError(
             f"licences_left_out of release.releases names {unknown[0]!r}, which is not a release that "
@@ -281,7 +285,7 @@ def _require_built(names: Collection[str]) -> None:
 
 
 def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
-    """The policy of the last run of review/approved, which made every row of it.
+    """Return the review policy of `review/approved`: its last run wrote all rows, so there is one.
 
     Raises dg.Failure if nothing is approved.
     """

@@ -1,4 +1,4 @@
-"""Inter-annotator agreement: how far people agree with each other."""
+"""Inter-annotator agreement: kappas, Krippendorff's alpha and correlations of people's decisions."""
 
 import dagster as dg
 from pydantic import Field
@@ -24,7 +24,7 @@ NO_PAIRS = (
 
 
 class AgreementSettings(AssetConfig):
-    """The bootstrap's seed: the same decisions give the same intervals."""
+    """Settings of agreement: the bootstrap's seed, so that equal decisions give equal intervals."""
 
     seed: int = Field(0, description="Seed of the bootstrap.")
 
@@ -40,10 +40,10 @@ def agreement(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Kappas, alpha and correlations with 95 % intervals: of each two people, and of all.
+    """Kappas, alpha and correlations with 95 % intervals, for each two people and for all people.
 
-    Decisions of round 1 are compared, which are made without knowledge of each other's, on what the
-    queue says now.
+    Only decisions of round 1 are compared, because they are blind, and only decisions on the current
+    content of the queue.
     """
     items = review_store.items()
     events = review_store.decisions([item["item_id"] for item in items])

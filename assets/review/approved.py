@@ -1,4 +1,4 @@
-"""The decisions of people, and the items that are approved for a release."""
+"""Approved items: the outcome of each item's review by people or by a policy."""
 
 from collections import Counter
 from typing import Literal
@@ -19,11 +19,11 @@ from resources.warehouse import TableWrite, Warehouse
 
 
 class ReviewSettings(AssetConfig):
-    """Which items need people's decisions before they are released.
+    """Review policy: the items that need people's decisions before they are released.
 
-    `none`: no item does; the policy accepts what nobody decided, under the name `policy:none`.
-    `sample`: `sample_share` of the items do, chosen by a hash of the item; the policy accepts the
-    others (`policy:sample`). `all`: every item does. Decisions of people count in any case.
+    `none`: no items; the policy accepts all undecided items, as the reviewer `policy:none`. `sample`: a
+    share of `sample_share`, chosen by a hash of the item; the policy accepts other undecided items, as
+    `policy:sample`. `all`: every item. Decisions of people always count.
     """
 
     require: Literal["none", "sample", "all"] = Field(
@@ -35,7 +35,7 @@ class ReviewSettings(AssetConfig):
 
 
 WHEN_DECIDED = when_changed(DECISIONS)
-"""Wait for new decisions, not for new items, which nobody has reviewed yet."""
+"""Runs after new decisions, and not after new items, which nobody has reviewed yet."""
 
 
 @table_asset(
@@ -51,7 +51,7 @@ def approved(
 ) -> dg.MaterializeResult:
     """The outcome of each item's review, with the reviewers that decided it: people or a policy.
 
-    What people decided on a multiple-choice item that was flagged after its release counts as well.
+    For multiple-choice items, decisions on flags after release (`evaluate/item_queue`) count, too.
     """
     policy = ResolutionPolicy(config.require, config.sample_share)
     items = queued_items(warehouse)

@@ -1,4 +1,4 @@
-"""The decisions of people, as a source that Dagster observes: people decide in `review/`."""
+"""People's review decisions, as an observable source: people decide in the review app (`review/`)."""
 
 import warnings
 
@@ -25,5 +25,5 @@ warnings.filterwarnings("ignore", message="Function `multi_observable_source_ass
     ],
 )
 def decisions(review_store: dg.ResourceParam[ReviewStore]) -> dg.ObserveResult:
-    """The hash of what people have decided now."""
+    """Observe the decisions; the data version is a hash of all of them."""
     return dg.ObserveResult(data_version=dg.DataVersion(review_store.decided()))

@@ -1,4 +1,4 @@
-"""What review took people: decisions, time, reasons to reject."""
+"""Review effort: decisions of each person, their time, and reasons to reject."""
 
 import dagster as dg
 
@@ -18,7 +18,7 @@ from resources.web.ports import review_page
 def effort(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:
-    """Decisions of each person in each round: how many, the median time, reasons to reject."""
+    """Decisions of each person in each round: their number, median time, and reasons to reject."""
     items = review_store.items()
     events = review_store.decisions([item["item_id"] for item in items])
     rows = effort_rows(items, events)
@@ -30,7 +30,7 @@ def effort(
 
 
 def _of_lead(review_store: ReviewStore) -> dict[str, object]:
-    """The figures of the lead's page, as they are now, and the link to it."""
+    """Return the current figures of the review lead's page, and a link to the page."""
     outlook = review_store.outlook()
     plan = outlook.forecast
     answered = sum(n for _, n, _, _ in outlook.gold.people)

@@ -35,7 +35,7 @@ KINDS_MADE = (
     "multiple_choice",
     "translation",
 )
-"""Kinds that generation makes and releases are made of."""
+"""Kinds of items that the project generates, reviews and releases."""
 
 
 @table_asset(
@@ -56,8 +56,8 @@ def queue(
     conversations of three turns, questions with references and tasks, rewrites, multiple-choice items
     and translations.
 
-    Dialogues that the quality checks flagged come first; the findings stand beside each pair of
-    question and answer.
+    Dialogues that the quality checks flagged come first; reviewers see the findings next to each pair
+    of question and answer.
     """
     rows = []
     notes = _notes_of_checks(warehouse)
@@ -79,7 +79,7 @@ def queue(
 
 
 def _links(counts: Counter[str], first: Sequence[QueueItem]) -> dg.MarkdownMetadataValue:
-    """Links to the items of each kind, and to the first items of the queue."""
+    """Make links to the items of each kind, and to the first items of the queue."""
     kinds = [
         f"- [{kind}]({review_page(f'/?kind={kind}')}): {n}" for kind, n in sorted(counts.items())
     ]
@@ -91,7 +91,7 @@ def _links(counts: Counter[str], first: Sequence[QueueItem]) -> dg.MarkdownMetad
 
 
 def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:
-    """Findings of the checks, by dialogue and question; pairs without findings are left out."""
+    """Read the findings of the checks, by dialogue and question, for pairs with findings."""
     notes: dict[str, dict[str, Row]] = {}
     for row in warehouse.read("quality/found").to_pylist():
         if note := note_of(row):
@@ -100,7 +100,7 @@ def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:
 
 
 def queued_items(warehouse: Warehouse) -> list[QueueItem]:
-    """The items of the table `review.queue`."""
+    """Read the items of the table `review.queue`."""
     return [queue_item(row) for row in warehouse.read("review/queue").to_pylist()]
 
 
@@ -109,8 +109,8 @@ def queue_row(item: Row, content: Content, context: str | None) -> Row:
 
     Args:
         item: The item.
-        content: What people decide on.
-        context: What they see next to it, as JSON.
+        content: The content that people decide on.
+        context: Additional information that they see, as JSON; None for none.
 
     Returns:
         The row.

@@ -1,4 +1,6 @@
-"""Pictures that AlignMMBench's questions may be written about (AlignMMBench, 3.2 and A.6.1)."""
+"""Candidate images for the questions of AlignMMBench's tasks, found by keywords (AlignMMBench, 3.2 and
+A.6.1).
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,12 +31,12 @@ from resources.warehouse import TableWrite, Warehouse
 
 VECTORS = "rewrite.picture_vectors"
 BATCH_SIZE = 128
-"""Images that are encoded and stored at once: a run that is killed loses no more."""
+"""Images that are encoded and stored at once: a killed run encodes at most this many again."""
 
 
 class ImageSearchResult(NamedTuple):
-    """Keywords that were found in each image, and metadata for the run: the highest cosines show
-    where a threshold can lie.
+    """Keywords that were found in each image, and metadata for the run: the distribution of the
+    cosine similarities, which helps to choose the threshold.
     """
 
     seen: Seen
@@ -92,7 +94,7 @@ TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
 
 
 class CandidatesSettings(AssetConfig):
-    """By which words images are found, and which images are excluded."""
+    """Settings of the image search: keywords, excluded images and the image encoder."""
 
     keywords: dict[str, list[str]] = Field(
         {},
@@ -144,9 +146,9 @@ def candidates(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and
-    categories, and in the images themselves if an encoder is set. Duplicates, near-duplicates and
-    excluded images are left out.
+    """Images for each of AlignMMBench's tasks. They are found by keywords in caption, title and
+    categories, and in the image itself if an encoder is set. Duplicates, near-duplicates and excluded
+    images are left out.
     """
     rows = warehouse.read("rewrite/pictured").to_pylist()
     if not rows:
@@ -177,7 +179,7 @@ def candidates(
         )
     chosen = candidates_of(pictured, keywords, groups, excluded, image_search.seen)
     table = rows_to_arrow(TABLE, [candidate._asdict() for candidate in chosen.candidates])
-    # An entry without any keyword was never a candidate, so it is not a loss.
+    # An entry without any keyword was never a candidate, so it is not listed as dropped.
     dropped = [_dropped(removed) for removed in chosen.removed if removed.reason != NO_KEYWORD]
     losses = rows_to_arrow(LOSSES, dropped)
     warehouse.replace_all(
@@ -202,7 +204,10 @@ def candidates(
 
 
 def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
-    """Digests of pictures that are never taken. Raises UserError; dg.Failure for an unknown name."""
+    """Return the digests (SHA-256 or MD5) of images that are never used.
+
+    Raises UserError for a file that cannot be read, and dg.Failure for an unknown release.
+    """
     digests = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
     names = settings.excluded_releases
     rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()

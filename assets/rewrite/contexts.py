@@ -1,4 +1,4 @@
-"""Dialogues whose last question needs the history, or points to an error in it (AlignMMBench, 3.2)."""
+"""Dialogues whose last question depends on earlier turns or on an error in them (AlignMMBench, 3.2)."""
 
 from typing import Literal
 
@@ -26,7 +26,7 @@ from resources.warehouse import Warehouse
 
 
 class ContextsSettings(GenerationSettings):
-    """How many dialogues are drafted, and in which language."""
+    """Settings of these dialogues: number and language."""
 
     n_dialogues: int = Field(
         2, ge=0, description="Dialogues asked for; Coherence and Incoherence take turns."
@@ -49,8 +49,9 @@ def contexts(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Dialogues about pictures, drafted by the profile's writer: coherent ones, and ones with a planted
-    error of the assistant."""
+    """Dialogues about images, drafted by the profile's writer: coherent dialogues, and dialogues with a
+    deliberate error of the assistant.
+    """
     more = {"fewest": FEWEST_EARLIER, "most": MOST_EARLIER}
     asks = draft_requests(
         warehouse, DIALOGUE_TASKS, config.n_dialogues, config.seed, config.language, more

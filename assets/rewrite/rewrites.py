@@ -1,4 +1,4 @@
-"""Rewriting: the first question of each dialogue in other words (AlignMMBench, 3.2)."""
+"""Rewriting: paraphrases of the first question of each dialogue (AlignMMBench, 3.2)."""
 
 import dagster as dg
 from pydantic import Field
@@ -21,7 +21,7 @@ from resources.warehouse import Warehouse
 
 
 class RewritesSettings(GenerationSettings):
-    """AlignMMBench has five rewrites of each seed prompt."""
+    """Settings of rewrites; AlignMMBench has five of each question."""
 
     n_rewrites: int = Field(5, gt=0, description="Rewrites asked for of each question.")
 
@@ -39,7 +39,7 @@ def rewrites(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Five rewrites of the first question of each set: same meaning, other style."""
+    """Rewrites of the first question of each dialogue, five by default: same meaning, other style."""
     seeds = warehouse.read("rewrite/first_questions").to_pylist()
     if not seeds:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)

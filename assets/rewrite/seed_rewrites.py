@@ -1,4 +1,4 @@
-"""The seeds' questions in other words, checked by rule and by embeddings (AlignMMBench, 3.2)."""
+"""Paraphrases of the seeds' questions, checked by rule and by embeddings (AlignMMBench, 3.2)."""
 
 from collections import Counter
 
@@ -29,8 +29,9 @@ STAGE = TABLE.split(".")[-1]
 
 
 class SeedRewritesSettings(GenerationSettings):
-    """How many rewrites are kept, and how like its question a rewrite may be: cosine similarities of
-    their embeddings. The defaults are measured for English and the packaged model."""
+    """Number of rewrites, and limits of the cosine similarity of a rewrite and its question. The
+    default limits were measured with English texts and the packaged embedding model.
+    """
 
     n_rewrites: int = Field(5, gt=0, description="Rewrites kept of each question.")
     n_spare: int = Field(
@@ -54,7 +55,7 @@ class SeedRewritesSettings(GenerationSettings):
 
     @property
     def band(self) -> SimilarityBand:
-        """The similarities that are allowed."""
+        """The allowed range of similarities."""
         return SimilarityBand(self.lowest_similarity, self.highest_similarity, self.highest_between)
 
 
@@ -72,8 +73,10 @@ def seed_rewrites(
     llm: dg.ResourceParam[Gateway],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Five rewrites of each seed's question: same meaning and language, other styles, no answer given
-    away. What a check leaves out is in `rewrite.failed` with its reason."""
+    """Rewrites (paraphrases) of each seed's question, five by default: same meaning and language, other
+    styles, without hints at the answer. Rewrites that a check rejects are in `rewrite.failed` with the
+    reason.
+    """
     asks = [
         GenerationRequest(
             subject=seed,
@@ -120,7 +123,7 @@ def seed_rewrites(
 def _checked(
     written: GenerationResult, settings: SeedRewritesSettings, embedder: Embedder
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of the rewrites that are kept, and of those that are not, in the form of losses."""
+    """Return the rows of rewrites that are kept, and rows of failures for the others."""
     accepted: list[Row] = []
     lost: list[Row] = []
     for row, matrix in zip(written.rows, _similarities(written.rows, embedder), strict=True):
@@ -151,7 +154,7 @@ def _checked(
 
 
 def _similarities(rows: list[Row], embedder: Embedder) -> list[list[list[float]]]:
-    """For each seed the cosines of its question and all its rewrites with each other."""
+    """Return for each seed the cosine similarity matrix of its question (first) and its rewrites."""
     texts = [[row["seed"]["question"], *row["read"].rewrites] for row in rows]
     if not texts:
         return []

@@ -1,4 +1,4 @@
-"""Seeds: single questions on pictures with their references (AlignMMBench, 3.2)."""
+"""Seeds: generated questions about single images, with reference answers (AlignMMBench, 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -34,7 +34,7 @@ from resources.warehouse import Warehouse
 
 
 class SeedsSettings(GenerationSettings):
-    """How many questions are drafted, of which tasks, and in which language."""
+    """Settings of seeds: number of questions, tasks and language."""
 
     n_seeds: int = Field(
         4, ge=0, description="Questions asked for; tasks that have pictures take turns."
@@ -69,7 +69,9 @@ def seeds(
     llm: dg.ResourceParam[Gateway],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """A question and its reference for each drawn picture and task, drafted by the profile's writer."""
+    """A question with its reference answer for each sampled image and task, drafted by the profile's
+    writer.
+    """
     asks = draft_requests(warehouse, config.tasks, config.n_seeds, config.seed, config.language)
 
     def read(subject: Row, reply: str) -> list[Row]:
@@ -111,7 +113,7 @@ def draft_requests(
     language: str,
     more: Mapping[str, Any] | None = None,
 ) -> list[GenerationRequest[Row]]:
-    """Make requests for drafts of tasks.
+    """Make requests for drafts of questions, for sampled images of each task.
 
     Args:
         warehouse: The tables with the candidates.
@@ -150,14 +152,14 @@ def draft_requests(
 
 
 def few_images_warning(asks: Sequence[GenerationRequest[Row]], n: int) -> dict[str, str]:
-    """Warn if there are fewer images with a keyword than drafts should be made.
+    """Warn if there are fewer images with a keyword than drafts are wanted.
 
     Args:
         asks: The requests.
-        n: The number of drafts.
+        n: The number of wanted drafts.
 
     Returns:
-        Metadata with the warning; empty if there are enough.
+        Metadata with the warning; empty if there are enough images.
     """
     if len(asks) >= n:
         return {}
